@@ -16,10 +16,9 @@ import pytest
 from numpy.typing import NDArray
 from tests.store.embedded.support import Clock, OpenStore
 
-from partita.errors import ExtraMissing, StoreDamaged, StoreNewer
+from partita.errors import ExtraMissing, StoreDamaged
 from partita.store import (
     CreateTable,
-    CreateVectorIndex,
     DeleteItem,
     Distance,
     KeyAttribute,
@@ -28,7 +27,7 @@ from partita.store import (
     TableSchema,
     VectorIndexSchema,
 )
-from partita.store.embedded import EmbeddedStore, _file
+from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
 
 DISTANCES: tuple[Distance, ...] = ("COSINE", "EUCLIDEAN", "DOT_PRODUCT")
 DIMENSIONS = 24
@@ -42,7 +41,7 @@ Floats = NDArray[np.float32]
 WRITER = """
 import sys
 from partita.store import PutItem
-from partita.store.embedded import EmbeddedStore
+from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
 store = EmbeddedStore(sys.argv[1])
 for number in range(10**6):
     store.execute(PutItem("notes", {"pk": f"new-{number}", "v": [number + 1] + [0] * 23, "kind": "a"}))
@@ -180,6 +179,16 @@ def test_what_has_expired_leaves_the_index_when_it_is_deleted(open_store: OpenSt
     assert found(store, search("cosine", query)) == []
 
 
+def test_what_is_loaded_in_bulk_is_found(store: EmbeddedStore) -> None:
+    held = {f"k{number}": vector for number, vector in enumerate(vectors(30))}
+    short = BulkPut({"pk": "short", "v": [1]})
+    puts = [*(BulkPut(item(key, vector).item) for key, vector in held.items()), short]
+    response = store.execute(LoadItems("notes", puts))
+    assert [each.position for each in response.rejected] == [30]
+    assert_exact(store, held, vectors(1)[0], 5)
+    store.verify()
+
+
 def test_a_snapshot_searches_what_was_there(store: EmbeddedStore) -> None:
     query = vectors(1)[0]
     store.execute(item("old", query))
@@ -202,19 +211,6 @@ def test_an_index_that_disagrees_with_its_items_is_damage(store: EmbeddedStore) 
     store._writer.connection.execute("DELETE FROM vectors_1 WHERE id = 2")
     with pytest.raises(StoreDamaged, match="vector index cosine says otherwise"):
         store.verify()
-
-
-def test_a_file_with_vectors_is_not_for_versions_that_know_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "grown.db"
-    with EmbeddedStore(path) as store:
-        store.execute(CreateTable(TableSchema("notes", KeyAttribute("pk"))))
-    monkeypatch.setattr(_file, "FORMAT_VERSION", _file.PLAIN_FORMAT)
-    with EmbeddedStore(path) as store:
-        store.execute(CreateVectorIndex("notes", INDEXES[0]))
-    with pytest.raises(StoreNewer):
-        EmbeddedStore(path)
 
 
 def test_a_search_without_the_extra_says_what_to_install(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:

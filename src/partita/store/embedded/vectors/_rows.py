@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
-from partita.store.embedded._file import VECTOR_FORMAT
 from partita.store.embedded.vectors._index import VectorEntry, VectorIndex
 from partita.values import Item, decode_item
 
@@ -30,15 +29,13 @@ SQL_STATE: Final = "SELECT version, count FROM vectors WHERE index_id = ?"
 
 
 def create_rows(connection: apsw.Connection, index: VectorIndex) -> None:
-    """Make the empty table of an index. From now on, versions that know nothing of vectors must not write the file."""
+    """Make the empty table of an index."""
     connection.execute(_SQL_INDEXES)
     connection.execute("INSERT INTO vectors VALUES (?, 0, 0)", (index.number,))
     columns = "".join(f"{column}, " for column in index.columns)
     name = f"vectors_{index.number}"
     connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, version INTEGER, {columns}vector BLOB NOT NULL)")
     connection.execute(f"CREATE INDEX {name}_version ON {name} (version)")
-    if connection.pragma("user_version") < VECTOR_FORMAT:
-        connection.pragma("user_version", VECTOR_FORMAT)
 
 
 def fill_rows(connection: apsw.Connection, index: VectorIndex, items: Iterable[tuple[int, Item]]) -> None:
