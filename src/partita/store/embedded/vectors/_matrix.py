@@ -121,17 +121,18 @@ class Matrix:
         """What orders the rows, smallest first, in about the order of their scores; and how wrong it can be."""
         count = len(self)
         if chosen is None:
-            dots, norms = self._rows[:count] @ query, self._norms[:count]
+            products, norms = self._rows[:count] @ query, self._norms[:count]
         elif len(chosen) * _FEW < count:
-            dots, norms = self._rows[chosen] @ query, self._norms[chosen]
+            products, norms = self._rows[chosen] @ query, self._norms[chosen]
         else:
-            dots, norms = (self._rows[:count] @ query)[chosen], self._norms[chosen]
+            products, norms = (self._rows[:count] @ query)[chosen], self._norms[chosen]
+        dots: NDArray[np.float64] = products.astype(np.float64)
         norm, largest = float(np.linalg.norm(query.astype(np.float64))), float(norms.max())
         wrong = (self._dimensions + 4) * _ROUNDING / (1 - (self._dimensions + 4) * _ROUNDING)
         if self._distance == "COSINE":
             return -dots / np.where(norms > 0, norms, 1.0), 2 * wrong * norm
         if self._distance == "DOT_PRODUCT":
-            return -dots.astype(np.float64), 2 * wrong * norm * largest
+            return -dots, 2 * wrong * norm * largest
         return norms * norms - 2.0 * dots, 4 * wrong * (norm + largest) ** 2
 
     def _scores(self, query: Floats, places: NDArray[np.intp]) -> Floats:
