@@ -1,8 +1,11 @@
 """Vectors in memory as one matrix, and the exact search over it.
 
-A product of the matrix with the vector in 32 bits, at the speed of memory, says which rows can be among the nearest:
-its error has a bound, and every row within that bound of the last place is scored again in 64 bits. So the answer is
+The products of all rows with the vector in 32 bits, at the speed of memory, say which rows can be among the nearest:
+their error has a bound, and every row within that bound of the last place is scored again in 64 bits. So the answer is
 that of 64 bits over all rows, except that scores are rounded to 32 bits, as AWS's are.
+
+`vecdot` goes row by row in one thread. A product of the matrix would be shared out to threads that wait for each other,
+which takes many times longer on a machine that has other work.
 """
 
 from __future__ import annotations
@@ -121,11 +124,11 @@ class Matrix:
         """What orders the rows, smallest first, in about the order of their scores; and how wrong it can be."""
         count = len(self)
         if chosen is None:
-            products, norms = self._rows[:count] @ query, self._norms[:count]
+            products, norms = np.vecdot(self._rows[:count], query), self._norms[:count]
         elif len(chosen) * _FEW < count:
-            products, norms = self._rows[chosen] @ query, self._norms[chosen]
+            products, norms = np.vecdot(self._rows[chosen], query), self._norms[chosen]
         else:
-            products, norms = (self._rows[:count] @ query)[chosen], self._norms[chosen]
+            products, norms = np.vecdot(self._rows[:count], query)[chosen], self._norms[chosen]
         dots: NDArray[np.float64] = products.astype(np.float64)
         norm, largest = float(np.linalg.norm(query.astype(np.float64))), float(norms.max())
         wrong = (self._dimensions + 4) * _ROUNDING / (1 - (self._dimensions + 4) * _ROUNDING)
