@@ -1,0 +1,1 @@
+"""`partita load`: items of files and of S3, into one table."""
