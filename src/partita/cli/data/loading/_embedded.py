@@ -99,7 +99,10 @@ def loading(size: int) -> Iterator[Callable[[Progress], None]]:
     """A bar of the bytes that were read, with the rate of records and the time that is left."""
     begun, first, rate = time.monotonic(), -1, ""
 
-    with click.progressbar(length=max(size, 1), label="Loading", item_show_func=lambda _: rate) as bar:
+    def shown(_: object) -> str:
+        return rate
+
+    with click.progressbar(length=max(size, 1), label="Loading", item_show_func=shown) as bar:
 
         def show(progress: Progress) -> None:
             nonlocal first, rate

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, TypeAlias
 from urllib.parse import urlsplit
 
 import click
@@ -25,7 +25,9 @@ WIRE_FORMATS: Final[dict[str, InputFormat]] = {"dynamodb": "DYNAMODB_JSON", "ion
 _SUFFIXES: Final = {".json": "dynamodb", ".ion": "ion", ".10n": "ion", ".jsonl": "jsonl", ".csv": "csv"}
 _PACKED: Final[dict[str, Compression]] = {".gz": "GZIP", ".zst": "ZSTD"}
 
-Read = Callable[[BinaryIO, int], Iterator[Record]]
+Read: TypeAlias = Callable[[BinaryIO, int], Iterator[Record]]
+Found: TypeAlias = tuple[str, int, Callable[[], BinaryIO], str]
+"""The name of an input, its size, how it is opened, and what tells it from another of that name."""
 
 
 class Inputs(Struct, frozen=True):
@@ -58,7 +60,7 @@ def format_of(name: str, given: str | None) -> str:
     return found
 
 
-def entity_of(text: str) -> EntitySchema[object]:
+def entity_of(text: str) -> EntitySchema[Any]:
     """The entity that is named as SERVICE.ENTITY.
 
     Raises:
@@ -76,12 +78,13 @@ def entity_of(text: str) -> EntitySchema[object]:
     raise click.UsageError(f"There is no entity {text}. There is: {known}.")
 
 
-def find_inputs(source: str, given: str | None, entity: EntitySchema[object] | None) -> Inputs:
+def find_inputs(source: str, given: str | None, entity: EntitySchema[Any] | None) -> Inputs:
     """The inputs at a place.
 
     Raises:
         click.UsageError: there is nothing, or nothing that can be read.
     """
+    found: list[Found]
     if "://" in source:
         buckets, stored = _objects(source)
         found = [(each.key, each.size, partial(buckets.open, each), each.version) for each in stored]
@@ -127,7 +130,7 @@ def _version(path: Path) -> str:
 
 
 def _input(
-    name: str, size: int, opened: Callable[[], BinaryIO], given: str | None, entity: EntitySchema[object] | None
+    name: str, size: int, opened: Callable[[], BinaryIO], given: str | None, entity: EntitySchema[Any] | None
 ) -> ObjectInput:
     kind = "jsonl" if entity is not None else format_of(name, given)
     compression = compression_of(name)
@@ -135,9 +138,9 @@ def _input(
     return ObjectInput(name, size, opened, _reader(kind, entity), compression)
 
 
-def _reader(kind: str, entity: EntitySchema[object] | None) -> Read:
+def _reader(kind: str, entity: EntitySchema[Any] | None) -> Read:
     if entity is not None:
-        return cast("Read", partial(typed_records, entity))
+        return partial(typed_records, entity)
     if kind in WIRE_FORMATS:
         return READERS[WIRE_FORMATS[kind]]
     return jsonl_records if kind == "jsonl" else csv_records
