@@ -25,7 +25,8 @@ import boto3
 import click
 
 from partita import EmbeddedStore
-from partita.store import CreateTable, DescribeTable, IndexSchema, KeyAttribute, ScanTable, TableSchema
+from partita.store import CreateTable, DescribeTable, IndexSchema, KeyAttribute, ListTables, ScanTable, TableSchema
+from partita.transfer.bulk import JOURNAL
 
 TABLE: Final = TableSchema(
     "orders",
@@ -108,12 +109,13 @@ def loaded(folder: Path, source: Path, count: int) -> float:
     return count / seconds
 
 
-def killed(folder: Path, source: Path, count: int, after: float) -> int:
+def killed(folder: Path, source: Path, count: int) -> int:
     """Kill a load in its middle, run it again, and give after how many records it went on."""
-    with subprocess.Popen(
-        load_command(folder, source), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as process:
-        time.sleep(after)
+    command, quiet = load_command(folder, source), subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:
+        with EmbeddedStore(folder / "partita.db") as store:
+            while process.poll() is None and progress(store) < count * 0.4:
+                time.sleep(0.01)
         process.kill()
     done = subprocess.run(load_command(folder, source), check=True, capture_output=True, text=True)
     assert f"{count:,} items written, 0 conditions were false, 0 records failed" in done.stdout, done.stdout
@@ -128,6 +130,14 @@ def killed(folder: Path, source: Path, count: int, after: float) -> int:
     assert found == count
     went_on = re.search(r"Going on after ([\d,]+) records", done.stderr)
     return int(went_on[1].replace(",", "")) if went_on else 0
+
+
+def progress(store: EmbeddedStore) -> int:
+    """How many records the load has written, by its journal."""
+    if JOURNAL.name not in store.execute(ListTables()):
+        return 0
+    items = store.execute(ScanTable(JOURNAL.name, consistent=True)).items
+    return sum(each["progress"]["processed"] for each in items if each["part"] == "progress")
 
 
 @click.command()
@@ -150,7 +160,7 @@ def main(items: int, batch_items: int) -> None:
         with served(made(root / "bulk"), root / "buckets") as client:
             rate = started(client, items)
         print(f"StartBulkPutItems:        {rate:10,.0f} items a second, {rate / base:.1f} times ({items:,} items)")
-        at = killed(made(root / "killed"), source, items, after=1 + 0.5 * items / direct)
+        at = killed(made(root / "killed"), source, items)
         print(f"killed and run again: it went on after {at:,} of {items:,} records, and all items are there, each once")
 
 
