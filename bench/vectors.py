@@ -75,7 +75,7 @@ def _beside_dynoxide(folder: Path, ours: Side) -> Iterator[Comparison | Skipped]
 
 def _vector(number: int) -> list[int]:
     numbers = random.Random(number)
-    return [numbers.randrange(-99, 100) for _ in range(DIMENSIONS)]
+    return [byte - 128 for byte in numbers.randbytes(DIMENSIONS)]
 
 
 def _fill_file(folder: Path, count: int) -> None:

@@ -194,12 +194,10 @@ def test_explain_says_what_is_sent_and_what_it_costs(session: Session) -> None:
 
 
 def test_a_search_needs_the_right_to_search_its_index() -> None:
-    (permission,) = TABLE.patterns["similar_notes"].sends or ()
-    assert (permission.action, permission.index, permission.partition) == (
-        "SearchVectors",
-        "by-meaning",
-        "NOTE#{user_id}",
-    )
+    sends = TABLE.patterns["similar_notes"].sends or ()
+    assert [(each.action, each.index, each.partition) for each in sends] == [
+        ("SearchVectors", "by-meaning", "NOTE#{user_id}"),
+    ]
 
 
 def test_a_session_of_tests_refuses_a_search_that_is_not_declared(session: Session) -> None:
@@ -220,11 +218,12 @@ def test_a_search_that_does_not_fit_its_index_is_refused_when_it_is_declared() -
     def not_a_filter(user_id: str, text: str, vector: Vector, top: int) -> None:
         """Asks for what the index does not hold."""
 
-    for function, message in (
+    cases: list[tuple[Any, str]] = [
         (no_vector, "has no parameter 'vector'"),
         (no_partition, "does not cover the partition of 'by-meaning': user_id"),
         (not_a_filter, "'text' is neither in the partition"),
-    ):
+    ]
+    for function, message in cases:
         with pytest.raises(ModelError, match=message):
             search(Note, Note.by_meaning)(function)
     with pytest.raises(ModelError, match="has no vector index None"):
