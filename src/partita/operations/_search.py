@@ -18,6 +18,7 @@ from partita.store import SearchResponse, SearchVectors
 from partita.values import AttributeValue, Item
 
 MAX_TOP = 100
+"""The most matches that a search gives."""
 
 M = TypeVar("M", bound=BaseModel)
 
