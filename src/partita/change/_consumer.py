@@ -35,6 +35,7 @@ class Consumer:
         clock: Clock = system_clock,
         pause: Callable[[float], object] = time.sleep,
         on_caught_up: Callable[[], object] | None = None,
+        start: float | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -46,6 +47,8 @@ class Consumer:
             clock: the time, for the lag.
             pause: waits for records that DynamoDB delivers late; tests pass their own.
             on_caught_up: called whenever everything that is there was read.
+            start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. Of what
+                the stream no longer has, it gets the oldest that there is.
         """
         self._store = store
         self._table = table
@@ -54,6 +57,7 @@ class Consumer:
         self._clock = clock
         self._pause = pause
         self._on_caught_up = on_caught_up
+        self._start = start
         self._stream = ChangeStream(store, table)
         self._positions: Mapping[str, int] | None = None
 
@@ -63,7 +67,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        return len(self._step().changes) if self._known() else self._load(None)
+        return len(self._step().changes) if self._known() else self._begin()
 
     def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
         """Step until everything that is there was read, and say how many changes that were; `progress` gets each count.
@@ -71,7 +75,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        count = 0 if self._known() else self._load(None)
+        count = 0 if self._known() else self._begin()
         more = True
         while more:
             batch = self._step()
@@ -89,7 +93,7 @@ class Consumer:
         """
         while not stop.is_set():
             if not self._known():
-                self._load(None)
+                self._begin()
             elif not self._step().more:
                 idle()
 
@@ -132,6 +136,15 @@ class Consumer:
         if not batch.more and self._on_caught_up is not None:
             self._on_caught_up()
         return batch
+
+    def _begin(self) -> int:
+        """Bring a new sink to where it begins: after a snapshot, or before the changes of a time."""
+        if self._start is None:
+            return self._load(None)
+        positions = self._stream.at(self._start)
+        self._sink.apply([], positions)
+        self._positions = positions
+        return 0
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None

@@ -75,7 +75,7 @@ class Outside(Struct, frozen=True):
 class SharedConsumer:
     """Reads a table's stream into a sink, together with others that name the same group."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         table: Table,
@@ -86,6 +86,7 @@ class SharedConsumer:
         needs_rebuild: Callable[[], bool] = bool,
         upkeep: Upkeep | None = None,
         outside: Outside | None = None,
+        start: float | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -98,6 +99,7 @@ class SharedConsumer:
             needs_rebuild: whether the sink must be loaded again, whatever its positions say.
             upkeep: what the sink needs to be done alone, when all was read.
             outside: time and identifiers; tests pass their own.
+            start: a new sink gets the changes from this time on, and no snapshot; see `Consumer`.
         """
         outside = outside or Outside()
         self._sink = sink
@@ -109,7 +111,7 @@ class SharedConsumer:
         self._needs_rebuild = needs_rebuild
         self._upkeep = upkeep
         self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
-        self._alone = Consumer(store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause)
+        self._alone = Consumer(store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause, start=start)
         self._stream = ChangeStream(store, table)
         self._lags = ShardLags(outside.clock)
         self._member = Member(membership, stream, outside.monotonic, outside.ids, self._lags.seconds)
