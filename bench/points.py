@@ -79,7 +79,8 @@ class Clock:
 
 def steps(seed: int, keys: int = 200) -> Iterator[Step]:
     """A random history without end: puts, updates, deletes, batches, transactions, and sweeps of what has expired."""
-    chance, now, state = random.Random(seed), BEGIN, {}
+    chance, now = random.Random(seed), BEGIN
+    state: dict[Key, Item] = {}
     while True:
         now = round(now + chance.choice(PAUSES), 6)
         step = _step(chance, now, state, keys)
@@ -167,7 +168,8 @@ def replayed(changes: list[Change], instant: float, now: float) -> dict[Key, Ite
 
 def items_of(store: Store, table: str) -> dict[Key, Item]:
     """All items of a table."""
-    found, start = {}, None
+    found: dict[Key, Item] = {}
+    start: Item | None = None
     while True:
         page = store.execute(ScanTable(table, start=start))
         found |= {(item["place"], item["number"]): item for item in page.items}

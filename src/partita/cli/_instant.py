@@ -13,7 +13,7 @@ _AGO: Final = re.compile(r"(\d+(?:\.\d+)?)([smhd]) ago")
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
 
-class Instant(click.ParamType):
+class Instant(click.ParamType[float]):
     """Seconds since the epoch, from `2026-01-31T12:00:00Z` or `90m ago`."""
 
     name = "instant"

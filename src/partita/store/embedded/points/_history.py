@@ -56,7 +56,7 @@ class StoreHistory:
         """
         if not isinstance(request, RestoreTable):
             raise TypeError(f"{type(request).__name__} is not a request that the store can execute.")
-        return self.restore_table(request)
+        return self.restore_table(request)  # type: ignore[return-value]
 
     async def execute_async(self, request: Request[R]) -> R:
         """The same for a task, in another thread."""
