@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from random import Random
 from typing import Final
 
 from partita.change._sink import Sink
@@ -25,7 +26,7 @@ class Consumer:
     The sink keeps the position, so a consumer may be stopped or killed at any time, and a new one goes on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         table: Table,
@@ -34,6 +35,7 @@ class Consumer:
         batch: int = BATCH,
         clock: Clock = system_clock,
         pause: Callable[[float], object] = time.sleep,
+        random: Random | None = None,
         on_caught_up: Callable[[], object] | None = None,
         start: float | None = None,
     ) -> None:
@@ -45,7 +47,8 @@ class Consumer:
             sink: where the changes go.
             batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
-            pause: waits for records that DynamoDB delivers late; tests pass their own.
+            pause: waits for records that DynamoDB delivers late, and before a retry; tests pass their own.
+            random: spreads the retries of a snapshot.
             on_caught_up: called whenever everything that is there was read.
             start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. Of what
                 the stream no longer has, it gets the oldest that there is.
@@ -56,6 +59,7 @@ class Consumer:
         self._batch = batch
         self._clock = clock
         self._pause = pause
+        self._random = random
         self._on_caught_up = on_caught_up
         self._start = start
         self._stream = ChangeStream(store, table)
@@ -148,7 +152,8 @@ class Consumer:
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None
-        with snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause) as taken:
+        taking = snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause, random=self._random)
+        with taking as taken:
             self._sink.load(taken)
             self._positions = dict(taken.positions)
             return len(taken)
