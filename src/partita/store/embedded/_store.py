@@ -23,6 +23,7 @@ from partita.store.embedded import _file, _queries, _reads, _streams, _tables, _
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
+from partita.store.embedded.bulk import LoadItems, load_items
 from partita.store.embedded.upkeep import (
     MergeShards,
     Progress,
@@ -68,6 +69,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
+    LoadItems: load_items,
     SplitShard: split_shard,
     MergeShards: merge_shards,
     **points.WRITES,
