@@ -115,14 +115,7 @@ class SharedConsumer:
         self._upkeep = upkeep
         self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
         self._alone = Consumer(
-            store,
-            table,
-            sink,
-            batch=batch,
-            clock=outside.clock,
-            pause=outside.pause,
-            random=outside.random,
-            start=start,
+            store, table, sink, batch=batch, clock=self._clock, pause=self._pause, random=outside.random, start=start
         )
         self._stream = ChangeStream(store, table)
         self._lags = ShardLags(outside.clock)
