@@ -140,6 +140,9 @@ class EmbeddedStore:
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
             if upgrade(self._writer.connection):
                 self._writer.refresh()
+            if self._process_lock is not None and _file.add_checksums(self._writer.connection, self.path):
+                self._writer = Writer(self._connect(), clock)
+                self._writer.refresh()
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
             # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
