@@ -25,13 +25,12 @@ from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.bulk import LoadItems, load_items
 from partita.store.embedded.upkeep import (
+    RESHARDING,
     MergeShards,
     Progress,
     SplitShard,
     StoreSnapshot,
     back_up,
-    merge_shards,
-    split_shard,
     upgrade,
     verify,
 )
@@ -70,8 +69,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
     LoadItems: load_items,
-    SplitShard: split_shard,
-    MergeShards: merge_shards,
+    **RESHARDING,
     **points.WRITES,
 }
 
@@ -302,7 +300,9 @@ class EmbeddedStore:
 
     @contextmanager
     def _one_state(self) -> Iterator[Reader]:
-        """The store as it is now; in memory, this thread alone may write meanwhile."""
+        """The store with every write that has read the clock; in memory, this thread alone may write meanwhile."""
+        with self._commit.exclusively(), self._process_lock or NoLock():
+            self._check_open()
         with self._private_connection() as connection:
             if self._process_lock is not None:
                 connection.execute("BEGIN")
@@ -313,14 +313,10 @@ class EmbeddedStore:
         reader.refresh()
         return reader
 
-    def _settle(self) -> None:
-        with self._commit.exclusively(), self._process_lock or NoLock():
-            self._check_open()
-
     @property
     def history(self) -> points.StoreHistory:
         """What the store was at earlier instants, where continuous backups are on."""
-        access = points.StoreAccess(self._one_state, self.execute, self._settle, self._writer.clock)
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
         return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
 
     def as_of(self, instant: float) -> points.PastStore:

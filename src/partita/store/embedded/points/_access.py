@@ -16,9 +16,7 @@ class StoreAccess(Struct, frozen=True):
     """The parts of a store that points in time are made of."""
 
     snapshot: Callable[[], AbstractContextManager[Reader]]
-    """One state of the file; tables for the time being may be made on its connection."""
+    """One state of the file, with every write that has read the clock before; temporary tables may be made on it."""
     write: Callable[[Any], Any]
     """Executes a write, which is durable when it returns."""
-    settle: Callable[[], None]
-    """Waits until every write is committed that has read the clock."""
     clock: Clock

@@ -79,8 +79,7 @@ def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[Pa
     Raises:
         RecoveryDisabled: it has no continuous backups. InstantOutOfRange: they do not reach the instant.
     """
-    now = access.clock()
-    access.settle()
+    now = access.clock()  # before the snapshot, which has what was stamped before
     with access.snapshot() as reader:
         table, connection = reader.table(name), reader.connection
         at = _checked(connection, table, now if instant is None else instant, now)
