@@ -82,4 +82,4 @@ class StoreHistory:
             RecoveryDisabled, InstantOutOfRange: it cannot be read so.
         """
         with opened(self._access, table, until) as past:
-            yield past.changes_since(since, self._access)
+            yield past.changes_since(since)

@@ -11,6 +11,7 @@ import apsw
 from msgspec import Struct
 
 from partita.errors import InstantOutOfRange, RecoveryDisabled
+from partita.store._schema import TableSchema
 from partita.store.embedded._table import ITEM, Table
 from partita.store.embedded.points._access import StoreAccess
 from partita.store.embedded.points._change_log import SECOND, first_after, microseconds
@@ -40,6 +41,13 @@ class PastTable(Struct, frozen=True):
     table: Table
     at: int
     """In microseconds."""
+    now: float
+    """When it was opened, in seconds."""
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema of the table as it is now."""
+        return self.table.schema
 
     def blobs(self) -> Iterator[bytes]:
         """Every item, in the stored form."""
@@ -48,13 +56,13 @@ class PastTable(Struct, frozen=True):
         for (blob,) in self.connection.execute(f"{now} UNION ALL SELECT old FROM temp.undone WHERE old IS NOT NULL"):
             yield blob
 
-    def changes_since(self, instant: float, access: StoreAccess) -> Iterator[NetChange]:
+    def changes_since(self, instant: float) -> Iterator[NetChange]:
         """What became of each item that changed between an earlier instant and this one.
 
         Raises:
             InstantOutOfRange: it is not kept.
         """
-        since = _checked(self.connection, self.table, instant, access.clock())
+        since = _checked(self.connection, self.table, instant, self.now)
         first = first_after(self.connection, self.table.id, since)
         end = first_after(self.connection, self.table.id, self.at)
         with _temporary(self.connection, "changed"):
@@ -85,7 +93,7 @@ def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[Pa
         at = _checked(connection, table, now if instant is None else instant, now)
         with _temporary(connection, "undone"):
             _gather(connection, table, "undone", first_after(connection, table.id, at), None)
-            yield PastTable(connection, table, at)
+            yield PastTable(connection, table, at, now)
 
 
 def _checked(connection: apsw.Connection, table: Table, instant: float, now: float) -> int:
