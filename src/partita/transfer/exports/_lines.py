@@ -13,7 +13,8 @@ from partita.store import wire_item
 from partita.values import Item, kind_of
 
 ExportFormat: TypeAlias = Literal["DYNAMODB_JSON", "ION"]
-ExportView: TypeAlias = Literal["NEW_IMAGE", "NEW_AND_OLD_IMAGES"]
+"""The formats of an export into a bucket."""
+
 _encode: Final = msgspec.json.Encoder().encode
 _SETS: Final = ("SS", "NS", "BS")
 
