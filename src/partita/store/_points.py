@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec import Struct
 
 from partita.store._requests import Request, TableDescription
 from partita.store._schema import TableSchema
 
-MAX_RECOVERY_DAYS = 35
+MAX_RECOVERY_DAYS: Final = 35
+"""For so many days the past of a table can be kept, and is unless fewer are asked for."""
 
 
 class RecoveryDescription(Struct, frozen=True):
