@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from random import Random
 from typing import Final
 
 from partita.change._sink import Sink
-from partita.change._snapshot import snapshot
+from partita.change._snapshot import Snapshot, snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 from partita.errors import RebuildRequired
 from partita.model import Table
@@ -146,7 +146,8 @@ class Consumer:
         if self._start is None:
             return self._load(None)
         positions = self._stream.at(self._start)
-        self._sink.apply([], positions)
+        with closing(Snapshot(self._table, positions, self._start)) as nothing:
+            self._sink.load(nothing)
         self._positions = positions
         return 0
 
