@@ -210,7 +210,7 @@ def test_a_store_of_another_process_is_followed(tmp_path_factory: pytest.TempPat
         assert consumer.catch_up() == 3
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(62)
 def test_a_new_sink_may_begin_at_a_time(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
     db.run(put(task(1)))
     fake_clock.advance(60)

@@ -64,7 +64,7 @@ def refused(call: Caller, **given: Any) -> str:
 
 
 @pytest.mark.rule(48)
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_recovery_is_described_with_its_times(call: Caller, clock: FakeClock) -> None:
     began = call.now
     first = update(call, PointInTimeRecoveryEnabled=True)
@@ -80,7 +80,7 @@ def test_recovery_is_described_with_its_times(call: Caller, clock: FakeClock) ->
         update(call, PointInTimeRecoveryEnabled=False, RecoveryPeriodInDays=7)
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_seconds_are_described_that_clients_can_ask_for(call: Caller, clock: FakeClock) -> None:
     pass_time(call, clock, 0.25)
     found = update(call, PointInTimeRecoveryEnabled=True)
@@ -90,7 +90,7 @@ def test_seconds_are_described_that_clients_can_ask_for(call: Caller, clock: Fak
     assert names(call, "again") == []
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_a_table_is_restored_to_the_second(call: Caller, clock: FakeClock) -> None:
     update(call, PointInTimeRecoveryEnabled=True)
     write(call, "a")
@@ -110,7 +110,7 @@ def test_a_table_is_restored_to_the_second(call: Caller, clock: FakeClock) -> No
     assert ("StreamSpecification" in described, described["TableStatus"]) == (False, "ACTIVE")
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_what_the_call_overrides_is_otherwise(call: Caller) -> None:
     update(call, PointInTimeRecoveryEnabled=True)
     write(call, "a")
@@ -138,7 +138,7 @@ def test_what_the_call_overrides_is_otherwise(call: Caller) -> None:
         )
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_what_cannot_be_restored_is_refused_in_words_of_aws(call: Caller) -> None:
     assert refused(call, UseLatestRestorableTime=True) == "PointInTimeRecoveryUnavailableException"
     update(call, PointInTimeRecoveryEnabled=True)
@@ -162,7 +162,7 @@ def iterator(call: Caller, kind: str = "AT_TIMESTAMP", **given: Any) -> str:
     return found
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(62)
 def test_a_shard_is_read_from_a_time_on(call: Caller, clock: FakeClock) -> None:
     times = []
     for name in "abc":
@@ -181,7 +181,7 @@ def test_a_shard_is_read_from_a_time_on(call: Caller, clock: FakeClock) -> None:
     assert len(call("GetRecords", ShardIterator=nothing)["Records"]) == 1
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(62)
 def test_a_time_that_cannot_be_is_refused(call: Caller) -> None:
     with pytest.raises(ValidationFailed, match="future"):
         iterator(call, Timestamp=call.now + 1)
@@ -193,7 +193,7 @@ def test_a_time_that_cannot_be_is_refused(call: Caller) -> None:
         iterator(call, Timestamp=call.now, SequenceNumber="0" * 21)
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_the_remote_store_asks_for_the_same(call: Caller, store: EmbeddedStore, clock: FakeClock) -> None:
     write(call, "a")
     schema = store.execute(DescribeTable("tasks")).schema

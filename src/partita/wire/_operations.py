@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from partita.runtime import Clock
-from partita.wire import _batches, _items, _pages, _streams, partiql
+from partita.wire import _batches, _items, _pages, _streams, partiql, replicas
 from partita.wire._parameters import Operation
 from partita.wire.bulk import BulkOperations, BulkRunner
 from partita.wire.exports import Exports, Imports, JobRunner
@@ -37,6 +37,7 @@ def operations(
         **BulkOperations(clock, bulk).operations(),
         **Exports(clock, jobs).operations(),
         **Imports(clock, jobs, on_tables["CreateTable"]).operations(),
+        **replicas.OPERATIONS,
         "ListStreams": _streams.list_streams,
         "DescribeStream": _streams.describe_stream,
         **_streams.StreamReading(clock).operations(),

@@ -45,7 +45,7 @@ def test_a_lake_is_filled_with_what_is_there_and_then_with_changes(seeded: Run, 
     assert json.loads(counted.output) == [{"tasks": 27}]
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(62)
 def test_a_lake_may_begin_at_an_instant(seeded: Run, folder: Path, lake: Path) -> None:
     start = datetime.now(UTC).isoformat()
     add_task(folder, "new")

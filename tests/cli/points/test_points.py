@@ -39,7 +39,7 @@ def names(folder: Path, table: str) -> list[str]:
         return sorted(item["id"] for item in store.execute(ScanTable(table)).items)
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_a_table_is_restored_to_an_instant(run: Run, folder: Path, then: str) -> None:
     result = run("points", "restore", "notes", "notes-then", "--at", then)
     assert (result.exit_code, names(folder, "notes-then"), names(folder, "notes")) == (

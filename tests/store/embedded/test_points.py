@@ -58,7 +58,7 @@ def restored(store: EmbeddedStore, instant: float | None, name: str = "again") -
     return store.execute(ScanTable(name)).items
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 @pytest.mark.parametrize("seed", range(3))
 def test_every_instant_of_a_random_history_is_what_a_replay_says(tmp_path: Path, seed: int) -> None:
     clock = bench.Clock()
@@ -78,7 +78,7 @@ def test_every_instant_of_a_random_history_is_what_a_replay_says(tmp_path: Path,
         store.verify()
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_the_log_of_a_killed_process_is_neither_behind_nor_ahead(tmp_path: Path) -> None:
     assert bench.killed_history(tmp_path / "killed.db", 3, acknowledged=60, instants=10) == []
 
@@ -100,7 +100,7 @@ def test_a_table_without_a_log_is_written_with_the_same_statements(store: Embedd
     assert len(on) == len(off) + 1
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_the_window_is_described_as_it_is(store: EmbeddedStore, clock: Clock) -> None:
     assert not store.execute(DescribeRecovery("notes")).enabled
     began = clock.now
@@ -119,7 +119,7 @@ def test_the_window_is_described_as_it_is(store: EmbeddedStore, clock: Clock) ->
     assert store.execute(DescribeRecovery("notes")).earliest == clock.now
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_what_is_older_than_the_period_is_dropped(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(SetRecovery("notes", 1))
     for number in range(48):
@@ -135,7 +135,7 @@ def test_what_is_older_than_the_period_is_dropped(store: EmbeddedStore, clock: C
     assert (refused.value.earliest, refused.value.latest) == (clock.now - DAY, clock.now)
 
 
-@pytest.mark.rule(59)
+@pytest.mark.rule(60)
 def test_changes_of_one_second_are_merged_when_they_are_an_hour_old(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(SetRecovery("notes"))
     began = clock.now
@@ -164,7 +164,7 @@ def test_a_clock_that_goes_back_does_not_break_the_order(store: EmbeddedStore, c
     assert (past_note(store, began + 10) or {})["value"] == "second"
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_a_table_is_restored_with_its_indexes_while_the_old_one_stays(store: EmbeddedStore, clock: Clock) -> None:
     store.execute(note(1, owner="ann", rank=1))
     store.execute(SetRecovery("notes"))
@@ -182,7 +182,7 @@ def test_a_table_is_restored_with_its_indexes_while_the_old_one_stays(store: Emb
     store.verify()
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(61)
 def test_what_cannot_be_restored_is_refused(store: EmbeddedStore, clock: Clock) -> None:
     with pytest.raises(RecoveryDisabled, match="notes has no continuous backups"):
         restored(store, clock.now)

@@ -95,7 +95,7 @@ def lines(bucket: Path, exported: Json) -> list[Json]:
     return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_a_full_export_has_what_was_there_and_is_imported_by_the_library(
     call: Exporting, bucket: Path, clock: FakeClock, tmp_path: Path
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_full_export_has_what_was_there_and_is_imported_by_the_library(
         assert {item["task"] for item in other.execute(ScanTable("tasks")).items} == {"a", "b"}
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_filters_say_which_items_and_what_of_them(call: Exporting, bucket: Path) -> None:
     names = {"#s": "status"}
     exported = call.export(
@@ -129,7 +129,7 @@ def test_filters_say_which_items_and_what_of_them(call: Exporting, bucket: Path)
         call.export(FilterSpecification={"FilterExpression": "#s ="})
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_an_incremental_export_has_what_became_of_each_item(call: Exporting, bucket: Path, clock: FakeClock) -> None:
     since = clock()
     clock.advance(600)
@@ -150,7 +150,7 @@ def test_an_incremental_export_has_what_became_of_each_item(call: Exporting, buc
     assert (summary["exportType"], summary["outputView"]) == ("INCREMENTAL_EXPORT", "NEW_AND_OLD_IMAGES")
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_what_cannot_be_exported_is_refused(call: Exporting, store: EmbeddedStore, clock: FakeClock) -> None:
     def kind(**given: Any) -> str:
         with pytest.raises(Fault) as failure:
@@ -177,7 +177,7 @@ def test_what_cannot_be_exported_is_refused(call: Exporting, store: EmbeddedStor
         Caller(store)("ExportTableToPointInTime", TableArn=ARN, S3Bucket="lake")
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_a_token_begins_one_export(call: Exporting, clock: FakeClock) -> None:
     first = call.export(ClientToken="t1")
     assert call.export(ClientToken="t1")["ExportArn"] == first["ExportArn"]
@@ -195,7 +195,7 @@ def test_a_token_begins_one_export(call: Exporting, clock: FakeClock) -> None:
     assert call("ListExports", TableArn=ARN.replace("tasks", "other")) == {"ExportSummaries": []}
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(64)
 @pytest.mark.parametrize("kind", ["DYNAMODB_JSON", "ION"])
 def test_what_was_exported_is_imported_into_a_new_table(call: Exporting, kind: str) -> None:
     more = {
@@ -215,7 +215,7 @@ def test_what_was_exported_is_imported_into_a_new_table(call: Exporting, kind: s
     assert call("Scan", TableName="again", IndexName="by_status")["Count"] == 2
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(64)
 def test_csv_is_imported_and_what_does_not_fit_is_counted(call: Exporting, bucket: Path) -> None:
     (bucket / "rows.csv").write_text("user;task;status;note\nu;1;open;\nu;;open;x\nu;2;done\nu;1;done;last\n")
     options: Json = {"InputFormatOptions": {"Csv": {"Delimiter": ";"}}}
@@ -228,7 +228,7 @@ def test_csv_is_imported_and_what_does_not_fit_is_counted(call: Exporting, bucke
     assert call.names("bare") == ["7"]
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(64)
 def test_what_cannot_be_imported_is_refused(call: Exporting, bucket: Path) -> None:
     (bucket / "one.json").write_text('{"Item": {"user": {"S": "u"}, "task": {"S": "1"}}}\nnot json\n')
     first = call.import_("one", "one", ClientToken="t1")
@@ -252,7 +252,7 @@ def test_what_cannot_be_imported_is_refused(call: Exporting, bucket: Path) -> No
     assert second["TableArn"].endswith("/two")
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_what_a_killed_server_left_is_finished_by_whoever_asks_next(call: Exporting, store: EmbeddedStore) -> None:
     begun = call.export()
     job = run(_jobs.found("export", begun["ExportArn"].rpartition("/")[2]), store.execute)
@@ -264,7 +264,7 @@ def test_what_a_killed_server_left_is_finished_by_whoever_asks_next(call: Export
     assert call("DescribeExport", ExportArn=begun["ExportArn"])["ExportDescription"]["ItemCount"] == 2
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(63)
 def test_waiters_and_paginators_of_boto3_work(
     store: EmbeddedStore, call: Exporting, bucket: Path, clock: FakeClock
 ) -> None:

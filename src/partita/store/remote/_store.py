@@ -26,7 +26,7 @@ from partita._aws import (
 from partita.runtime import Clock, system_clock
 from partita.store import _points
 from partita.store import _requests as rq
-from partita.store.remote import _items, _recovery, _streams, _tables
+from partita.store.remote import _bulk, _items, _recovery, _streams, _tables
 from partita.store.remote._streams import Iterators
 
 R = TypeVar("R")
@@ -54,6 +54,9 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     _points.SetRecovery: _recovery.set_recovery,
     _points.DescribeRecovery: _recovery.describe_recovery,
     _points.RestoreTable: _recovery.restore_table,
+    _bulk.StartBulkPut: _bulk.start_bulk,
+    _bulk.DescribeBulk: _bulk.describe_bulk,
+    _bulk.CancelBulk: _bulk.cancel_bulk,
 }
 
 
