@@ -56,8 +56,7 @@ def require_format(kind: ExportFormat) -> None:
 def _ion(value: Mapping[str, Any]) -> bytes:
     from amazon.ion.simpleion import dumps  # noqa: PLC0415 - of the extra `bulk`
 
-    text: str = dumps(value, binary=False)
-    return text.encode() + b"\n"
+    return str(dumps(value, binary=False)).encode() + b"\n"
 
 
 def _ion_map(item: Mapping[str, Any]) -> dict[str, Any]:
