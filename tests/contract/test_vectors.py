@@ -74,7 +74,7 @@ def refused(table: Vectors, message: str, item: dict[str, Any]) -> None:
     assert caught.value.message == message
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 @pytest.mark.parametrize(
     ("distance", "scores"),
     [
@@ -95,7 +95,7 @@ def test_the_most_alike_come_first_with_their_scores(
     assert table.keys(1, 0, 0, top=1) == ["a"]
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 def test_a_search_is_within_a_partition_and_compares_values(table: Vectors) -> None:
     for number in range(6):
         table.put(f"k{number}", number, 0, 1, tenant=f"t{number % 2}", rank=number // 2, label="x")
@@ -104,7 +104,7 @@ def test_a_search_is_within_a_partition_and_compares_values(table: Vectors) -> N
     assert table.keys(0, 0, 1, index="scoped", tenant="nobody") == []
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
@@ -139,7 +139,7 @@ def test_a_search_that_does_not_fit_the_index_is_refused(
     assert caught.value.message == message
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(66)
 def test_a_vector_that_does_not_fit_the_index_is_refused(table: Vectors) -> None:
     start = "One or more parameter values were invalid. Invalid"
     refused(
@@ -155,7 +155,7 @@ def test_a_vector_that_does_not_fit_the_index_is_refused(table: Vectors) -> None
     refused(table, f"{start} {large}", {"embedding": [1, 0, Decimal("1e39")]})
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(66)
 def test_a_search_attribute_of_another_type_or_empty_is_refused(table: Vectors) -> None:
     mismatch = "One or more parameter values were invalid: Type mismatch for Index Key tenant Expected: S Actual: N"
     refused(table, f"{mismatch} IndexName: scoped", {"embedding": numbers(1, 0, 0), "tenant": 3})
@@ -168,7 +168,7 @@ def test_a_search_attribute_of_another_type_or_empty_is_refused(table: Vectors) 
     )
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(66)
 def test_an_item_without_vector_or_partition_is_not_in_the_index(table: Vectors) -> None:
     table.put("whole", 1, 0, 0, tenant="t", rank=1)
     table.put("unranked", 1, 0, 0, tenant="t")
@@ -180,7 +180,7 @@ def test_an_item_without_vector_or_partition_is_not_in_the_index(table: Vectors)
     assert table.keys(1, 0, 0, index="scoped", tenant="t") == ["unranked"]
 
 
-@pytest.mark.rule(61)
+@pytest.mark.rule(66)
 def test_every_kind_of_write_is_seen_by_the_next_search(table: Vectors) -> None:
     table.put("put", 1, 0, 0)
     items = [PutItem(table.name, {"pk": key, "embedding": numbers(1, 0, 0)}) for key in ("batch", "transaction")]
@@ -194,7 +194,7 @@ def test_every_kind_of_write_is_seen_by_the_next_search(table: Vectors) -> None:
     assert table.keys(0, 1, 0) == ["transaction"]
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(68)
 def test_a_match_has_what_is_projected_without_the_vector(table: Vectors) -> None:
     table.put("k", 0.1, 16777217, 1, tenant="t", label="x", other="y")
     everything = table.store.execute(SearchVectors(table.name, "plain", (1.0, 0.0, 0.0), 1)).matches[0][0]
@@ -207,7 +207,7 @@ def test_a_match_has_what_is_projected_without_the_vector(table: Vectors) -> Non
     assert item == {"pk": "k", "embedding": [Decimal("0.1"), 16777216, 1]}
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(68)
 def test_a_vector_index_is_neither_queried_nor_scanned(table: Vectors) -> None:
     key = KeyCondition((("tenant", "t"),))
     for request, word in ((QueryTable(table.name, key, "scoped"), "Query"), (ScanTable(table.name, "plain"), "Scan")):
@@ -215,7 +215,7 @@ def test_a_vector_index_is_neither_queried_nor_scanned(table: Vectors) -> None:
             table.store.execute(request)
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 def test_an_index_that_is_added_has_the_items_that_fit(store: Store) -> None:
     table = Vectors(store)
     table.put("a", 1, 0, 0)
@@ -234,12 +234,12 @@ def test_an_index_that_is_added_has_the_items_that_fit(store: Store) -> None:
     store.execute(DeleteTable(table.name))
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 def test_a_table_is_described_with_its_vector_indexes(table: Vectors) -> None:
     assert table.store.execute(DescribeTable(table.name)).schema.vectors == (PLAIN, SCOPED)
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 @pytest.mark.parametrize(
     ("indexes", "message"),
     [
@@ -266,7 +266,7 @@ def test_a_definition_that_breaks_a_rule_is_refused(
     assert caught.value.message == f"One or more parameter values were invalid: {message}"
 
 
-@pytest.mark.rule(64)
+@pytest.mark.rule(69)
 def test_a_write_is_charged_for_what_changes_in_the_index(store: Store) -> None:
     table = Vectors(store, VectorIndexSchema("wide", "embedding", 300))
     vector = [0.5] * 300
@@ -279,7 +279,7 @@ def test_a_write_is_charged_for_what_changes_in_the_index(store: Store) -> None:
     assert bare.capacity.vectors == ()
 
 
-@pytest.mark.rule(64)
+@pytest.mark.rule(69)
 def test_a_search_is_charged_for_the_vectors_that_it_compares(table: Vectors) -> None:
     request = SearchVectors(table.name, "plain", (1.0, 0.0, 0.0), 1)
     few = table.store.execute(request).capacity

@@ -70,7 +70,7 @@ def notes(call: Caller) -> Caller:
     return call
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 def test_an_index_is_described_as_it_was_made(call: Caller) -> None:
     made = call("CreateTable", **definition(index()))["TableDescription"]["VectorIndexes"][0]
     assert (made["IndexStatus"], "Backfilling" in made) == ("CREATING", False)
@@ -82,7 +82,7 @@ def test_an_index_is_described_as_it_was_made(call: Caller) -> None:
     assert sorted(each["AttributeName"] for each in table["AttributeDefinitions"]) == ["pk", "rank", "tenant"]
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -139,7 +139,7 @@ def test_a_definition_that_breaks_a_rule_is_refused_in_its_words(call: Caller, g
     assert caught.value.message == message
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 def test_an_index_is_added_and_removed_one_at_a_time(call: Caller) -> None:
     plain = index("plain", SearchSchema=None)
     del plain["SearchSchema"]
@@ -158,14 +158,14 @@ def test_an_index_is_added_and_removed_one_at_a_time(call: Caller) -> None:
         call("UpdateTable", TableName="notes", VectorIndexUpdates=[{"Delete": {"IndexName": "plain"}}])
 
 
-@pytest.mark.rule(60)
+@pytest.mark.rule(65)
 def test_a_table_with_a_vector_index_stays_on_demand(notes: Caller) -> None:
     units = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
     with pytest.raises(ValidationFailed, match="only supported for PAY_PER_REQUEST"):
         notes("UpdateTable", TableName="notes", BillingMode="PROVISIONED", ProvisionedThroughput=units)
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -207,13 +207,13 @@ def test_a_search_that_breaks_a_rule_is_refused_in_its_words(notes: Caller, chan
     assert caught.value.message == message
 
 
-@pytest.mark.rule(63)
+@pytest.mark.rule(68)
 def test_partiql_does_not_read_a_vector_index(notes: Caller) -> None:
     with pytest.raises(ValidationFailed, match="Scan operation not supported on this index type"):
         notes("ExecuteStatement", Statement='SELECT * FROM "notes"."near"')
 
 
-@pytest.mark.rule(64)
+@pytest.mark.rule(69)
 def test_capacity_is_in_a_shape_of_its_own(notes: Caller) -> None:
     written = notes("PutItem", TableName="notes", Item=item("a", 1, 0, tenant="t"), ReturnConsumedCapacity="INDEXES")
     assert written["ConsumedCapacity"] == {
@@ -237,7 +237,7 @@ def client(address: tuple[str, int]) -> Iterator[Any]:
     client.close()
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 def test_boto3_searches(client: Any) -> None:
     client.create_table(**definition(index()))
     client.get_waiter("table_exists").wait(TableName="notes", WaiterConfig={"Delay": 0})
@@ -257,7 +257,7 @@ def test_boto3_searches(client: Any) -> None:
     assert [match["Score"] for match in found] == pytest.approx([0.0, 0.4])
 
 
-@pytest.mark.rule(62)
+@pytest.mark.rule(67)
 @pytest.mark.xdist_group("referee")
 def test_ministack_finds_the_same(client: Any, ministack_url: str) -> None:
     """On random data without ties, with filters, by all three distances: the same matches with the same scores."""

@@ -42,14 +42,14 @@ def _found(api: Api, *names: str) -> list[Json]:
     return api.eventually(search, lambda found: len(found) == len(names))
 
 
-@probe(rule=60, tier=2, billed=True)
+@probe(rule=65, tier=2, billed=True)
 def a_vector_index_is_described(api: Api) -> None:
     """As it was made."""
     index = api("DescribeTable", TableName=_vectors(api))["Table"]["VectorIndexes"][0]
     same((index["IndexName"], index["Dimensions"], index["DistanceFunction"]), ("vectors", 2, "COSINE"))
 
 
-@probe(rule=60, tier=3)
+@probe(rule=65, tier=3)
 def a_vector_index_of_too_many_dimensions_is_refused(api: Api) -> None:
     """There are at most 4,096."""
     message = f"{INVALID}: Number of dimensions must be between 1 and 4096 inclusive."
@@ -58,14 +58,14 @@ def a_vector_index_of_too_many_dimensions_is_refused(api: Api) -> None:
     refused(api, "CreateTable", message=message, **given)
 
 
-@probe(rule=61, tier=3, billed=True)
+@probe(rule=66, tier=3, billed=True)
 def a_vector_of_another_length_is_refused(api: Api) -> None:
     """With both lengths."""
     message = f"{INVALID}. Invalid size for parameter v, Expected: 2, Actual: 1 IndexName: vectors"
     refused(api, "PutItem", message=message, TableName=_vectors(api), Item={"pk": {"S": "one"}, "v": {"L": [n(1)]}})
 
 
-@probe(rule=61, tier=2, billed=True)
+@probe(rule=66, tier=2, billed=True)
 def an_item_without_a_vector_is_stored(api: Api) -> None:
     """And not found by a search."""
     api("PutItem", TableName=_vectors(api), Item={"pk": {"S": "bare"}})
@@ -73,7 +73,7 @@ def an_item_without_a_vector_is_stored(api: Api) -> None:
     same([each["Item"]["pk"]["S"] for each in _found(api, "there")], ["there"])
 
 
-@probe(rule=62, tier=2, billed=True)
+@probe(rule=67, tier=2, billed=True)
 def the_nearest_vector_is_found_first(api: Api) -> None:
     """By angle."""
     _put(api, "east", 1, 0)
@@ -81,28 +81,28 @@ def the_nearest_vector_is_found_first(api: Api) -> None:
     same([each["Item"]["pk"]["S"] for each in _found(api, "east", "north")], ["east", "north"])
 
 
-@probe(rule=62, tier=3, billed=True)
+@probe(rule=67, tier=3, billed=True)
 def a_search_for_too_many_is_refused(api: Api) -> None:
     """With the limits."""
     message = "Provided TopK value '101' is out of valid range. The value must be between 1 and 100 inclusive"
     refused(api, "SearchVectors", message=message, TableName=_vectors(api), **_query(TopK=101))
 
 
-@probe(rule=62, tier=3, billed=True)
+@probe(rule=67, tier=3, billed=True)
 def a_search_with_a_vector_of_another_length_is_refused(api: Api) -> None:
     """With both lengths."""
     message = "Input search vector dimension 1 does not match vector index dimension 2"
     refused(api, "SearchVectors", message=message, TableName=_vectors(api), **_query(SearchVector=[n(1)]))
 
 
-@probe(rule=63, tier=2, billed=True)
+@probe(rule=68, tier=2, billed=True)
 def a_match_is_without_its_vector(api: Api) -> None:
     """Unless it is asked for."""
     _put(api, "plain", 1, 2)
     same(sorted(_found(api, "plain")[0]["Item"]), ["pk"])
 
 
-@probe(rule=64, tier=2, billed=True)
+@probe(rule=69, tier=2, billed=True)
 def a_write_of_a_vector_is_charged_in_bytes(api: Api) -> None:
     """At least 1,024, and nothing where nothing changes."""
     first = _put(api, "charged", 3, 4, ReturnConsumedCapacity="INDEXES")["ConsumedCapacity"]

@@ -8,7 +8,6 @@ import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import apsw
@@ -17,31 +16,22 @@ from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, system_clock
+from partita.store import _points
 from partita.store import _requests as requests
 from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
-from partita.store.embedded import (
-    _file,
-    _queries,
-    _reads,
-    _streams,
-    _tables,
-    _transactions,
-    _ttl,
-    _writes,
-)
+from partita.store.embedded import _file, _queries, _reads, _streams, _tables, _transactions, _ttl, _writes, points
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.bulk import LoadItems, load_items
 from partita.store.embedded.upkeep import (
+    RESHARDING,
     MergeShards,
     Progress,
     SplitShard,
     StoreSnapshot,
     back_up,
-    merge_shards,
-    split_shard,
     upgrade,
     verify,
 )
@@ -62,11 +52,10 @@ READS: Final[Mapping[type, Read]] = {
     requests.ListTables: _tables.list_tables,
     requests.DescribeStream: _streams.describe_stream,
     requests.ReadStream: _streams.read_stream,
+    requests.FindInStream: _streams.find_in_stream,
+    _points.DescribeRecovery: points.describe_recovery,
 }
 """What answers each read, by the type of the request."""
-
-_LONG_READS: Final = (vector_requests.SearchVectors,)
-"""Reads that an event loop must not wait for."""
 
 WRITES: Final[Mapping[type, Handler]] = {
     requests.PutItem: _writes.write_item,
@@ -78,20 +67,15 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.DeleteTable: _tables.delete_table,
     requests.CreateIndex: _tables.create_index,
     requests.DeleteIndex: _tables.delete_index,
-    vector_requests.CreateVectorIndex: _tables.create_vector_index,
-    vector_requests.DeleteVectorIndex: _tables.delete_vector_index,
+    **_tables.VECTOR_INDEXES,
     requests.SetTimeToLive: _tables.set_time_to_live,
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
     LoadItems: load_items,
-    SplitShard: split_shard,
-    MergeShards: merge_shards,
+    **RESHARDING,
+    **points.WRITES,
 }
-
-
-def _not_a_request(value: object) -> TypeError:
-    return TypeError(f"{type(value).__name__} is not a request that the store can execute.")
 
 
 class EmbeddedStore:
@@ -133,9 +117,9 @@ class EmbeddedStore:
         _sqlite.refuse_if_in_use_at_fork(self.path)
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
-        process_lock = self._process_lock or NoLock()
+        lock = self._process_lock or NoLock()
         try:
-            with process_lock:
+            with lock:
                 if not in_memory:
                     _sqlite.make_private(self.path)
                     if is_new:
@@ -145,9 +129,7 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, process_lock=process_lock, after_commit=self._publish_draft
-        )
+        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
@@ -176,12 +158,9 @@ class EmbeddedStore:
         self._connections.add(connection)
         return connection
 
-    def _publish_draft(self) -> None:
+    def _publish(self) -> None:
         self._writer.committed()
         self._catalog = self._writer.catalog
-
-    def _publish(self, catalog: Catalog) -> None:
-        self._catalog = catalog
 
     def execute(self, request: Request[R]) -> R:
         """Execute the request; a write is durable when this returns.
@@ -191,9 +170,9 @@ class EmbeddedStore:
         """
         read = READS.get(type(request))
         if read is None:
-            if type(request) not in WRITES:
-                raise _not_a_request(request)
-            return self._commit.run(request)  # type: ignore[no-any-return]
+            if type(request) in WRITES:
+                return self._commit.run(request)  # type: ignore[no-any-return]
+            return self.history.execute(request)
         if self._process_lock is not None:
             return self._read(read, request)
         lock = self._commit.holding_lock()  # in memory all share one connection
@@ -205,13 +184,13 @@ class EmbeddedStore:
 
     async def execute_async(self, request: Request[R]) -> R:
         """The same for a task: reads are executed at once; writes and searches by another thread."""
-        if type(request) in _LONG_READS:
-            return await asyncio.to_thread(self.execute, request)
+        if isinstance(request, vector_requests.SearchVectors):
+            return await asyncio.to_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
             return self.execute(request)
-        if type(request) not in WRITES:
-            raise _not_a_request(request)
-        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        if type(request) in WRITES:
+            return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        return await self.history.execute_async(request)
 
     def _read(self, read: Read, request: Request[R]) -> R:
         try:
@@ -231,7 +210,7 @@ class EmbeddedStore:
             self._check_open()
             self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            reader = self._local.reader = Reader(connection, self._vectors)
+            reader = self._local.reader = Reader(connection, self._writer.clock, self._vectors)
         return reader
 
     def _check_place(self) -> None:
@@ -249,7 +228,7 @@ class EmbeddedStore:
             reader.refresh()
             if reader.catalog is known:
                 raise error
-            self._publish(reader.catalog)
+            self._catalog = reader.catalog
             return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
@@ -320,11 +299,34 @@ class EmbeddedStore:
         with self._private_connection() as connection:
             connection.execute("BEGIN")
             try:
-                reader = Reader(connection, self._vectors)
-                reader.refresh()
-                yield StoreSnapshot(reader, READS)
+                yield StoreSnapshot(self._refreshed(connection), READS)
             finally:
                 connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _one_state(self) -> Iterator[Reader]:
+        """The store with every write that has read the clock; in memory, this thread alone may write meanwhile."""
+        with self._commit.exclusively(), self._process_lock or NoLock():
+            self._check_open()
+        with self._private_connection() as connection:
+            if self._process_lock is not None:
+                connection.execute("BEGIN")
+            yield self._refreshed(connection)
+
+    def _refreshed(self, connection: apsw.Connection) -> Reader:
+        reader = Reader(connection, self._writer.clock, self._vectors)
+        reader.refresh()
+        return reader
+
+    @property
+    def history(self) -> points.StoreHistory:
+        """What the store was at earlier instants, where continuous backups are on."""
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
+        return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
+
+    def as_of(self, instant: float) -> points.PastStore:
+        """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
+        return self.history.as_of(instant)
 
     def verify(self) -> None:
         """Look for damage in the file, in each row, and between streams and tables.
@@ -394,7 +396,5 @@ class EmbeddedStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import apsw
 import msgspec
 
-from partita._sqlite import refuse_moved
+from partita._sqlite import Handler, refuse_moved
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
@@ -23,7 +23,7 @@ from partita.store._requests import (
 )
 from partita.store._schema import TableSchema
 from partita.store._vector_requests import CreateVectorIndex, DeleteVectorIndex
-from partita.store.embedded import _streams
+from partita.store.embedded import _streams, points
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._connection import Reader, Writer
@@ -97,6 +97,7 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     description, table = _describe(writer, request.table), writer.table(request.table)
     _streams.drop_all(writer.connection, table.id)
     drop_rows(writer.connection, table.vectors)
+    points.drop(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
     writer.connection.execute("DELETE FROM tables WHERE id = ?", (table.id,))
@@ -257,3 +258,10 @@ def set_stream(writer: Writer, request: SetStream) -> TableDescription:
             raise ValidationFailed(f"Table already has an enabled stream: TableName: {table.name}")
         _streams.enable(writer.connection, table.id, request.view, now, complete=False)
     return _redefine(writer, table, schema)
+
+
+VECTOR_INDEXES: Final[Mapping[type, Handler]] = {
+    CreateVectorIndex: create_vector_index,
+    DeleteVectorIndex: delete_vector_index,
+}
+"""What makes and removes vector indexes, by the type of the request."""

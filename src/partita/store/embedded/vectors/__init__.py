@@ -2,7 +2,14 @@
 
 from partita.store.embedded.vectors._cache import VectorCache
 from partita.store.embedded.vectors._index import VectorEntry, VectorIndex
-from partita.store.embedded.vectors._rows import change_rows, create_rows, drop_rows, fill_rows, wrong_rows
+from partita.store.embedded.vectors._rows import (
+    change_rows,
+    create_rows,
+    drop_rows,
+    drop_rows_of,
+    fill_rows,
+    wrong_rows,
+)
 from partita.store.embedded.vectors._search import search_vectors
 
 __all__ = [
@@ -12,6 +19,7 @@ __all__ = [
     "change_rows",
     "create_rows",
     "drop_rows",
+    "drop_rows_of",
     "fill_rows",
     "search_vectors",
     "wrong_rows",

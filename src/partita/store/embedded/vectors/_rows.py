@@ -51,6 +51,15 @@ def drop_rows(connection: apsw.Connection, indexes: Iterable[VectorIndex]) -> No
         connection.execute("DELETE FROM vectors WHERE index_id = ?", (index.number,))
 
 
+def drop_rows_of(connection: apsw.Connection, table_id: int) -> None:
+    """Remove everything that is kept of the vector indexes of a table that is in no catalog."""
+    numbers: list[Any] = connection.execute("SELECT id FROM indexes WHERE table_id = ?", (table_id,)).fetchall()
+    for (number,) in numbers:
+        if connection.table_exists("main", f"vectors_{number}"):
+            connection.execute(f"DROP TABLE vectors_{number}")
+            connection.execute("DELETE FROM vectors WHERE index_id = ?", (number,))
+
+
 def change_rows(
     connection: apsw.Connection, index: VectorIndex, row_id: int, before: VectorEntry | None, after: VectorEntry | None
 ) -> None:
