@@ -81,7 +81,7 @@ def copy_databases(copies: Mapping[Path, Path], *, clone: Clone = reflink) -> Me
                 return "reflink"
             readers = {source: _snapshot(source, opened) for source in copies}
         for source, target in copies.items():
-            with _sqlite.translating(str(target)):
+            with _sqlite.translating(str(target)), _blaming(source):
                 _copy(readers[source], target)
     return "copy"
 
@@ -131,6 +131,17 @@ def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
             raise StoreReadOnly(f"The folder {files[0][1].parent} cannot be written ({error.strerror}).") from error
         return False
     return True
+
+
+@contextmanager
+def _blaming(source: Path) -> Iterator[None]:
+    """Damage is of what is read, and not of what is written."""
+    try:
+        yield
+    except apsw.Error as error:
+        if _sqlite.is_damage(error):
+            raise _sqlite.translated(error, str(source)) from error
+        raise
 
 
 def _copy(reader: apsw.Connection, target: Path) -> None:
