@@ -72,7 +72,7 @@ def _fill(folder: Path, rng: random.Random, tally: Tally) -> None:
         tally.lost += sum(store.execute(GetItem("things", {"id": each})).item is None for each in names)
 
 
-def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """A store on a disk that cannot be written is refused with `store_read_only`; `partita check` still works."""
     with _small_disk(folder, tally) as disk:
         if disk is None:
@@ -91,7 +91,7 @@ def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> No
             tally.expect(check.returncode == 0, f"partita check: {check.stderr.strip()[-200:]}")
 
 
-def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """The data folder of a running server is removed: nothing more is acknowledged, and health says so."""
     for number in range(rounds):
         data = folder / f"data-{number}"

@@ -50,7 +50,7 @@ LEASES: Final = Leases(Held, longest=timedelta(hours=1))
 """One that ends more than two hours ahead was taken by a clock that is wrong."""
 
 
-def clock_steps(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def clock_steps(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Whoever received or leased something while the clock was wrong is gone: it is free when the clock is right."""
     for number in range(rounds):
         for step in (DAY, -DAY, YEAR, -YEAR):
@@ -82,7 +82,7 @@ def _lease_is_free(step: float) -> bool:
     return True
 
 
-def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """A receiver stands still for longer than its message is hidden: another gets it, and the first comes too late."""
     path = folder / "queue-q.db"
     with EmbeddedQueue(path, "q") as queue:
@@ -103,7 +103,7 @@ def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None
             queue.execute(Acknowledge(tuple(each.receipt for each in received)))
 
 
-def environment(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def environment(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """No HOME, odd locales, closed and broken output: no traceback."""
     plain = {name: value for name, value in os.environ.items() if name not in ("HOME", "LANG", "LC_ALL")}
     data = ["--data", str(folder / "data")]
@@ -127,7 +127,7 @@ def _shell(*words: str, command: str = "check") -> str:
     return f"{sys.executable} -c '{program}' {command} {' '.join(words)}"
 
 
-def together(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def together(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Two servers, a DynamoDB server and their workers write to one folder at once: nobody is refused."""
     with (
         Command(folder, "serve", "todo", "--workers", "1") as first,
@@ -170,7 +170,7 @@ def _put(url: str, count: int, made: list[str]) -> None:
             made.append(str(number))
 
 
-def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """A reader keeps its snapshot while others write: it sees the same to its end, and then the log shrinks."""
     log = folder / "partita.db-wal"
     with EmbeddedStore(folder / "partita.db") as store:
@@ -189,7 +189,7 @@ def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
         store.verify()
 
 
-def backup_under_load(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:  # noqa: ARG001 - nothing is by chance
+def backup_under_load(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """A backup while others write, restored elsewhere: it has what was acknowledged before it began."""
     data = folder / "data"
     data.mkdir()
