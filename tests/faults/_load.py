@@ -45,10 +45,17 @@ class Load:
         with suppress(OSError), Client(address, authorization(self.folder)) as client:
             events = [each["eventId"] for each in client.json("GET", "/events/api/events")["items"]]
             while self.acknowledged < limit and not until.is_set():
-                self._add_task(client)
-                self._transfer(client)
-                self._apply(address, events[next(self._numbers) % len(events)])
+                self._write(address, client, events)
         until.set()
+
+    def call_once(self, address: tuple[str, int], client: Client) -> None:
+        """Write once to each service."""
+        self._write(address, client, [each["eventId"] for each in client.json("GET", "/events/api/events")["items"]])
+
+    def _write(self, address: tuple[str, int], client: Client, events: list[str]) -> None:
+        self._add_task(client)
+        self._transfer(client)
+        self._apply(address, events[next(self._numbers) % len(events)])
 
     def _add_task(self, client: Client) -> None:
         title = f"task {next(self._numbers)}"
