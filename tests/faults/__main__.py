@@ -53,7 +53,9 @@ def _played(fault: Fault, rounds: int, seed: int) -> Tally:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults", description="Faults with real processes, files and disks."
+    )
     names = [fault.name for fault in FAULTS]
     parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="one fault; may be repeated")
     parser.add_argument("--rounds", type=int, help="how many rounds of each fault, in place of its own number")

@@ -108,7 +108,9 @@ def _run(folder: Path, seconds: float, every: float, count: int) -> tuple[list[S
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.soak", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.soak", description="All services under load, sampled and judged."
+    )
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--every", type=float, default=10.0, help="seconds from one sample to the next")
     parser.add_argument("--callers", type=int, default=3)
