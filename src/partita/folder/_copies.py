@@ -148,6 +148,7 @@ def _copy(reader: apsw.Connection, target: Path) -> None:
     create_private(target)
     with closing(_sqlite.open_database(str(target))) as copy, copy.backup("main", reader, "main") as backup:
         backup.step(-1)
+    _sqlite.seal_pages(target)
 
 
 def copy_file(source: Path, target: Path) -> None:
