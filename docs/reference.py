@@ -18,6 +18,8 @@ MODULES = (
     "partita.app",
     "partita.app.signin",
     "partita.buckets",
+    "partita.buckets.s3",
+    "partita.bulk",
     "partita.change",
     "partita.change.lake",
     "partita.change.shared",
@@ -66,7 +68,6 @@ MODULES = (
     "partita.testing.plugin",
     "partita.testing.realism",
     "partita.transfer",
-    "partita.transfer.bulk",
     "partita.values",
     "partita.wire",
 )

@@ -14,13 +14,12 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from partita.bulk._journal import BulkJournal, Progress
+from partita.bulk._reports import CONDITION, ERROR, rejected_line, unreadable_line, write_parts
 from partita.errors import ConditionFailed
+from partita.runtime import Pace, chunks
 from partita.store import PutItem, Store
 from partita.store.embedded import BulkPut, LoadItems, LoadResponse
-from partita.transfer._pace import Pace
-from partita.transfer._writing import chunks
-from partita.transfer.bulk._journal import BulkJournal, Progress
-from partita.transfer.bulk._reports import CONDITION, ERROR, rejected_line, unreadable_line, write_parts
 
 CHUNK: Final = 2_000
 """So many records are written at once, while other writers wait."""
