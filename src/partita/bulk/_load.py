@@ -107,15 +107,16 @@ class BulkLoad:
             TableNotFound: the table is gone. PartitaError: an input cannot be read.
         """
         progress = self._journal.progress()
+        before = sum(each.size for each in inputs[: progress.input])
         for place in range(progress.input, len(inputs)):
             if place > progress.input:
                 progress = replace(progress, input=place, records=0)
             each = inputs[place]
-            before = sum(other.size for other in inputs[:place])
             for chunk in chunks(each.records(progress.records), self._chunk):
                 if stop():
                     return False
                 progress = self._write(progress, each, chunk, before)
+            before += each.size
         self._save(replace(progress, input=len(inputs), records=0, read_bytes=sum(each.size for each in inputs)))
         return True
 
