@@ -21,7 +21,8 @@ from partita.runtime import Pace
 from partita.store import DescribeTable
 from partita.store.embedded import EmbeddedStore
 
-CHUNK: Final = 10_000
+CHUNK: Final = 50_000
+"""So many records are written at once: each transaction writes the pages of the key's index that it touches once."""
 MAX_SHOWN: Final = 10
 
 
