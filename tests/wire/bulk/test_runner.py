@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -95,3 +97,10 @@ def test_a_store_that_behaves_as_aws_does_runs_none(realistic: RealisticStore, r
     call("CreateTable", **TASKS)
     with pytest.raises(ValidationFailed, match="for tests"):
         call("StartBulkPutItems", **asked())
+
+
+def test_the_server_is_loaded_without_models_and_aws() -> None:
+    program = "import sys, partita.wire; print([name for name in sys.argv[1:] if name in sys.modules])"
+    names = ("pydantic", "botocore", "partita.model", "partita.transfer", "partita._aws")
+    done = subprocess.run([sys.executable, "-c", program, *names], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
