@@ -1,5 +1,6 @@
-"""SQLite files that threads and processes share: the database file, the process lock, group commit."""
+"""SQLite files that threads and processes share: the database file, the process lock, group commit, notices."""
 
+from partita._sqlite._commit_notice import CommitNotice
 from partita._sqlite._database_file import (
     MEMORY,
     FileHeader,
@@ -21,6 +22,7 @@ from partita._sqlite._transaction import Handler, Writer
 __all__ = [
     "DATABASE_ERRORS",
     "MEMORY",
+    "CommitNotice",
     "FileHeader",
     "GroupCommit",
     "Handler",
