@@ -15,7 +15,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, wire, writes
+from bench import cdc, copy, events, idle, imports, ingest, reads, remote, scale, services, wire, writes
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, run, summary
@@ -24,6 +24,7 @@ SUITES: Final[dict[str, Suite]] = {
     "reads": reads.comparisons,
     "writes": writes.comparisons,
     "imports": imports.comparisons,
+    "idle": idle.comparisons,
     "scale": scale.comparisons,
     "cdc": cdc.comparisons,
     "wire": wire.comparisons,
@@ -39,6 +40,7 @@ TITLES: Final = {
     "reads": "Reads from a file",
     "writes": "Durable writes",
     "imports": "Starting",
+    "idle": "At rest",
     "scale": "Large files",
     "cdc": "Changes into the lake",
     "wire": "Servers of DynamoDB's protocol",
