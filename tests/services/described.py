@@ -48,7 +48,7 @@ def made_up(
             deadline=None,
             database=None,
             phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
         )
         return steady(seed(8)(given(case=operation.as_strategy(generation_mode=mode))(check)))
 

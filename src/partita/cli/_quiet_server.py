@@ -28,7 +28,7 @@ class DatedState(ServerState):
         super().__init__()
 
     @property
-    def default_headers(self) -> Headers:
+    def default_headers(self) -> Headers:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The headers of a response that is made now."""
         second = int(self._clock())
         if second != self._second:
