@@ -15,7 +15,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench import cdc, copy, events, idle, imports, ingest, reads, remote, scale, services, wire, writes
+from bench import acceptance, cdc, copy, events, idle, imports, ingest, reads, remote, scale, services, wire, writes
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, run, summary
@@ -31,6 +31,7 @@ SUITES: Final[dict[str, Suite]] = {
     "remote": remote.comparisons,
     "copy": copy.comparisons,
     "services": services.comparisons,
+    "acceptance": acceptance.comparisons,
     "events": events.comparisons,
     "ingest": ingest.comparisons,
 }
@@ -47,6 +48,7 @@ TITLES: Final = {
     "remote": "Clients of DynamoDB",
     "copy": "Copies",
     "services": "To-Do over HTTP",
+    "acceptance": "Requests for events that are accepted",
     "events": "Decisions of events",
     "ingest": "Events that are acknowledged",
 }
