@@ -28,7 +28,7 @@ class DatedState(ServerState):
         super().__init__()
 
     @property
-    def default_headers(self) -> Headers:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def default_headers(self) -> Headers:
         """The headers of a response that is made now."""
         second = int(self._clock())
         if second != self._second:
@@ -37,7 +37,7 @@ class DatedState(ServerState):
         return self._headers
 
     @default_headers.setter
-    def default_headers(self, headers: Headers) -> None:
+    def default_headers(self, headers: Headers) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Uvicorn sets what it begins with, which is nothing."""
 
 
