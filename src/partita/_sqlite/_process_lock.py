@@ -123,6 +123,9 @@ class NoLock:
     def notify(self) -> None:
         """No other process wants to know."""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def __enter__(self) -> None:
         """Nothing to acquire."""
 
