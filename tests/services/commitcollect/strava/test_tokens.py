@@ -53,6 +53,20 @@ def test_tokens_are_refreshed_five_minutes_before_they_expire(world: World) -> N
 
 
 @pytest.mark.req("C02")
+def test_a_worker_whose_clock_was_ahead_and_who_died_does_not_keep_others_from_refreshing(world: World) -> None:
+    """Its claim would last for a day; one of a clock that is a little ahead is waited for."""
+    world.strava.expire()
+    for ahead, is_waited_for in ((20, True), (86_400, False)):
+        until = int((world.clock() + ahead + 30) * 1000)
+        world.db.run(change_connection(world.connection, f(Connection.refreshing_until).set(until)))
+        if is_waited_for:
+            with pytest.raises(TryLater):
+                world.do(read_athlete(world))
+        else:
+            assert world.do(read_athlete(world)).id == ATHLETE
+
+
+@pytest.mark.req("C02")
 def test_eight_workers_use_a_refresh_token_once() -> None:
     with queued_world() as world:
         world.log_in()
