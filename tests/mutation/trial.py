@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import accumulate
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Final
 
@@ -29,7 +29,12 @@ from tests.mutation.reach import FILE_SETTING, SUBJECT_SETTING, Reach
 from tests.mutation.subjects import ROOT, Subject
 
 ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
-UNTIL_ONE_FAILS: Final = ("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+UNTIL_ONE_FAILS: Final = (
+    *("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    *("-o", "timeout=90"),  # what takes so long waits for something that the fault has taken away
+)
+FIRST_FILES: Final = 2
+"""Most faults are caught by a test of the first files; only then are the others collected."""
 NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 """How pytest ends where a test fails, or cannot even be collected."""
 NOTICES: Final = ("FAILED", "ERROR tests", "ImportError while loading conftest")
@@ -144,7 +149,8 @@ class Trial:
         target.write_bytes(fault.applied(target.read_bytes()))
         for compiled in target.parent.glob(f"__pycache__/{target.stem}.*"):
             compiled.unlink()
-        (self._folder / "tests.txt").write_text("\n".join(self._tests))
+        for stage, tests in enumerate(_stages(self._tests)):
+            (self._folder / f"tests-{stage}.txt").write_text("\n".join(tests))
         seconds = sum(reach.tests[test] for test in self._tests)
         self._deadline = time.monotonic() + max(LEAST_SECONDS, seconds * PATIENCE)
         self._process = _FORK.Process(target=_run_tests, args=(self._folder,))
@@ -174,6 +180,14 @@ class Trial:
         return Outcome.BROKEN, "\n".join(lines[-20:])
 
 
+def _stages(tests: Sequence[str]) -> list[list[str]]:
+    """The tests of the first files, and then the others."""
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    first = set(islice(files, FIRST_FILES))
+    near = [test for test in tests if test.partition("::")[0] in first]
+    return list(filter(None, [near, [test for test in tests if test not in set(near)]]))
+
+
 def _run_tests(folder: Path) -> None:
     """In the process of a trial: run its tests, with the package of the copy, until one fails."""
     os.nice(NICE)
@@ -187,7 +201,10 @@ def _run_tests(folder: Path) -> None:
     sys.dont_write_bytecode = True
     code: int = pytest.ExitCode.INTERNAL_ERROR
     try:
-        code = pytest.main([*ALONE, *UNTIL_ONE_FAILS, f"@{folder / 'tests.txt'}"])
+        for tests in sorted(folder.glob("tests-*.txt")):
+            code = pytest.main([*ALONE, *UNTIL_ONE_FAILS, f"@{tests}"])
+            if code != pytest.ExitCode.OK:
+                break
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
