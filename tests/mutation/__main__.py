@@ -64,7 +64,9 @@ def _reach(file: Path | None, subject: Subject) -> Reach:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.mutation", description="Plant faults, and count those that tests catch."
+    )
     parser.add_argument("--of", choices=list(SUBJECTS), default="services", help="what they are planted in")
     parser.add_argument("--count", type=int, default=100, help="how many faults")
     parser.add_argument("--seed", type=int, default=1, help="chooses them")

@@ -10,7 +10,7 @@ from unittest.mock import patch
 from msgspec import Struct
 from tests.simulation._planted_services import (
     award_over_another,
-    finished_too_early,
+    entry_rejected,
     frozen_lease,
     left_behind,
     no_fence,
@@ -107,17 +107,15 @@ PLANTED: Final[Mapping[str, Bug]] = {
     "identifiers out of order": Bug("items", "identifiers of one millisecond were not in order", _random_identifiers),
     "lost answer": Bug("accounts", "who asked again after a lost answer had it done twice", no_record),
     "moved folder": Bug("items", "writes were acknowledged into a folder that was gone", _anywhere),
-    "refused although done": Bug("items", "a transaction that happened was called refused", _refused),
+    "refused although done": Bug("items", "a transaction that happened was called refused", _refused, first_seed=90),
     "positions first": Bug("items", "a full disk made a projection pass over changes", _positions_first),
     "left behind": Bug("events", "the sweeper left a request behind", left_behind),
     "no fence": Bug("events", "a worker that was overtaken decided all the same", no_fence),
     "second version": Bug("countries", "a lost answer made a second version of a country", no_record),
     "second task": Bug("todo", "a lost answer made a second task", no_record),
-    "finished too early": Bug(
-        "events", "a clock that was ahead finished an event that was open", finished_too_early, first_seed=120
-    ),
+    "entry rejected": Bug("events", "an entry that came twice left its lottery", entry_rejected, first_seed=190),
     "frozen lease": Bug(
-        "events", "a lease that was taken with a clock that was ahead was held until then", frozen_lease
+        "events", "a lease that was taken with a clock that was ahead was held until then", frozen_lease, first_seed=170
     ),
     "progress taken back": Bug(
         "commitcollect", "a milestone that was over lost its progress", progress_taken_back, first_seed=30

@@ -8,15 +8,22 @@ from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
-from partita import Procedure, Put, Transaction, Update, delete, f, put, transact, update
-from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, Plan, run_plan
+from partita import Procedure, Transaction, Update, f, put, transact, update
+from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, run_plan
 from partita_services.commitcollect.milestones import awarding, progress
-from partita_services.commitcollect.model import Award, Milestone, MilestoneStatus, Progress, milestone_by_id
-from partita_services.events import cancelling, handlers
-from partita_services.events.changes.model import finish_event
-from partita_services.events.model import LEASES, ActiveEvent, Event, Seats, active_event, event_by_id, seats_of
+from partita_services.commitcollect.model import (
+    Award,
+    Milestone,
+    MilestoneLife,
+    MilestoneStatus,
+    Progress,
+    milestone_by_id,
+)
+from partita_services.events import cancelling
+from partita_services.events.model import LEASES, Event, Seats, seats_of
 from partita_services.events.queueing import decisions, sweeper
-from partita_services.events.terms import EventStatus
+from partita_services.events.terms import Reason
+from partita_services.events.transitions import Attempt, QueuePlace, lost
 
 
 def seats_for_arrivals() -> AbstractContextManager[object]:
@@ -52,20 +59,13 @@ def left_behind() -> AbstractContextManager[object]:
     return patch.object(sweeper.Sweeper, "_stuck", lambda *_: [])
 
 
-def finished_too_early() -> AbstractContextManager[object]:
-    """One look at a clock is enough to forget an event, also for those who go on applying."""
+def entry_rejected() -> AbstractContextManager[object]:
+    """An entry that is delivered again is taken for one that comes after the draw has begun."""
 
-    def finish(self: Any, event: Event) -> None:
-        done = update(event_by_id(event.event_id), f(Event.status).set(EventStatus.FINISHED))
-        self._session.run(finish_event(Plan(event, done, delete(active_event(event.event_id)))))
+    def too_late(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Any, ...]:
+        return lost(event, place, attempt, Reason.CLOSED)
 
-    def nowhere(active: ActiveEvent) -> Put[ActiveEvent]:
-        return put(ActiveEvent(event_id="nobody", applied=active.applied))
-
-    stack = ExitStack()
-    stack.enter_context(patch.object(sweeper.Sweeper, "_finish", finish))
-    stack.enter_context(patch.object(handlers, "keep_active", nowhere))
-    return stack
+    return patch.object(decisions, "too_late", too_late)
 
 
 def frozen_lease() -> AbstractContextManager[object]:
@@ -90,7 +90,7 @@ def progress_taken_back() -> AbstractContextManager[object]:
         earned_now = f(Milestone.parts_earned).set(earned)
         if earned < milestone.parts_total:
             return update(milestone, earned_now)
-        return awarding.MilestoneLife.complete(milestone, earned_now, f(Milestone.completed_at).set(at))
+        return MilestoneLife.complete(milestone, earned_now, f(Milestone.completed_at).set(at))
 
     stack = ExitStack()
     stack.enter_context(patch.object(awarding, "_advance", advance))

@@ -75,5 +75,5 @@ class Athlete:
             self.model.train(number, distance=distance)
             self.best[number] = max(distance, self.best.get(number, 0.0))
         request = f"{kind}-{number}-{at}"
-        head = {"object_type": "activity", "object_id": number, "aspect_type": kind, "updates": {}}
+        head: dict[str, Any] = {"object_type": "activity", "object_id": number, "aspect_type": kind, "updates": {}}
         return EventJob(request, request, owner_id=ATHLETE, subscription_id=SUBSCRIPTION, event_time=int(at), **head)

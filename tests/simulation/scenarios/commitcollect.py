@@ -188,7 +188,7 @@ class CommitCollect:
                     again = self._linked(tools, tools.application.new_id())
                     session.run(connect(again, ()))
                     do(
-                        start_backfill(tools.application, again, _trace("back"), found and found.lost_at),
+                        start_backfill(tools.application, again, _trace("back"), found.lost_at if found else None),
                         session,
                         tools,
                     )
