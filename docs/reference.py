@@ -17,6 +17,7 @@ MODULES = (
     "partita.adopt",
     "partita.app",
     "partita.app.signin",
+    "partita.buckets",
     "partita.change",
     "partita.change.lake",
     "partita.change.shared",
@@ -65,6 +66,7 @@ MODULES = (
     "partita.testing.plugin",
     "partita.testing.realism",
     "partita.transfer",
+    "partita.transfer.bulk",
     "partita.values",
     "partita.wire",
 )
@@ -72,6 +74,7 @@ INNER = {
     "partita.app.direct": "partita.app",
     "partita.app.start": "partita.app",
     "partita.cli.data": "partita.cli",
+    "partita.cli.data.loading": "partita.cli",
     "partita.cli.model": "partita.cli",
     "partita.cli.processes": "partita.cli",
     "partita.cli.serving": "partita.cli",
@@ -79,9 +82,12 @@ INNER = {
     "partita.model.keys": "partita.model",
     "partita.operations.writes": "partita.operations",
     "partita.recipes": "each recipe is a module of its own",
+    "partita.store.embedded.bulk": "partita.store.embedded",
     "partita.store.embedded.upkeep": "partita.store.embedded",
+    "partita.wire.bulk": "partita.wire",
     "partita.wire.connection": "partita.wire",
     "partita.wire.partiql": "partita.wire",
+    "partita.wire.replicas": "partita.wire",
     "partita.wire.tables": "partita.wire",
 }
 """Packages that are the inside of another, which says what of them is public."""
