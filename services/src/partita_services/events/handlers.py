@@ -30,7 +30,6 @@ from partita_services.events.model import (
     add_request,
     add_seats,
     events_by_ids,
-    keep_active,
     list_event,
     listed_events,
     lock_of,
@@ -207,7 +206,7 @@ def application(
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request_id, ttl=event.expires_at)
     locked = add_lock(lock) if earlier is None else replace_lock(lock, earlier.request_id)
     is_finished = event.status is EventStatus.FINISHED
-    kept = [keep_active(ActiveEvent(event_id=event.event_id, applied=request_id))] if is_finished else []
+    kept = [activate_event(ActiveEvent(event_id=event.event_id, applied=request_id))] if is_finished else []
     log = logged(event, request_id, Status.RECEIVED, None, now)
     write = accept(Plan(request, locked, add_request(request), *log, *kept))
     return Plan(Application(request, is_new=True), write)

@@ -337,13 +337,7 @@ def list_event(listing: EventListing) -> Put[EventListing]:
 
 @pattern(budget=Wcu(1))
 def activate_event(active: ActiveEvent) -> Put[ActiveEvent]:
-    """Have the sweeper look after a new event."""
-    return insert(active)
-
-
-@pattern(budget=Wcu(1))
-def keep_active(active: ActiveEvent) -> Put[ActiveEvent]:
-    """Have the sweeper look after an event that says that it is finished, and takes a request all the same."""
+    """Have the sweeper look after an event: a new one, or one that takes a request although it says it is finished."""
     return put(active)
 
 
@@ -371,7 +365,7 @@ def log_step(entry: LogEntry) -> Put[LogEntry]:
     return put(entry)
 
 
-@pattern(budget=Wcu(10), via=(add_lock, replace_lock, add_request, log_step, keep_active))
+@pattern(budget=Wcu(10), via=(add_lock, replace_lock, add_request, log_step, activate_event))
 def accept(plan: Plan[Request]) -> Transaction:
     """Write a request and the user's lock; 8 WCU with an entry of the log, 10 where a clock has finished the event."""
     return transact(*plan.actions)

@@ -71,7 +71,6 @@ def _writes(sample: SampleEvent) -> Iterator[Operation[Any]]:
     yield draws.add_seed(Seed(event_id=new, seed=sample.seed.seed))
     yield model.list_event(EventListing(opens_at=sample.opens_at, event_id=new))
     yield model.activate_event(ActiveEvent(event_id=new))
-    yield model.keep_active(ActiveEvent(event_id=new, applied=request.request_id))
     yield model.add_lock(Lock(event_id=sample.event_id, user_id=new, request_id=new))
     yield model.replace_lock(
         Lock(event_id=sample.event_id, user_id=request.user_id, request_id=new), request.request_id
