@@ -28,9 +28,13 @@ SECRET = b"the same for both, so that cursors are too"
 def outcome(db: Session, play: Play) -> Any:
     """The result, or the kind of error; a page with whether it goes on."""
     try:
-        result = db.run(play)
+        return as_outcome(db.run(play))
     except PartitaError as error:
         return type(error)
+
+
+def as_outcome(result: Any) -> Any:
+    """A result that two sessions can be compared by."""
     if isinstance(result, Page):
         return result.items, result.next_cursor is not None
     return (result.result, result.next_cursor is not None) if isinstance(result, CollectionPage) else result
