@@ -121,8 +121,9 @@ def test_only_tasks_that_are_completed_and_say_when_get_a_time_limit() -> None:
     with EmbeddedStore(":memory:") as store:
         db = Session(store)
         db.create_tables([TABLE])
-        done = {"status": Status.COMPLETED, "completed_at": 10}
-        for number, fields in enumerate((done, {"status": Status.COMPLETED}, {"completed_at": 10})):
+        done: dict[str, Any] = {"status": Status.COMPLETED, "completed_at": 10}
+        given: list[dict[str, Any]] = [done, {"status": Status.COMPLETED}, {"completed_at": 10}]
+        for number, fields in enumerate(given):
             db.run(put(Task(user_id="ann", task_id=str(number), title="a", created_at=1, updated_at=1, **fields)))
         progress = db.maintenance("retention").run(retention_page(RetentionProgress(keep=100)))
         assert (progress.inspected, progress.changed) == (3, 1)
