@@ -1,6 +1,6 @@
 // Signing in: with the identity provider, with one click on this machine, or with a token that one has.
 
-import { ask, claims, token } from "./api.js";
+import { ask, claims, noteSignIn, token } from "./api.js";
 import { el, replace } from "./dom.js";
 import { begin } from "./issuer.js";
 import { site } from "./site.js";
@@ -73,7 +73,11 @@ let own = null;
 export function signInBy(way) {
   own = way;
 }
-export const signInAgain = (options) => (own ?? signInOver)(options);
+export async function signInAgain(options) {
+  const isDone = await (own ?? signInOver)(options);
+  if (isDone) noteSignIn();
+  return isDone;
+}
 
 // Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
 export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {
