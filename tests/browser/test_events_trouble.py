@@ -105,7 +105,7 @@ def test_a_rubbish_token_leads_to_the_sign_in(open_page: OpenPage, server: Serve
     page.add_init_script("sessionStorage.setItem('partita-token', 'rubbish')")
     page.goto(f"{server.url}/events/")
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_text("The token is not valid.")
+    expect(page.get_by_role("alert")).to_have_text("Sign in to go on.")
 
 
 def test_events_beyond_a_page_are_reached(open_page: OpenPage, server: Server) -> None:
