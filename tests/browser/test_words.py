@@ -32,7 +32,7 @@ def said(tree: ast.AST) -> Iterator[str]:
             if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
                 yield argument.value
             elif isinstance(argument, ast.JoinedStr):
-                yield "".join(part.value if isinstance(part, ast.Constant) else "42" for part in argument.values)
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "42" for part in argument.values)
 
 
 def sentences() -> set[str]:

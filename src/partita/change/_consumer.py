@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Final
 
+from partita.change._projection import SqliteProjection
 from partita.change._sink import Sink
-from partita.change._snapshot import snapshot
+from partita.change._snapshot import Snapshot, snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 from partita.errors import RebuildRequired
 from partita.model import Table
@@ -40,7 +41,7 @@ class Consumer:
 
         Args:
             store: where the table is.
-            table: a declared table whose stream has new and old images.
+            table: a declared table whose stream has new and old images, or the keys where the sink needs no more.
             sink: where the changes go.
             batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
@@ -54,7 +55,8 @@ class Consumer:
         self._clock = clock
         self._pause = pause
         self._on_caught_up = on_caught_up
-        self._stream = ChangeStream(store, table)
+        self._keys_only = isinstance(sink, SqliteProjection) and sink.keys_only
+        self._stream = ChangeStream(store, table, keys_only=self._keys_only)
         self._positions: Mapping[str, int] | None = None
 
     def step(self) -> int:
@@ -135,7 +137,16 @@ class Consumer:
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None
+        if self._keys_only:
+            return self._load_nothing()
         with snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause) as taken:
             self._sink.load(taken)
             self._positions = dict(taken.positions)
             return len(taken)
+
+    def _load_nothing(self) -> int:
+        """Begin at the end of the stream: of what was before, the sink wants nothing."""
+        with closing(Snapshot(self._table, self._stream.end(), self._clock())) as nothing:
+            self._sink.load(nothing)
+            self._positions = dict(nothing.positions)
+        return 0

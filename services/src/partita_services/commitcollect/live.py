@@ -39,10 +39,10 @@ class ChangeNews(BaseModel):
 
 
 class UserChanges(SqliteProjection):
-    """What of which users has changed last."""
+    """What of which users has changed last: of what has changed, only the keys are in the stream."""
 
     def __init__(self, path: str | Path) -> None:
-        super().__init__(path, tables=RECENT_CHANGES, apply=_apply)
+        super().__init__(path, tables=RECENT_CHANGES, apply=_apply, keys_only=True)
 
 
 async def user_news(parts: Sequence[str]) -> Sequence[NewsEvent]:
@@ -64,5 +64,5 @@ def session_check(db: AsyncSession, session_id: str) -> Callable[[], Awaitable[b
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
     part = PARTS.get(change.entity) if change.entity is not None else None
-    if part is not None and change.kind != "snapshot":
+    if part is not None:
         note_change(connection, change.keys["PK"].partition("#")[2], part)
