@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -138,6 +139,31 @@ def _theirs(from_port: int, to_port: int, remote: RemoteStore, items: int, runs:
                 more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
 
     return measure
+
+
+# --- following ---
+
+
+def follow_rate(folder: Path, changes: int) -> float:
+    """Changes a second that a copy follows, of 2,000 items, to a server on another file."""
+    path = folder / "follow-source.db"
+    (folder / "follow-target").mkdir()
+    fill(path, 2_000)
+    with (
+        started(partita(folder / "follow-target"), folder) as port,
+        EmbeddedStore(path, durable=False) as store,
+        RemoteStore(f"http://127.0.0.1:{port}", credentials=Credentials("bench", "bench")) as remote,
+        StoreCopy(CopySide(store), [TableCopy(CopySide(store), CopySide(remote), TABLE.name, owner="bench")]) as copy,
+    ):
+        copy.prepare()
+        copy.load()
+        chance = random.Random(1)
+        for n in range(changes):
+            store.execute(PutItem(TABLE.name, item_of(chance.randrange(2_000), n + 1)))
+        stop = threading.Event()
+        start = time.perf_counter()
+        copy.follow(stop, stop.set)
+        return changes / (time.perf_counter() - start)
 
 
 # --- with kills ---
@@ -288,6 +314,8 @@ def main(items: int, kills: int, beside: int, seed: int | None) -> None:
             result = beside_boto3(Path(name), beside, repetitions=1)
         print(f"{result.name}: {1 / result.ours:,.0f} items/s to {1 / result.theirs:,.0f} items/s, {result.ratio:.1f}x")
         passed = passed and result.passed
+    with tempfile.TemporaryDirectory(prefix="partita-copy-") as name:
+        print(f"every change of 2,000 items followed, in order: {follow_rate(Path(name), 10_000):,.0f} changes/s")
     sys.exit(0 if passed else 1)
 
 

@@ -119,7 +119,7 @@ def test_services_take_only_names_that_the_reference_lists() -> None:
         for importer, path in MODULES.items()
         if importer.startswith("partita_services")
         for name in imports(path.read_text(encoding="utf-8"))
-        if name.startswith("partita.") and not name.startswith("partita.errors.") and name not in MODULES
+        if name.startswith("partita.") and name not in MODULES
     }
     assert sorted(taken - listed) == []
 
@@ -137,7 +137,6 @@ def names_of(path: Path) -> set[str]:
 def test_the_library_has_few_modules_of_its_own() -> None:
     assert sorted(path.name for path in (ROOT / "src" / "partita").glob("*.py")) == [
         "__init__.py",
-        "errors.py",
         "service.py",
     ]
 

@@ -12,7 +12,8 @@ from tests.change.model import SHARD, TABLE, Task, User, operations, play, recor
 from partita import EmbeddedStore, Session, batch_write, delete, put
 from partita.change._snapshot import snapshot
 from partita.errors import RebuildRequired
-from partita.testing import FakeClock
+from partita.store import ScanTable
+from partita.testing import FakeClock, FaultyStore
 
 pytestmark = pytest.mark.req("T42")
 
@@ -36,6 +37,20 @@ def test_it_has_all_items_when_nobody_writes(store: EmbeddedStore, db: Session, 
         items = [change.new_item for change in taken]
         assert (by_key(items), len(taken)) == (by_key(stored(store)), len(items))
         assert taken.positions == {SHARD: records(store)[-1].sequence}
+
+
+def test_a_scan_that_is_throttled_waits_as_the_consumer_says(
+    store: EmbeddedStore, db: Session, fake_clock: FakeClock
+) -> None:
+    waits: list[list[float]] = []
+    for _ in range(2):
+        faulty = FaultyStore(store)
+        faulty.throttle(3, on=ScanTable)
+        waits.append([])
+        with snapshot(faulty, TABLE, clock=fake_clock, pause=waits[-1].append, random=random.Random(5)):
+            pass
+    assert waits[0] == waits[1]
+    assert len(waits[0]) == 3
 
 
 @pytest.mark.parametrize("seed", range(10))

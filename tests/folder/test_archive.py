@@ -18,6 +18,7 @@ import pytest
 from tests.folder.test_branches import folder, items  # noqa: F401 - a fixture
 
 from partita import EmbeddedStore
+from partita._sqlite import open_database
 from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from partita.folder import finish_replacement, is_archive, replace_files, unpacked, write_archive
 from partita.folder._archive import Manifest
@@ -80,9 +81,7 @@ def test_an_archive_has_nothing_of_what_was_deleted(folder: Path, tmp_path: Path
 
 
 def test_a_damaged_database_is_not_archived(folder: Path, tmp_path: Path) -> None:
-    import apsw
-
-    with closing(apsw.Connection(str(folder / "partita.db"))) as connection:
+    with closing(open_database(str(folder / "partita.db"))) as connection:
         (name,) = (
             connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'items_[0-9]*' AND type = 'table'").get,
         )

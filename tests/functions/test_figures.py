@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.change.memory import MemorySink
+from tests.change.model import TABLE
 from tests.functions.recorded import Context, recorded
-from tests.functions.test_handlers import SECRET, request, secret, stored
+from tests.functions.test_handlers import SECRET, SERVICES, request, secret, seeded, stored, stream_event
 
-from partita import Consumption, Meter
-from partita.errors import OperationError
-from partita.functions import FunctionSettings, HttpHandler
-from partita.functions._figures import FigureLog
-from partita.functions._handlers import http_handler, worker_handler
+from partita import Consumption, EmbeddedStore, Meter
+from partita.change import Consumer, ItemChange
+from partita.errors import OperationError, RebuildRequired
+from partita.functions import DeliveredRecords, FunctionSettings, HttpHandler, StreamHandler
+from partita.functions._figures import FigureLog, StreamFigureLog
+from partita.functions._handlers import http_handler, stream_handler, worker_handler
 from partita.functions._secret import secret_for
 from partita.http import Caller, Identity
 
@@ -134,3 +138,62 @@ def test_the_environment_says_it() -> None:
     assert [each.metrics for each in found] == ["emf", "off"]
     with pytest.raises(OperationError, match="Set it to emf or off"):
         FunctionSettings.from_environment({"PARTITA_SERVICES": "todo", "PARTITA_METRICS": "loud"})
+
+
+def test_an_event_of_a_stream_is_counted_up_to_the_record_that_failed() -> None:
+    written: list[str] = []
+    log = StreamFigureLog({TABLE.name: "shop"}, write=written.append, clock=lambda: 1428537700.0)
+
+    def fails_at_the_second(change: ItemChange) -> None:
+        if change.kind == "modify":
+            raise ZeroDivisionError
+
+    StreamHandler({TABLE: [fails_at_the_second]}, after=log)(recorded("stream"))
+    StreamHandler({TABLE: [lambda _change: None]}, after=log)(recorded("stream"))
+    failed, done = map(json.loads, written)
+    assert failed == {
+        "_aws": {
+            "Timestamp": 1428537700000,
+            "CloudWatchMetrics": [
+                {
+                    "Namespace": "Partita",
+                    "Dimensions": [["job"], ["job", "table"]],
+                    "Metrics": [
+                        {"Name": "partita_changes_received_total", "Unit": "Count"},
+                        {"Name": "partita_changes_applied_total", "Unit": "Count"},
+                        {"Name": "partita_shard_lag_seconds", "Unit": "Seconds"},
+                    ],
+                }
+            ],
+        },
+        "job": "shop",
+        "table": TABLE.name,
+        "partita_changes_received_total": 3,
+        "partita_changes_applied_total": 1,
+        "partita_shard_lag_seconds": 98.5,
+    }
+    assert done["partita_changes_applied_total"] == 3
+
+
+def test_an_event_that_a_sink_refuses_as_a_whole_is_counted_too() -> None:
+    counted: list[DeliveredRecords] = []
+    with pytest.raises(RebuildRequired):
+        StreamHandler({TABLE: [MemorySink()]}, after=counted.append)(recorded("stream"))
+    assert [(each.received, each.applied) for each in counted] == [(3, 0)]
+
+
+def test_a_function_of_a_stream_writes_its_figures(
+    settings: FunctionSettings, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings = replace(settings, projections=str(tmp_path))
+    service, handler = SERVICES["todo"], stream_handler(settings)
+    assert service.projection is not None
+    with EmbeddedStore(settings.store) as store:
+        with closing(service.projection.open(tmp_path / "todo-projection.db")) as sink:
+            Consumer(store, service.projection.table, sink).catch_up()
+        seeded(store)
+        event = stream_event(store, service.projection.table.name)
+    handler(event, Context())
+    (line,) = lines(capsys)
+    assert (line["job"], line["table"]) == ("todo", service.projection.table.name)
+    assert line["partita_changes_applied_total"] == len(event["Records"])

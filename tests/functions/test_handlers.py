@@ -120,21 +120,21 @@ def test_records_reach_the_projection_that_was_loaded(settings: FunctionSettings
     with EmbeddedStore(settings.store) as store:
         with closing(service.projection.open(tmp_path / "todo-projection.db")) as sink:
             Consumer(store, service.projection.table, sink).catch_up()
-        _seed(store)
-        event = _stream_event(store, service.projection.table.name)
+        seeded(store)
+        event = stream_event(store, service.projection.table.name)
     assert handler(event, Context()) == {"batchItemFailures": [], "state": {}}
     with closing(service.projection.open(tmp_path / "todo-projection.db")) as sink:
         assert sink.positions() == {event["shardId"]: int(event["Records"][-1]["dynamodb"]["SequenceNumber"])}
 
 
-def _seed(store: EmbeddedStore) -> None:
+def seeded(store: EmbeddedStore) -> None:
     db, seed = Session(store), SERVICES["todo"].seed
     assert seed is not None
     for write in seed(1_700_000_000.0):
         db.run(write)
 
 
-def _stream_event(store: EmbeddedStore, table: str) -> dict[str, Any]:
+def stream_event(store: EmbeddedStore, table: str) -> dict[str, Any]:
     shard = store.execute(DescribeStream(table)).shards[-1].id
     page = store.execute(ReadStream(table, shard, 0, 1_000))
     arn = f"arn:aws:dynamodb:eu-west-1:1:table/{table}/stream/2026"

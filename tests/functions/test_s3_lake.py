@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.change.lake.conftest import KEYS, bucket_at
 from tests.functions.recorded import Context
-from tests.functions.test_handlers import SERVICES, _seed, _stream_event, stored
+from tests.functions.test_handlers import SERVICES, seeded, stored, stream_event
 from tests.referee import moto
 
 from partita import EmbeddedStore
@@ -78,8 +78,8 @@ def part(event: dict[str, Any], records: slice) -> dict[str, Any]:
 def test_each_record_counts_once_however_often_a_batch_comes(settings: FunctionSettings, place: S3Location) -> None:
     with EmbeddedStore(settings.store) as store:
         load(store, place)
-        _seed(store)
-        event = _stream_event(store, table().name)
+        seeded(store)
+        event = stream_event(store, table().name)
     handle = stream_handler(settings)
     assert handle(part(event, slice(10)), Context()) == DONE
     assert handle(part(event, slice(10)), Context()) == DONE  # the response was lost
@@ -93,8 +93,8 @@ def test_each_record_counts_once_however_often_a_batch_comes(settings: FunctionS
 def test_it_lets_go_of_the_lake_after_each_event(settings: FunctionSettings, place: S3Location) -> None:
     with EmbeddedStore(settings.store) as store:
         load(store, place)
-        _seed(store)
-        event = _stream_event(store, table().name)
+        seeded(store)
+        event = stream_event(store, table().name)
     assert stream_handler(settings)(event, Context()) == DONE
     Lake(place, table()).close()
 
@@ -103,7 +103,7 @@ def test_a_lake_that_was_never_loaded_is_refused_and_the_records_wait(
     settings: FunctionSettings, place: S3Location
 ) -> None:
     with EmbeddedStore(settings.store) as store:
-        _seed(store)
-        event = _stream_event(store, table().name)
+        seeded(store)
+        event = stream_event(store, table().name)
     with pytest.raises(RebuildRequired, match="never loaded"):
         stream_handler(settings)(event, Context())

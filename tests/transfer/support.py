@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -17,13 +17,17 @@ from partita.store import (
     BatchWriteItem,
     CreateTable,
     DeleteItem,
+    DescribeStream,
     IndexSchema,
     KeyAttribute,
     PutItem,
+    ReadStream,
     Request,
     ScanTable,
     Store,
+    StreamRecord,
     TableSchema,
+    TransactWriteItems,
 )
 from partita.testing import Crash
 from partita.transfer import CopyOptions, Outside, Side, StoreCopy, TableCopy
@@ -166,16 +170,16 @@ class MortalTarget(Wrapped):
         if dies and not self.happens:
             raise Crash
         response = super().execute(request)
-        if isinstance(request, BatchWriteItem):
-            self._look_at(request)
+        if isinstance(request, BatchWriteItem | TransactWriteItems):
+            self._look_at(request.writes if isinstance(request, BatchWriteItem) else request.actions)
         if dies:
             raise Crash
         return response
 
-    def _look_at(self, request: BatchWriteItem) -> None:
+    def _look_at(self, writes: Sequence[object]) -> None:
         with self.lock:
-            for write in request.writes:
-                if isinstance(write, PutItem):
+            for write in writes:
+                if isinstance(write, PutItem) and write.table == "orders":
                     key = write.item["customer"], write.item["number"]
                     if write.item["n"] < self.shown.get(key, 0):
                         self.older.append((key, write.item["n"], self.shown[key]))
@@ -201,3 +205,25 @@ def copied(source: Store, target: Store, *tables: str, owner: str = "run", optio
     with copy_of(source, target, *tables, owner=owner, options=options) as copy:
         copy.prepare()
         return copy.load()
+
+
+def records(store: Store, skip: int = 0) -> list[tuple[Any, ...]]:
+    """What the stream of the orders says, in its order, without the first so many."""
+    (shard,) = store.execute(DescribeStream("orders")).shards
+    found: list[StreamRecord] = []
+    while page := store.execute(ReadStream("orders", shard.id, found[-1].sequence if found else 0)).records:
+        found += page
+    return [(each.event, each.keys, each.old, each.new) for each in found][skip:]
+
+
+def follow(copy: StoreCopy) -> None:
+    stop = threading.Event()
+    copy.follow(stop, stop.set)
+
+
+def followed(source: Store, target: Store, owner: str = "follower", options: CopyOptions | None = None) -> None:
+    """A run that follows to the end of what is there."""
+    with copy_of(source, target, owner=owner, options=options) as copy:
+        copy.prepare()
+        copy.load(every_change=True)
+        follow(copy)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.referee import ministack, moto
-from tests.transfer.support import contents, copied, fill, order
+from tests.transfer.support import contents, copied, fill, followed, order, records
 
 from partita import EmbeddedStore
-from partita.store import DeleteItem, PutItem
+from partita.store import DeleteItem, PutItem, Store
 from partita.store.remote import Credentials, RemoteStore
 from partita.transfer import Side, TableComparison
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("referee")]
 
 EMULATORS = {"ministack": ministack, "moto": moto}
+
+
+def stream_of(server: Store) -> list[Any]:
+    """The `n` of each image that the stream of the orders has."""
+    return [new and new["n"] for *_, new in records(server)]
 
 
 @pytest.mark.parametrize("name", EMULATORS)
@@ -35,6 +41,11 @@ def test_there_and_back(name: str, tmp_path: Path) -> None:
         with TableComparison(Side(first), Side(server), "orders") as comparison:
             comparison.run(found.append)
         assert found == []
+        for n in (4, 5, 6):
+            first.execute(PutItem("orders", order(3, n=n)))
+        before = len(stream_of(server))
+        followed(first, server, "follower")
+        assert stream_of(server)[before:] == [4, 5, 6]
         copied(server, last)
         server.execute(PutItem("orders", order(5, n=2)))
         assert copied(server, last, owner="again") == 1

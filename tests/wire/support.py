@@ -17,6 +17,7 @@ from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
 from partita.wire._wording import worded
+from partita.wire.bulk import BulkRunner
 
 Json = dict[str, Any]
 
@@ -125,11 +126,11 @@ def connected(address: tuple[str, int]) -> Iterator[Client]:
 class Caller:
     """Runs operations on a store, without a server."""
 
-    def __init__(self, store: Store, region: str = "us-east-1") -> None:
+    def __init__(self, store: Store, region: str = "us-east-1", bulk: BulkRunner | None = None) -> None:
         self.now = 1_000_000.0
         self._store = store
         self._region = region
-        self._operations = operations(lambda: self.now)
+        self._operations = operations(lambda: self.now, bulk=bulk)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
         signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}

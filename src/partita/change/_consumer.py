@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
+from random import Random
 from typing import Final
 
 from partita.change._projection import SqliteProjection
@@ -35,6 +36,7 @@ class Consumer:
         batch: int = BATCH,
         clock: Clock = system_clock,
         pause: Callable[[float], object] = time.sleep,
+        random: Random | None = None,
         on_caught_up: Callable[[], object] | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
@@ -45,7 +47,8 @@ class Consumer:
             sink: where the changes go.
             batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
-            pause: waits for records that DynamoDB delivers late; tests pass their own.
+            pause: waits for records that DynamoDB delivers late, and before a retry; tests pass their own.
+            random: spreads the retries of a snapshot.
             on_caught_up: called whenever everything that is there was read.
         """
         self._store = store
@@ -54,6 +57,7 @@ class Consumer:
         self._batch = batch
         self._clock = clock
         self._pause = pause
+        self._random = random
         self._on_caught_up = on_caught_up
         self._keys_only = isinstance(sink, SqliteProjection) and sink.keys_only
         self._stream = ChangeStream(store, table, keys_only=self._keys_only)
@@ -139,7 +143,8 @@ class Consumer:
         self._positions = None
         if self._keys_only:
             return self._load_nothing()
-        with snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause) as taken:
+        taking = snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause, random=self._random)
+        with taking as taken:
             self._sink.load(taken)
             self._positions = dict(taken.positions)
             return len(taken)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from random import Random
 from typing import Any, Final
 
 import apsw
@@ -122,6 +123,7 @@ def snapshot(
     at: Mapping[str, int] | None = None,
     clock: Clock = system_clock,
     pause: Callable[[float], object] = time.sleep,
+    random: Random | None = None,
 ) -> Iterator[Snapshot]:
     """Take a snapshot at the positions, or at the end of the stream as it is now.
 
@@ -131,7 +133,7 @@ def snapshot(
     stream = ChangeStream(store, table)
     taken = Snapshot(table, stream.end() if at is None else at, clock())
     try:
-        _scan(store, taken)
+        _scan(Session(store, clock=clock, sleep=pause, random=random), taken)
         if not stream.delivers_at_once():
             pause(SETTLE_SECONDS)
         _undo(stream, taken)
@@ -140,8 +142,8 @@ def snapshot(
         taken.close()
 
 
-def _scan(store: Store, taken: Snapshot) -> None:
-    session = Session(store).maintenance(f"a snapshot of {taken.table.name}, which its stream is then applied to")
+def _scan(session: Session, taken: Snapshot) -> None:
+    session = session.maintenance(f"a snapshot of {taken.table.name}, which its stream is then applied to")
     page = session.run(_ScanPage(taken.table.name))
     taken.stage(page.items)
     while page.last_key is not None:

@@ -99,7 +99,7 @@ def _held(databases: Mapping[Path, Path], opened: ExitStack) -> Iterator[None]:
 
 
 def _connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)
+    connection = _sqlite.open_database(str(path))
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     return connection
 
@@ -135,7 +135,7 @@ def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
 
 def _copy(reader: apsw.Connection, target: Path) -> None:
     create_private(target)
-    with closing(apsw.Connection(str(target))) as copy, copy.backup("main", reader, "main") as backup:
+    with closing(_sqlite.open_database(str(target))) as copy, copy.backup("main", reader, "main") as backup:
         backup.step(-1)
 
 

@@ -16,10 +16,10 @@ from typing import Any
 
 from partita.functions._http import FunctionContext, HttpHandler
 from partita.functions._settings import FunctionSettings
-from partita.functions._stream import StreamHandler
+from partita.functions._stream import DeliveredRecords, StreamHandler
 from partita.functions._worker import WorkerHandler
 
-__all__ = ["FunctionContext", "FunctionSettings", "HttpHandler", "StreamHandler", "WorkerHandler"]
+__all__ = ["DeliveredRecords", "FunctionContext", "FunctionSettings", "HttpHandler", "StreamHandler", "WorkerHandler"]
 
 
 def __getattr__(name: str) -> Any:

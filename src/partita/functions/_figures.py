@@ -7,11 +7,12 @@ while it handled an event, under the names that `/metrics` has, so that the same
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
+from partita.functions._stream import DeliveredRecords
 from partita.runtime import Clock, system_clock
 from partita.session import Meter, Usage, usage_since
 
@@ -29,6 +30,12 @@ _FIGURES: Final[tuple[tuple[str, Callable[[Usage], float]], ...]] = (
 )
 _DIMENSIONS: Final = (("job",), ("job", "pattern"))
 """By service, as the alarms of templates have it; and by service and access pattern."""
+_STREAM_METRICS: Final = (
+    {"Name": "partita_changes_received_total", "Unit": "Count"},
+    {"Name": "partita_changes_applied_total", "Unit": "Count"},
+    {"Name": "partita_shard_lag_seconds", "Unit": "Seconds"},
+)
+_STREAM_DIMENSIONS: Final = (("job",), ("job", "table"))
 
 
 def write_line(line: str) -> None:
@@ -63,12 +70,49 @@ class FigureLog:
 
     def _lines(self, usages: tuple[Usage, ...]) -> Iterator[str]:
         metrics = [{"Name": name, "Unit": "Count"} for name, _ in _FIGURES]
-        declared = {"Namespace": NAMESPACE, "Dimensions": _DIMENSIONS, "Metrics": metrics}
         for usage in usages:
-            said: dict[str, Any] = {
-                "_aws": {"Timestamp": int(self._clock() * 1000), "CloudWatchMetrics": [declared]},
-                "job": usage.service,
-                "pattern": usage.name,
-                **{name: count(usage) for name, count in _FIGURES},
-            }
-            yield msgspec.json.encode(said).decode()
+            figures = {name: count(usage) for name, count in _FIGURES}
+            names = {"job": usage.service, "pattern": usage.name}
+            yield _line(self._clock(), _DIMENSIONS, metrics, names | figures)
+
+
+class StreamFigureLog:
+    """Writes how many records of an event were taken to all targets, and how old the next one is."""
+
+    def __init__(
+        self,
+        services: Mapping[str, str],
+        *,
+        write: Callable[[str], object] = write_line,
+        clock: Clock = system_clock,
+    ) -> None:
+        """Write for the tables of services.
+
+        Args:
+            services: the name of the service that each table is of, by the table's declared name.
+            write: takes a line.
+            clock: says when that is.
+        """
+        self._services = services
+        self._write = write
+        self._clock = clock
+
+    def __call__(self, delivered: DeliveredRecords) -> None:
+        """Write a line for an event."""
+        now = self._clock()
+        said = {
+            "job": self._services[delivered.table.name],
+            "table": delivered.table.name,
+            "partita_changes_received_total": delivered.received,
+            "partita_changes_applied_total": delivered.applied,
+            "partita_shard_lag_seconds": 0.0 if delivered.at is None else max(now - delivered.at, 0.0),
+        }
+        self._write(_line(now, _STREAM_DIMENSIONS, _STREAM_METRICS, said))
+
+
+def _line(
+    now: float, dimensions: Sequence[tuple[str, ...]], metrics: Sequence[dict[str, str]], said: dict[str, Any]
+) -> str:
+    declared = {"Namespace": NAMESPACE, "Dimensions": dimensions, "Metrics": metrics}
+    head = {"_aws": {"Timestamp": int(now * 1000), "CloudWatchMetrics": [declared]}}
+    return msgspec.json.encode(head | said).decode()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partita.errors import OperationError
-from partita.functions._figures import FigureLog
+from partita.functions._figures import FigureLog, StreamFigureLog
 from partita.functions._http import HttpHandler
 from partita.functions._settings import FunctionSettings
 from partita.functions._stream import StreamHandler, Target
@@ -103,10 +103,12 @@ def stream_handler(settings: FunctionSettings) -> Callable[[Any, Any], dict[str,
         OperationError: a setting is missing or wrong.
     """
     services = settings.found_services()
+    tables = {table.name: service.name for service in services for table in service.tables}
+    after = StreamFigureLog(tables) if settings.metrics == "emf" else lambda _delivered: None
 
     def handle(event: Any, context: Any = None) -> dict[str, Any]:
         with _sinks(services, settings) as (targets, lakes):
-            response = StreamHandler(targets, table_names=settings.table_names)(event, context)
+            response = StreamHandler(targets, table_names=settings.table_names, after=after)(event, context)
             for lake in lakes:
                 lake.erase_users()
             return response

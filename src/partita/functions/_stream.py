@@ -27,6 +27,17 @@ AS_DECLARED: Final = TableNames(prefix="")
 _WINDOW: Final = "Give its event source a TumblingWindowInSeconds: only then does AWS say which shard records are of."
 
 
+class DeliveredRecords(Struct, frozen=True):
+    """How far the records of an event came."""
+
+    table: Table
+    received: int
+    applied: int
+    """So many of the first were taken to all targets."""
+    at: float | None
+    """When the first that was not, or else the last that was, happened; None where that cannot be read."""
+
+
 class _Batch(Struct, frozen=True):
     """Changes that could be read, up to the first record that could not."""
 
@@ -43,14 +54,22 @@ class StreamHandler:
     handler = StreamHandler({ORDERS: [projection, notify]})
     """
 
-    def __init__(self, targets: Mapping[Table, Sequence[Target]], *, table_names: TableNames = AS_DECLARED) -> None:
+    def __init__(
+        self,
+        targets: Mapping[Table, Sequence[Target]],
+        *,
+        table_names: TableNames = AS_DECLARED,
+        after: Callable[[DeliveredRecords], object] = lambda _delivered: None,
+    ) -> None:
         """Take records to targets.
 
         Args:
             targets: where the changes of each table go. A sink must have been loaded before.
             table_names: what the tables are called in DynamoDB.
+            after: called when the records of an event were taken to the targets, or some failed.
         """
         self._targets = targets
+        self._after = after
         self._tables = {table_names.stored(table.name): table for table in targets}
 
     def __call__(self, event: Any, context: object = None) -> dict[str, Any]:  # noqa: ARG002 - as AWS calls it
@@ -70,12 +89,21 @@ class StreamHandler:
 
     def _first_failed(self, event: Mapping[str, Any]) -> str | None:
         batch = self._read(event)
+        applied = 0
+        try:
+            applied = self._applied(batch)
+        finally:
+            next_one = batch.changes[min(applied, len(batch.changes) - 1)] if batch.changes else None
+            at = None if next_one is None else next_one.at
+            self._after(DeliveredRecords(batch.table, len(event["Records"]), applied, at))
+        return str(batch.changes[applied].sequence) if applied < len(batch.changes) else batch.unreadable
+
+    def _applied(self, batch: _Batch) -> int:
+        """How many of the first changes all targets took."""
         done = len(batch.changes)
         for target in self._targets[batch.table]:
             done = _delivered(target, batch.changes[:done], batch.shard)
-        if done < len(batch.changes):
-            return str(batch.changes[done].sequence)
-        return batch.unreadable
+        return done
 
     def _read(self, event: Mapping[str, Any]) -> _Batch:
         records = event["Records"]

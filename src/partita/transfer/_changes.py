@@ -1,4 +1,4 @@
-"""Changes to be applied: the last image of each item counts, so that nothing older is ever shown after it."""
+"""Changes to be applied: after a scan the last image of each item, so that nothing older is ever shown after it."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ def stream_of(store: Store, schema: TableSchema) -> ChangeStream:
     return ChangeStream(store, table)
 
 
-def last_images(table: str, changes: Iterable[ItemChange]) -> list[Write]:
-    """One write for each item that was changed: what it was at last, or that it is gone."""
-    last = {encode_item(change.keys): change for change in changes}
-    return [_write(table, change.keys, change.new_item) for change in last.values()]
+def write_of(table: str, change: ItemChange) -> Write:
+    """What makes an item what it was after a change."""
+    return _write(table, change.keys, change.new_item)
 
 
 def _write(table: str, keys: Item, new: Item | None) -> Write:

@@ -4,12 +4,13 @@
 | --- | --- |
 | `copy` | the key: the name of the table that is copied |
 | `owner` | the run that writes it; another run that takes it over makes this one stop |
+| `saves` | how often it was written: a request that comes late is told from the next one by that |
 | `state` | phase, positions in the stream, and the tables that it belongs to, as JSON |
 | `segments` | how far each segment of the scan is |
 
     scan ──── sweep ──── changes
-    each segment's   what only the    positions: up to where the changes are applied
-    last key         target has       intended: up to where a batch that was begun may be applied
+    each segment's   what only the    positions: up to where all changes are applied
+    last key         target has       intended: up to where some of them are; None where it is exactly at `positions`
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import ConditionFailed, CopyTakenOver, TableInUse
-from partita.expressions import Compare, Condition, Missing, Or, Path, Value
+from partita.expressions import And, Compare, Missing, Or, Path, Value
 from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, Store, TableSchema
 from partita.transfer._tables import described
 from partita.values import Item
@@ -51,7 +52,7 @@ class CopyState(Struct, frozen=True):
     positions: dict[str, str] | None = None
     """Up to where the changes are applied, by shard; None where the table has no stream."""
     intended: dict[str, str] | None = None
-    """Up to where changes may be applied: those of a batch that was begun."""
+    """Up to where the target may show changes already, after a scan or a batch of last images that was begun."""
     sweeps: bool = False
     """Whether the target may have items that the source has not."""
     copied: int = 0
@@ -68,6 +69,7 @@ class _Stored(Struct, frozen=True):
 
 
 _OWNER: Final = Path(("owner",))
+_SAVES: Final = Path(("saves",))
 
 
 class Checkpoint:
@@ -77,16 +79,19 @@ class Checkpoint:
         self._store = store
         self._name = name
         self._owner = owner
+        self._saves = 0
 
     def take(self) -> CopyState | None:
         """Take the checkpoint over from whoever had it, and say how far it is; None where there is none."""
         if described(self._store, CHECKPOINTS.name) is None:
             with suppress(TableInUse):  # another run was first
                 self._store.execute(CreateTable(CHECKPOINTS))
-        item = self._store.execute(GetItem(CHECKPOINTS.name, {"copy": self._name}, consistent=True)).item
+        item = self._stored()
         if item is None:
             return None
-        self._put({**item, "owner": self._owner}, Compare("=", _OWNER, Value(item["owner"])))
+        self._saves = int(item.get("saves", 0))
+        mine = {**item, "owner": self._owner, "saves": self._saves}
+        self._put(PutItem(CHECKPOINTS.name, mine, Compare("=", _OWNER, Value(item["owner"]))))
         return _state(item)
 
     def save(self, state: CopyState) -> None:
@@ -95,15 +100,35 @@ class Checkpoint:
         Raises:
             CopyTakenOver: another run goes on with it.
         """
-        self._put(self._item(state), Missing(_OWNER))
+        self._put(self.next_save(state))
+        self.saved()
 
-    def _put(self, item: Item, otherwise: Condition) -> None:
-        """Write it where it is this run's, which it may be although no response said so, or otherwise."""
-        allowed = Or((Compare("=", _OWNER, Value(self._owner)), otherwise))
+    def next_save(self, state: CopyState) -> PutItem:
+        """What writes how far it is, if this run has written all before it and nobody else has."""
+        before = And((Compare("=", _OWNER, Value(self._owner)), Compare("=", _SAVES, Value(self._saves))))
+        return PutItem(CHECKPOINTS.name, self._item(state), before if self._saves else Or((before, Missing(_OWNER))))
+
+    def saved(self) -> None:
+        """The next save was written."""
+        self._saves += 1
+
+    def check_saved(self, save: PutItem) -> None:
+        """Make sure that a save that is refused was written when it was sent before, and its response was lost.
+
+        Raises:
+            CopyTakenOver: it was not: another run goes on with it.
+        """
+        if self._stored() != save.item:
+            raise CopyTakenOver(f"Another run goes on with the copy of {self._name}.")
+
+    def _stored(self) -> Item | None:
+        return self._store.execute(GetItem(CHECKPOINTS.name, {"copy": self._name}, consistent=True)).item
+
+    def _put(self, put: PutItem) -> None:
         try:
-            self._store.execute(PutItem(CHECKPOINTS.name, item, allowed))
-        except ConditionFailed as error:
-            raise CopyTakenOver(f"Another run goes on with the copy of {self._name}.") from error
+            self._store.execute(put)
+        except ConditionFailed:
+            self.check_saved(put)
 
     def _item(self, state: CopyState) -> Item:
         names = _Stored.__struct_fields__
@@ -111,6 +136,7 @@ class Checkpoint:
         return {
             "copy": self._name,
             "owner": self._owner,
+            "saves": self._saves + 1,
             "state": msgspec.json.encode(stored).decode(),
             "segments": [_segment_item(segment) for segment in state.segments],
         }

@@ -2,14 +2,15 @@
 
     positions   scan                        the stream's end after the scan
         |---------|-------------------|-----------|----------------------->
-        |         items as they are   |  the last image of each item that    then batch by batch,
-        |         found, in any order |  changed since `positions`, once     the last image of each item
+        |         items as they are   |  the last image of each item that    then every change,
+        |         found, in any order |  changed since `positions`, once     in its order
 
 Each item of a scan is at some instant of it. What changed since the positions that were noted before is then brought to
 its last image, which is no older than what the scan has found. So the target is exactly the source at the stream's end.
 
-A batch is applied in any order, and may be applied twice: what counts is that a checkpoint says before it begins up to
-where it goes. A run that goes on after a kill reads at least that far before it writes, so it writes nothing older.
+Last images are applied in any order, and may be applied twice: what counts is that a checkpoint says before they are
+written up to where they go. A run that goes on after a kill reads at least that far before it writes, so it writes
+nothing older. Changes that are followed are written together with their place, so each is applied once.
 
 A table without a stream is read in one snapshot, where the store has such; one that was cut off is read again.
 """
@@ -29,8 +30,9 @@ from partita.change import Batch, ChangeStream, Lag
 from partita.errors import CopyRefused, RebuildRequired
 from partita.expressions import Path
 from partita.store import BatchGetItem, DeleteItem, DescribeTable, GetItem, ScanTable, Store, TableDescription
-from partita.transfer._changes import COMPLETE, ChangeStage, last_images, reached, stream_of
+from partita.transfer._changes import COMPLETE, ChangeStage, reached, stream_of
 from partita.transfer._checkpoint import Checkpoint, CopyState, Segment
+from partita.transfer._following import ChangeWriter, transactions
 from partita.transfer._pace import Pace
 from partita.transfer._sides import Outside, PatientStore, Side
 from partita.transfer._tables import ensure_table, is_empty, table_differences
@@ -40,7 +42,7 @@ from partita.values import Item
 PAGE: Final = 1_000
 """Items of one page of a scan, after which a segment's place is saved."""
 CHANGES: Final = 1_000
-"""About so many changes are one batch."""
+"""About so many changes are read at once."""
 MAX_GETS: Final = 100
 
 
@@ -125,6 +127,9 @@ class TableCopy:
                 on_written=self._on_written,
             )
         )
+        self._changes = ChangeWriter(
+            self._target, self.schema, self._checkpoint, pace=pace, on_written=self._on_written
+        )
         self._state = self._resumed(self._checkpoint.take(), _identity(described), _identity(made))
         self._checkpoint.save(self._state)
 
@@ -161,9 +166,9 @@ class TableCopy:
         return CopyState(source, target, "scan", segments, positions=positions, sweeps=sweeps)
 
     @property
-    def is_loaded(self) -> bool:
-        """Whether all items were copied, and only changes are left."""
-        return self._state.phase == "changes"
+    def is_exact(self) -> bool:
+        """Whether the target is what the source was at one place of its stream, and every change since can follow."""
+        return self._state.phase == "changes" and self._state.intended is None
 
     @property
     def copied(self) -> int:
@@ -188,7 +193,7 @@ class TableCopy:
         if self._state.phase == "sweep":
             if self._state.sweeps:
                 self._sweep()
-            self._save(replace(self._state, phase="changes", sweeps=False))
+            self._save(replace(self._state, phase="changes", sweeps=False, intended=self._state.positions))
 
     @contextmanager
     def _readable(self) -> Iterator[Store]:
@@ -259,7 +264,7 @@ class TableCopy:
             gets = response.unprocessed
 
     def catch_up(self, until: Mapping[str, int] | None = None) -> int:
-        """Bring the target to the end of the stream, or to given positions in it; says how many items had changed.
+        """Bring each item to its last image at the end of the stream, or at given positions; says how many changed.
 
         Raises:
             RebuildRequired: the stream has not kept all changes since.
@@ -271,7 +276,7 @@ class TableCopy:
         wanted = _numbers(self._state.intended or {})
         with ChangeStage(self.table) as stage:
             positions = self._stage(self._stream, stage, wanted, until)
-            if positions == self._positions:
+            if positions == self._positions and self.is_exact:
                 return 0
             self._save(replace(self._state, intended=_texts(positions)))
             for writes in chunks(stage.writes(), PAGE):
@@ -302,23 +307,25 @@ class TableCopy:
         return _numbers(self._state.positions or {})
 
     def step(self) -> bool:
-        """Apply one batch of changes; says whether there may be more at once.
+        """Apply some changes, each in its place of the stream; says whether there may be more at once.
 
         Raises:
-            RebuildRequired: the stream has not kept all changes since.
+            RebuildRequired: the stream has not kept all changes since. CopyRefused: the target refuses one.
         """
         if self._stream is None:
             raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to follow.")
-        before = self._positions
-        batch = _read(self._stream, before)
-        if batch.positions == before:
+        if not self.is_exact:  # changes would be older than what it shows already
+            self.load()
+            self.catch_up()
+        batch = _read(self._stream, self._positions)
+        for changes in transactions(batch.changes):
+            self._state = self._changes.write(changes, self._state)
+            self._unsaved = False
+        if self._positions != batch.positions:  # a shard has ended, or another begun
+            self._state = replace(self._state, positions=_texts(batch.positions))
+            self._unsaved = True
+        if not batch.changes:
             self.rest()
-            return batch.more
-        if batch.changes:
-            self._save(replace(self._state, intended=_texts(batch.positions)))
-            self._writer.write(last_images(self.table, batch.changes))
-        self._state = replace(self._state, positions=_texts(batch.positions), intended=None)
-        self._unsaved = True  # the next batch, or the next rest, saves it
         return batch.more
 
     def rest(self) -> None:

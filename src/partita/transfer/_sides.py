@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
-from partita.errors import StoreUnavailable, Throttled, TransactionConflict
+from partita.errors import PartitaError, StoreUnavailable, Throttled, TransactionCancelled, TransactionConflict
 from partita.runtime import RetryPolicy
 from partita.store import Request, Store, TableNames, named_store
 from partita.store.embedded import EmbeddedStore
@@ -21,6 +21,15 @@ R = TypeVar("R")
 SAME_NAMES: Final = TableNames(prefix="")
 PASSING: Final = (StoreUnavailable, Throttled, TransactionConflict)
 """What gets better by itself."""
+PASSING_REASONS: Final = ("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded")
+"""Of a transaction that was cancelled."""
+
+
+def passes(error: PartitaError) -> bool:
+    """Whether an error gets better by itself, so that the request is sent again."""
+    if isinstance(error, TransactionCancelled):
+        return all(reason.code in PASSING_REASONS for reason in error.reasons)
+    return isinstance(error, PASSING)
 
 
 class Outside(Struct, frozen=True):
@@ -81,10 +90,10 @@ class PatientStore:
         while True:
             try:
                 return self._store.execute(request)
-            except PASSING:
+            except PartitaError as error:
                 now = self._outside.clock()
                 begun = now if begun is None else begun
-                if now - begun >= self._outside.patience or self._stop.is_set():
+                if not passes(error) or now - begun >= self._outside.patience or self._stop.is_set():
                     raise
             attempt += 1
             self._outside.pause(self._policy.pause_before(min(attempt, 8), self._outside.random).seconds)

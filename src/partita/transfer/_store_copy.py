@@ -42,8 +42,12 @@ class StoreCopy:
         for copy in self.copies:
             copy.prepare()
 
-    def load(self) -> int:
+    def load(self, *, every_change: bool = False) -> int:
         """Copy all items that are there, then what has changed meanwhile; says how many of them had changed.
+
+        Args:
+            every_change: leave what has changed since an earlier run to `follow`, which applies every change; else
+                each item is brought to what it is now.
 
         Raises:
             CopyRefused: the target refuses an item. StoreError: a store was in trouble for too long.
@@ -51,8 +55,9 @@ class StoreCopy:
         """
         for copy in self.copies:
             copy.load()
-        ends = self._ends()
-        return sum(copy.catch_up(ends.get(copy.table)) for copy in self.copies)
+        behind = [copy for copy in self.copies if not (every_change and copy.is_exact)]
+        ends = self._ends() if behind else {}
+        return sum(copy.catch_up(ends.get(copy.table)) for copy in behind)
 
     def _ends(self) -> Mapping[str, Mapping[str, int]]:
         """The ends of all streams at one instant, where the store knows one."""

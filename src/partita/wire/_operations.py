@@ -5,11 +5,15 @@ from __future__ import annotations
 from partita.runtime import Clock
 from partita.wire import _batches, _items, _pages, _streams, partiql
 from partita.wire._parameters import Operation
+from partita.wire.bulk import BulkOperations, BulkRunner
 from partita.wire.tables import table_operations
 
 
-def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]:
-    """The operations of both services, DynamoDB and its streams; `address` is where they are served."""
+def operations(clock: Clock, address: str = "localhost", bulk: BulkRunner | None = None) -> dict[str, Operation]:
+    """The operations of both services, DynamoDB and its streams.
+
+    `address` is where they are served; `bulk` runs bulk operations, where there are buckets for them.
+    """
     return {
         "GetItem": _items.get_item,
         "PutItem": _items.put_item,
@@ -25,6 +29,7 @@ def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]
         "BatchExecuteStatement": partiql.batch_execute,
         "ExecuteTransaction": partiql.execute_transaction,
         **table_operations(clock, address),
+        **BulkOperations(clock, bulk).operations(),
         "ListStreams": _streams.list_streams,
         "DescribeStream": _streams.describe_stream,
         **_streams.StreamReading(clock).operations(),

@@ -197,9 +197,9 @@ def assert_one_line(result: Result, *words: str) -> None:
 
 
 def tables(folder: Path) -> set[str]:
-    """Those of the store, without the one in which workers report, which is made before the lake is opened."""
+    """Those of the store."""
     with EmbeddedStore(DataFolder(folder).database) as store:
-        return {*store.execute(ListTables())} - {"PartitaReports"}
+        return {*store.execute(ListTables())}
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: " ".join(command[:2]))

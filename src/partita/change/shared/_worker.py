@@ -14,11 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from random import Random, SystemRandom
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 from zlib import crc32
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from partita.change._consumer import BATCH, Consumer
 from partita.change._sink import Advance, FencedSink
@@ -69,7 +70,9 @@ class Outside(Struct, frozen=True):
     ids: Callable[[], str] = new_ulid
     """Gives identifiers that no two workers share."""
     pause: Callable[[float], object] = time.sleep
-    """Waits: for others to give back their shards, and for records that DynamoDB delivers late."""
+    """Waits: for others to give back their shards, for records that DynamoDB delivers late, and before retries."""
+    random: Random = field(default_factory=SystemRandom)
+    """Spreads retries."""
 
 
 class SharedConsumer:
@@ -109,7 +112,9 @@ class SharedConsumer:
         self._needs_rebuild = needs_rebuild
         self._upkeep = upkeep
         self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
-        self._alone = Consumer(store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause)
+        self._alone = Consumer(
+            store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause, random=outside.random
+        )
         self._stream = ChangeStream(store, table)
         self._lags = ShardLags(outside.clock)
         self._member = Member(membership, stream, outside.monotonic, outside.ids, self._lags.seconds)

@@ -1,6 +1,6 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams; and what other commands share."""
 
-from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured
+from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured, reach_lake
 from partita.cli.data._follow import projecting, reading_projections
 from partita.cli.data._lake import lake_option
 from partita.cli.data._seed import begin_seeding, is_seeding, seed_service
@@ -16,6 +16,7 @@ __all__ = [
     "is_seeding",
     "lake_option",
     "projecting",
+    "reach_lake",
     "reading_projections",
     "seed_service",
 ]

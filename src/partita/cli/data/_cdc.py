@@ -174,6 +174,17 @@ def filling(
         yield
 
 
+def reach_lake(lake: str, data: DataFolder) -> None:
+    """Look into a lake before anything is made for it.
+
+    Raises:
+        PartitaError: there is no such place, or it may not be read.
+    """
+    from partita.change.lake import location_of
+
+    location_of(lake, data.profile).children()
+
+
 def check_lake(lake: str, services: Sequence[Service], store: Store, data: DataFolder) -> None:
     """Open the lake of the services and close it again, so that whoever starts processes can say what is wrong.
 

@@ -91,6 +91,8 @@ def copy(
         if verify:
             compare(one, other, estimates)
             return
+        if follow and target.costs:
+            click.echo("Each change that follows costs twice its units, and up to 99 of them those of one more item.")
         if not yes:
             click.confirm("Copy?", abort=True, err=True)
         if sample is not None:
@@ -144,9 +146,13 @@ def run_copy(
                 for note in each.notes:
                     click.echo(f"{each.table}: {note}; it is left so.", err=True)
             bar(sum(each.copied for each in copies))
-            changed = running.load()
+            goes_on = follow and all(each.is_exact for each in copies)
+            changed = running.load(every_change=follow)
             bar.finish()
-            click.echo(f"The target has what the source has; {changed:,} items had changed meanwhile.")
+            if goes_on:
+                click.echo(f"Going on where the last run stopped, {running.lag().records:,} changes behind.")
+            else:
+                click.echo(f"The target has what the source has; {changed:,} items had changed meanwhile.")
             if follow:
                 _follow(running, REMOTE_POLL_SECONDS if not source.has_snapshots else POLL_SECONDS)
 

@@ -21,7 +21,7 @@ from partita.cli._extras import require
 from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports, process_name
 from partita.cli._names import chosen_services, named
 from partita.cli._signals import on_stop_signal, stop_signals
-from partita.cli.data import POLICY, check_lake, filling, is_captured, lake_option
+from partita.cli.data import POLICY, check_lake, filling, is_captured, lake_option, reach_lake
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
@@ -48,6 +48,7 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int, lake: st
         raise click.ClickException("None of these services has work for a worker.")
     if lake is not None:
         require("lake")
+        reach_lake(lake, data)
     with _opened(with_work, data, None) as work:  # what cannot be is said here, once, and not by the processes
         if lake is not None:
             check_lake(lake, with_work, work.session.store, data)

@@ -2,9 +2,14 @@
 
 from partita.store.embedded._capacity import total
 from partita.store.embedded._store import READS, EmbeddedStore
+from partita.store.embedded.bulk import BulkPut, LoadItems, LoadResponse, Rejected
 
 __all__ = [
     "READS",
+    "BulkPut",
     "EmbeddedStore",
+    "LoadItems",
+    "LoadResponse",
+    "Rejected",
     "total",
 ]

@@ -31,6 +31,7 @@ from partita.store.embedded import (
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
+from partita.store.embedded.bulk import LoadItems, load_items
 from partita.store.embedded.upkeep import (
     MergeShards,
     Progress,
@@ -74,6 +75,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
+    LoadItems: load_items,
     SplitShard: split_shard,
     MergeShards: merge_shards,
 }
@@ -146,6 +148,9 @@ class EmbeddedStore:
             if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
             if upgrade(self._writer.connection):
+                self._writer.refresh()
+            if self._process_lock is not None and _file.add_checksums(self._writer.connection, self.path):
+                self._writer = Writer(self._connect(), clock)
                 self._writer.refresh()
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)

@@ -194,6 +194,10 @@ class Table(Source):
         self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
         marks = ", ".join("?" * (len(every) + 3))
         self.sql_insert = f"INSERT INTO {items} (hh, hk, rk, {', '.join(every)}) VALUES ({marks})"
+        self.sql_upsert = (
+            f"{self.sql_insert} ON CONFLICT (hh, hk, rk) DO UPDATE SET "
+            f"{', '.join(f'{column} = excluded.{column}' for column in every)}"
+        )
         self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"
         self.sql_replace = f"UPDATE {items} SET size = ?, item = ? WHERE id = ?"
         self.sql_delete = f"DELETE FROM {items} WHERE id = ?"

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from partita.errors import TableInUse, TableNotFound
 from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, TableSchema
+from partita.transfer.bulk import JOURNAL
 from partita.wire._parameters import Requests
 
 TABLE: Final = "partita.wire.settings"
@@ -98,7 +99,7 @@ DEFAULT: Final = Settings()
 
 def is_own(table: str) -> bool:
     """Whether a table is the server's own, which no client is shown."""
-    return table == TABLE or table.startswith(BACKUPS)
+    return table in (TABLE, JOURNAL.name) or table.startswith(BACKUPS)
 
 
 def make_settings_table() -> Requests[None]:

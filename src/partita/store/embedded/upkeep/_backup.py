@@ -80,6 +80,7 @@ def copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> N
     create_private(partial)
     with _reporting(source, partial, progress):
         source.execute("VACUUM INTO ?", (str(partial.absolute()),))
+    _sqlite.seal_pages(partial)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ def _settle(path: Path) -> None:
     with suppress(StoreDamaged, StoreNewer):  # what is none of our stores is kept as it is
         if _file.is_new(str(path)):
             return
-        connection = apsw.Connection(str(path))
+        connection = _sqlite.open_database(str(path))
         try:
             connection.execute("SELECT generation FROM store").fetchall()
         except apsw.Error:
@@ -110,9 +110,11 @@ def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None 
     try:
         with closing(_open_backup(backup)) as source:
             copy(source, fresh, progress)
+        with closing(_file.connect(str(fresh), durable=True)) as connection, _sqlite.translating(str(backup)):
+            upgrade(connection)  # it may be of an earlier format
+            _file.add_checksums(connection, str(fresh))
         with closing(_file.connect(str(fresh), durable=True)) as connection:
             with _sqlite.translating(str(backup)):
-                upgrade(connection)  # it may be of an earlier format
                 verify(connection, str(backup))
             connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
             with connection:
@@ -135,7 +137,7 @@ def _open_backup(backup: Path) -> apsw.Connection:
             raise StoreDamaged(f"The file {backup} is empty.")
         alone = "" if Path(f"{backup}{_LOG}").exists() else "?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(f"file:{quote(str(backup.absolute()))}{alone}", flags)
+        return apsw.Connection(f"file:{quote(str(backup.absolute()))}{alone}", flags, vfs=_sqlite.file_system())
 
 
 def _begin_streams(connection: apsw.Connection, now: float) -> None:

@@ -1,0 +1,84 @@
+"""Errors of conditions that were false."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from partita.errors._requests import RequestError
+
+Item: TypeAlias = dict[str, Any] | None
+"""The stored item, where the store was asked for it."""
+
+
+class ConditionFailed(RequestError, code="condition_failed"):
+    """A condition was false, so nothing was written.
+
+    `item` is the stored item as plain attributes, where the request asked for it;
+    `current` is the same as an entity, where the operation knows which.
+    """
+
+    def __init__(
+        self, message: str = "The conditional request failed", *, item: Item = None, current: Any = None, hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.item = item
+        self.current = current
+
+
+class AlreadyExists(ConditionFailed, code="already_exists"):
+    """An insert met an existing item."""
+
+
+class UniqueTaken(AlreadyExists, code="unique_taken"):
+    """Another item has the value of a unique field; `owner` is which."""
+
+    hint = "Choose another value."
+
+    def __init__(self, field: str, value: str, *, owner: str | None, item: dict[str, Any] | None = None) -> None:
+        super().__init__(f"The {field} {value!r} is taken.", item=item)
+        self.field = field
+        self.value = value
+        self.owner = owner
+
+
+class ItemMissing(ConditionFailed, code="item_missing"):
+    """An update or check met no item, or one that has expired."""
+
+
+class LimitReached(ConditionFailed, code="limit_reached"):
+    """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
+
+    def __init__(self, message: str, *, remaining: int, item: Item = None, current: Any = None) -> None:
+        super().__init__(message, item=item, current=current)
+        self.remaining = remaining
+
+
+class RateLimited(ConditionFailed, code="rate_limited"):
+    """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
+
+    def __init__(self, message: str, *, retry_after: float, item: Item = None, current: Any = None) -> None:
+        super().__init__(message, item=item, current=current)
+        self.hint = f"Try again in {retry_after:.3g} seconds."
+        self.retry_after = retry_after
+
+
+class VersionConflict(ConditionFailed, code="version_conflict"):
+    """Another writer was first; `current` is what it wrote."""
+
+    hint = "Read again, apply the change to the current item, and write once more."
+
+
+class IllegalTransition(ConditionFailed, code="illegal_transition"):
+    """The state of an item does not allow the move; `current` is the item."""
+
+
+class LeaseHeld(ConditionFailed, code="lease_held"):
+    """Someone else holds the lease; `current` is the lease."""
+
+    hint = "Try again when it has run out."
+
+
+class LeaseLost(ConditionFailed, code="lease_lost"):
+    """The lease was released, or someone else has it now; `current` is the lease."""
+
+    hint = "Stop the work, and acquire the lease again."
