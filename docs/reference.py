@@ -74,6 +74,7 @@ INNER = {
     "partita.app.direct": "partita.app",
     "partita.app.start": "partita.app",
     "partita.cli.data": "partita.cli",
+    "partita.cli.data.loading": "partita.cli",
     "partita.cli.model": "partita.cli",
     "partita.cli.processes": "partita.cli",
     "partita.cli.serving": "partita.cli",
@@ -86,6 +87,7 @@ INNER = {
     "partita.wire.bulk": "partita.wire",
     "partita.wire.connection": "partita.wire",
     "partita.wire.partiql": "partita.wire",
+    "partita.wire.replicas": "partita.wire",
     "partita.wire.tables": "partita.wire",
 }
 """Packages that are the inside of another, which says what of them is public."""

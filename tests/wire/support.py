@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from partita.buckets import Buckets
 from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
@@ -53,12 +54,15 @@ def serving(
     limits: Limits | None = None,
     allowed_hosts: AllowedHosts | None = None,
     regions: RegionStores | None = None,
+    buckets: Buckets | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Serves the store while the block runs; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
     allowed = allowed_hosts or AllowedHosts()
     server = WireServer(store, key=key, limits=limits or Limits(), allowed_hosts=allowed, regions=regions)
+    if buckets is not None:
+        server.use_buckets(buckets)
     loop.run_until_complete(server.start(listener))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()

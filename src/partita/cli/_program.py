@@ -32,6 +32,7 @@ COMMANDS = {
     "copy": ("data._copy:copy", "Copy tables from one store to another."),
     "export": ("data._files:export", "Write tables into the files of a new folder."),
     "import": ("data._files:import_", "Read exported files into tables."),
+    "load": ("data.loading._load:load", "Put the items of files, or of S3, into a table."),
     "backup": ("data._backup:backup", "Archive the databases and the queues, while they are in use."),
     "branch": ("data._branch:branch", "Copies of the data folder to try something on."),
     "restore": ("data._restore:restore", "Put a backup in the place of what is there."),

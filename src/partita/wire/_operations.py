@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from partita.runtime import Clock
-from partita.wire import _batches, _items, _pages, _streams, partiql
+from partita.wire import _batches, _items, _pages, _streams, partiql, replicas
 from partita.wire._parameters import Operation
 from partita.wire.bulk import BulkOperations, BulkRunner
 from partita.wire.tables import table_operations
@@ -30,6 +30,7 @@ def operations(clock: Clock, address: str = "localhost", bulk: BulkRunner | None
         "ExecuteTransaction": partiql.execute_transaction,
         **table_operations(clock, address),
         **BulkOperations(clock, bulk).operations(),
+        **replicas.OPERATIONS,
         "ListStreams": _streams.list_streams,
         "DescribeStream": _streams.describe_stream,
         **_streams.StreamReading(clock).operations(),

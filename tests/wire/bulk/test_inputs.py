@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 import zstandard
 from amazon.ion import simpleion
+from botocore.session import Session as BotocoreSession
+from moto import mock_aws
 from tests.wire.bulk.conftest import Bulk, lines, tasks
-from tests.wire.support import task
+from tests.wire.support import TASKS, task
 
+from partita import EmbeddedStore
+from partita.buckets import S3Buckets
 from partita.store import ScanTable
+from partita.store.remote import Credentials
 
 ION = """
 {Item: {user: "u", task: "1", n: 1.50, big: 12345678901234567890, blob: {{AAE=}}, yes: true, nothing: null,
@@ -100,3 +107,29 @@ def test_an_object_that_is_damaged_is_read_as_far_as_it_goes(bulk: Bulk, source:
     (line,) = bulk.report("ERROR")
     assert line["Object"] == "a"
     assert "good" in bulk.items()
+
+
+@pytest.mark.rule(54)
+def test_objects_of_s3_are_read_and_reported_to(store: EmbeddedStore, root: Path) -> None:
+    with mock_aws():
+        client: Any = BotocoreSession().create_client(
+            "s3", region_name="us-east-1", aws_access_key_id="key", aws_secret_access_key="secret"
+        )
+        for bucket in ("in", "out"):
+            client.create_bucket(Bucket=f"{bucket}-bucket")
+        client.put_object(Bucket="in-bucket", Key="a/1.gz", Body=gzip.compress(lines(*tasks(3_000), {"nothing": 1})))
+        buckets = S3Buckets(region="us-east-1", credentials=Credentials("key", "secret"))
+        bulk = Bulk(store, root, buckets)
+        bulk.call("CreateTable", **TASKS)
+        ended = bulk.ended(
+            source={"S3Bucket": "in-bucket", "S3KeyPrefix": "a/", "InputCompressionType": "GZIP"},
+            output={"S3Bucket": "out-bucket", "S3KeyPrefix": "r", "S3SseAlgorithm": "KMS", "S3SseKmsKeyId": "mine"},
+        )
+        assert (ended["BulkOperationStatus"], ended["ProcessedItemCount"]) == ("COMPLETED_WITH_ERRORS", 3_001)
+        written = client.list_objects_v2(Bucket="out-bucket", Prefix="r/AWSDynamoDB/")["Contents"]
+        report = next(each["Key"] for each in written if "/ERROR/" in each["Key"])
+        found = client.get_object(Bucket="out-bucket", Key=report)
+        assert (found["ServerSideEncryption"], found["SSEKMSKeyId"]) == ("aws:kms", "mine")
+        assert json.loads(found["Body"].read())["Record"] == 3_001
+        changed = bulk.ended(source={"S3Bucket": "nowhere-at-all"}, output={"S3Bucket": "out-bucket"})
+        assert changed["FailureCode"] == "S3NoSuchBucket"

@@ -13,6 +13,7 @@ from tests.wire.support import TASKS, Caller, task
 from partita import EmbeddedStore
 from partita.errors import TokenMismatch, ValidationFailed
 from partita.wire._faults import Fault
+from partita.wire.bulk import _kept
 
 NEW = {"ConditionExpression": "attribute_not_exists(#u)", "ExpressionAttributeNames": {"#u": "user"}}
 
@@ -182,6 +183,35 @@ def test_an_operation_that_cannot_go_on_has_failed_and_says_why(bulk: Bulk) -> N
     ended = bulk.ended(output={"S3Bucket": "nowhere"})
     assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "S3NoSuchBucket")
     assert bulk.ended()["BulkOperationStatus"] == "COMPLETED"  # the table is free again
+
+
+@pytest.mark.rule(58)
+def test_a_table_that_is_made_again_is_another_one(bulk: Bulk, monkeypatch: pytest.MonkeyPatch) -> None:
+    bulk.put("a.json", *tasks(1))
+    monkeypatch.setattr(bulk.runner, "wake", lambda _: None)
+    arn = bulk.start()["BulkOperationArn"]
+    bulk.call("DeleteTable", TableName="tasks")
+    bulk.call("CreateTable", **TASKS)
+    monkeypatch.undo()
+    bulk.runner.wake("us-east-1")
+    bulk.runner.wait()
+    ended = bulk.described(arn)
+    assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "ResourceNotFoundException")
+    assert bulk.items() == {}
+
+
+@pytest.mark.rule(58)
+def test_input_that_changes_makes_the_operation_fail(bulk: Bulk, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = bulk.put("a.json", *tasks(1))
+    kept = _kept.keep_inputs
+
+    def changing(*arguments: Any) -> None:
+        kept(*arguments)
+        path.write_bytes(b"something else")
+
+    monkeypatch.setattr(_kept, "keep_inputs", changing)
+    ended = bulk.ended()
+    assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "S3ObjectModified")
 
 
 @pytest.mark.rule(57)

@@ -25,7 +25,7 @@ from partita._aws import (
 )
 from partita.runtime import Clock, system_clock
 from partita.store import _requests as rq
-from partita.store.remote import _items, _streams, _tables
+from partita.store.remote import _bulk, _items, _streams, _tables
 from partita.store.remote._streams import Iterators
 
 R = TypeVar("R")
@@ -50,6 +50,9 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.DeleteIndex: _tables.delete_index,
     rq.SetTimeToLive: _tables.set_time_to_live,
     rq.SetStream: _tables.set_stream,
+    _bulk.StartBulkPut: _bulk.start_bulk,
+    _bulk.DescribeBulk: _bulk.describe_bulk,
+    _bulk.CancelBulk: _bulk.cancel_bulk,
 }
 
 

@@ -97,6 +97,10 @@ class BulkJournal:
             keys = [{name: item[name] for name in ("part", "id")} for item in some]
             self._store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key) for key in keys)))
 
+    def forget_progress(self) -> None:
+        """Keep no longer how far it was."""
+        self._store.execute(DeleteItem(JOURNAL.name, _key("progress", self._load)))
+
     def _kept(self, prefix: str) -> Iterator[Item]:
         of_report = KeyCondition((("part", f"report/{self._load}"),))
         start: Item | None = None

@@ -183,6 +183,11 @@ class BulkLoad:
         """Keep the lines no longer."""
         self._journal.forget_reports()
 
+    def forget(self) -> None:
+        """Keep nothing of it: a load of the same name begins anew."""
+        self._journal.forget_reports()
+        self._journal.forget_progress()
+
 
 def _sums(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
     return {name: one.get(name, 0) + other.get(name, 0) for name in one | other}

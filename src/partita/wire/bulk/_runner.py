@@ -12,12 +12,10 @@ import logging
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from partita._sqlite import MEMORY, NoLock, ProcessLock
 from partita.buckets import Buckets
 from partita.errors import (
     AccessDenied,
@@ -34,6 +32,7 @@ from partita.errors import (
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
 from partita.store.embedded import EmbeddedStore
+from partita.transfer.bulk import load_lock
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import check_extras
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
@@ -125,8 +124,7 @@ class BulkRunner:
                 _LOG.exception("Bulk operations cannot be run now; they go on when the next request asks for one.")
 
     def _run_unfinished(self, store: Store) -> None:
-        path = getattr(store, "path", MEMORY)
-        lock = NoLock() if path == MEMORY else ProcessLock(Path(f"{path}.bulk"))
+        lock = load_lock(store)
         try:
             while not self._stopped.is_set() and (names := _kept.unfinished(store)):
                 if not lock.acquire(blocking=False):
@@ -138,8 +136,7 @@ class BulkRunner:
                 finally:
                     lock.release()
         finally:
-            if isinstance(lock, ProcessLock):
-                lock.close()
+            lock.close()
 
     def _run_one(self, store: Store, name: str) -> None:
         operation = run(_kept.read_operation(name), store.execute)

@@ -10,7 +10,8 @@ loads keeps a journal of how far it is: its items are written in the same transa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -21,6 +22,9 @@ from partita.store.embedded._connection import Writer
 from partita.store.embedded._planned_writes import TOO_LARGE, PlannedWrite, apply, encoded, plan
 from partita.store.embedded._table import Row, Table, entry_size
 from partita.values import Item, write_units
+
+_KEY: Final = itemgetter(0, 1, 2)
+"""The key of a row: hash of the partition, its key, and the sort key."""
 
 
 class BulkPut(Struct, frozen=True):
@@ -62,7 +66,8 @@ def load_items(writer: Writer, request: LoadItems) -> LoadResponse:
     """
     table = writer.table(request.table)
     response = LoadResponse(index_sizes={index.name: 0 for index in table.indexes})
-    if table.stream is None and all(put.condition is None for put in request.puts):
+    is_alone = table.stream is None and not getattr(table, "vectors", ())  # nothing is written beside its row
+    if is_alone and all(put.condition is None for put in request.puts):
         _write_rows(writer, table, request.puts, response)
     else:
         _write_each(writer, table, request.puts, response)
@@ -85,13 +90,8 @@ def _write_rows(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
             continue
         rows.append((*key, table.expiry(item), size, *(column for entry in entries for column in entry), blob))
         _count(response, table, item, size, entries)
-    rows.sort(key=_key_of_row)  # stable: of several puts of one key, the last one stays
+    rows.sort(key=_KEY)  # stable: of several puts of one key, the last one stays
     writer.connection.executemany(table.sql_upsert, rows)
-
-
-def _key_of_row(row: Row) -> Any:
-    hashed, hash_column, range_column = row[:3]
-    return hashed, hash_column, range_column
 
 
 def _write_each(writer: Writer, table: Table, puts: Sequence[BulkPut], response: LoadResponse) -> None:
