@@ -21,14 +21,7 @@ from partita.wire._operations import operations
 PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
 LATER = {"ExportCompleted", "ImportCompleted"}
 """Waiters of operations that have tests of their own."""
-UNKNOWN = {
-    "DescribeExport",
-    "DescribeImport",
-    "ExportTableToPointInTime",
-    "ImportTable",
-    "RestoreTableToPointInTime",
-    "SearchVectors",
-}
+UNKNOWN = {"SearchVectors"}
 """What is refused as an operation that is not known."""
 STREAM = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
 

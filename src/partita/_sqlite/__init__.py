@@ -12,7 +12,15 @@ from partita._sqlite._database_file import (
     read_header,
     refuse_moved,
 )
-from partita._sqlite._errors import DATABASE_ERRORS, closed, moved, opened_before_fork, translated, translating
+from partita._sqlite._errors import (
+    DATABASE_ERRORS,
+    closed,
+    is_damage,
+    moved,
+    opened_before_fork,
+    translated,
+    translating,
+)
 from partita._sqlite._file_system import file_system, reserve
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
@@ -38,6 +46,7 @@ __all__ = [
     "erase_log",
     "file_number",
     "file_system",
+    "is_damage",
     "leave_to_parent_at_fork",
     "make_private",
     "moved",

@@ -40,13 +40,17 @@ def translated(error: Exception, path: str) -> StoreError:
     """The library's error for one of `DATABASE_ERRORS`."""
     if isinstance(error, _DECODE_ERRORS):
         return StoreDamaged(f"The store {path} is damaged: what it holds cannot be read ({error}).")
-    if _IOERR_DATA in (getattr(each, "extendedresult", None) for each in (error, error.__context__)):
-        # Where it comes first: SQLite ends a transaction with it, which then cannot be rolled back.
+    if is_damage(error):
         return StoreDamaged(f"The store {path} is damaged: a page of it is not what was written ({error}).")
     for kind, ours, meaning in _MEANINGS:
         if isinstance(error, kind):
             return ours(f"The store {path} {meaning} ({error}).")
     return StoreError(f"The store {path} failed: {error}.")
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the checksum of a page did not fit; or that came first, and ended the transaction that is rolled back."""
+    return _IOERR_DATA in (getattr(each, "extendedresult", None) for each in (error, error.__context__))
 
 
 def not_utf8(path: str) -> StoreError:

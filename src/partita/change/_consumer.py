@@ -27,7 +27,7 @@ class Consumer:
     The sink keeps the position, so a consumer may be stopped or killed at any time, and a new one goes on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         table: Table,
@@ -38,6 +38,7 @@ class Consumer:
         pause: Callable[[float], object] = time.sleep,
         random: Random | None = None,
         on_caught_up: Callable[[], object] | None = None,
+        start: float | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -50,6 +51,8 @@ class Consumer:
             pause: waits for records that DynamoDB delivers late, and before a retry; tests pass their own.
             random: spreads the retries of a snapshot.
             on_caught_up: called whenever everything that is there was read.
+            start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. Of what
+                the stream no longer has, it gets the oldest that there is.
         """
         self._store = store
         self._table = table
@@ -59,6 +62,7 @@ class Consumer:
         self._pause = pause
         self._random = random
         self._on_caught_up = on_caught_up
+        self._start = start
         self._keys_only = isinstance(sink, SqliteProjection) and sink.keys_only
         self._stream = ChangeStream(store, table, keys_only=self._keys_only)
         self._positions: Mapping[str, int] | None = None
@@ -69,7 +73,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        return len(self._step().changes) if self._known() else self._load(None)
+        return len(self._step().changes) if self._known() else self._begin()
 
     def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
         """Step until everything that is there was read, and say how many changes that were; `progress` gets each count.
@@ -77,7 +81,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        count = 0 if self._known() else self._load(None)
+        count = 0 if self._known() else self._begin()
         more = True
         while more:
             batch = self._step()
@@ -95,7 +99,7 @@ class Consumer:
         """
         while not stop.is_set():
             if not self._known():
-                self._load(None)
+                self._begin()
             elif not self._step().more:
                 idle()
 
@@ -138,6 +142,16 @@ class Consumer:
         if not batch.more and self._on_caught_up is not None:
             self._on_caught_up()
         return batch
+
+    def _begin(self) -> int:
+        """Bring a new sink to where it begins: after a snapshot, or before the changes of a time."""
+        if self._start is None:
+            return self._load(None)
+        positions = self._stream.at(self._start)
+        with closing(Snapshot(self._table, positions, self._start)) as nothing:
+            self._sink.load(nothing)
+        self._positions = positions
+        return 0
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None

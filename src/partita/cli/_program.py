@@ -36,6 +36,7 @@ COMMANDS = {
     "backup": ("data._backup:backup", "Archive the databases and the queues, while they are in use."),
     "branch": ("data._branch:branch", "Copies of the data folder to try something on."),
     "restore": ("data._restore:restore", "Put a backup in the place of what is there."),
+    "points": ("points._commands:points", "Continuous backups, and tables as they were at an instant."),
     "check": ("data._check:check", "Prove that the database and the queues are sound."),
     "compact": ("data._compact:compact", "Write the database again without what is free in it."),
     "sweep": ("data._sweep:sweep", "Delete the items whose time has come."),

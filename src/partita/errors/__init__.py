@@ -44,6 +44,7 @@ from partita.errors._operations import (
     UnclaimedItem,
     UnknownKey,
 )
+from partita.errors._points import InstantOutOfRange, PastRefused, RecoveryDisabled
 from partita.errors._requests import (
     AccessDenied,
     BucketNotFound,
@@ -101,6 +102,7 @@ __all__ = [
     "IdempotencyInProgress",
     "IdempotencyMismatch",
     "IllegalTransition",
+    "InstantOutOfRange",
     "InvalidCursor",
     "InvalidItem",
     "InvalidKey",
@@ -113,11 +115,13 @@ __all__ = [
     "ObjectChanged",
     "OperationError",
     "PartitaError",
+    "PastRefused",
     "PoisonMessage",
     "QueueNotFound",
     "RateLimited",
     "Reason",
     "RebuildRequired",
+    "RecoveryDisabled",
     "RequestError",
     "ScanRefused",
     "SecretExposed",
@@ -146,7 +150,3 @@ __all__ = [
     "ValidationFailed",
     "VersionConflict",
 ]
-
-for _name in __all__:
-    if isinstance(_error := globals()[_name], type):
-        _error.__module__ = __name__  # tracebacks and logs name the module that it is imported from

@@ -26,6 +26,7 @@ from partita.wire._signature import AccessKey, Authorization, check_authorizatio
 from partita.wire._wording import worded
 from partita.wire.bulk import BulkRunner
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
+from partita.wire.exports import JobRunner
 from partita.wire.tables import fixed
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
@@ -66,13 +67,15 @@ class WireServer:
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
         self._bulk: BulkRunner | None = None
+        self._jobs: JobRunner | None = None
         self._operations = _by_target(operations(clock))
         self._server: asyncio.Server | None = None
         self._date = (0, "")
 
     def use_buckets(self, buckets: Buckets) -> None:
-        """Have bulk operations read from these buckets, and report to them; to be called before it serves."""
+        """Have bulk operations, exports and imports use these buckets; to be called before it serves."""
         self._bulk = BulkRunner(self._store_of, buckets, clock=self._clock)
+        self._jobs = JobRunner(self._store_of, buckets, clock=self._clock)
 
     async def start(self, listener: socket.socket) -> None:
         """Begin to serve on a listening socket."""
@@ -83,10 +86,11 @@ class WireServer:
         """Begin to serve connections that somebody else accepts; gives what makes the protocol of each."""
         host, port = listener.getsockname()[:2]
         address = f"{'localhost' if host in _EVERYWHERE else host}:{port}"
-        self._operations = _by_target(operations(self._clock, address, self._bulk))
+        self._operations = _by_target(operations(self._clock, address, self._bulk, self._jobs))
         self.connections.sweep()
-        if self._bulk is not None:
-            self._bulk.wake(DEFAULT_REGION)  # a server before this one may have left operations unfinished
+        for runner in (self._bulk, self._jobs):
+            if runner is not None:
+                runner.wake(DEFAULT_REGION)  # a server before this one may have left operations unfinished
         return lambda: Connection(self, self.connections)
 
     async def stop(self) -> None:
@@ -94,8 +98,9 @@ class WireServer:
         if self._server is not None:
             self._server.close()
         await self.connections.finish()
-        if self._bulk is not None:
-            await asyncio.to_thread(self._bulk.stop)
+        for runner in (self._bulk, self._jobs):
+            if runner is not None:
+                await asyncio.to_thread(runner.stop)
 
     def _store_of(self, region: str) -> Store:
         return self._store if self._regions is None else self._regions.of(region)

@@ -7,9 +7,9 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
+from partita._sqlite import open_database
 from partita_services.todo import search
 from partita_services.todo.projection import TaskProjection
 from partita_services.todo.search import search_words
@@ -28,7 +28,7 @@ def sink(tmp_path: Path) -> Iterator[TaskProjection]:
 def fill(sink: TaskProjection, path: Path) -> None:
     """Tasks with the word in the title, and as many with it in the description; written as the projection does."""
     sink.close()
-    with closing(apsw.Connection(str(path))) as database, database:
+    with closing(open_database(str(path))) as database, database:
         for number, title in enumerate(TITLES):
             for task_id, row in (
                 (f"t{number:02}", (title, "")),

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 @click.option(
     "--buckets",
     metavar="DIR|s3://",
-    help="Where bulk operations read and report: a folder that stands in for S3, with a folder for each bucket, or "
-    "s3:// for S3 itself; s3://?endpoint=URL for a compatible server.",
+    help="Where bulk operations, exports and imports read and write: a folder that stands in for S3, with a folder for "
+    "each bucket, or s3:// for S3 itself; s3://?endpoint=URL for a compatible server.",
 )
 @click.option(
     "--sweep-every",

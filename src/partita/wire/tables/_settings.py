@@ -21,7 +21,6 @@ BACKUPS: Final = "partita.wire.backup."
 
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 PROVISIONED: Final = "PROVISIONED"
-MAX_RECOVERY_DAYS: Final = 35
 OWN: Final = "/"
 """What stands for the table itself where others stand by the name of an index or a stream."""
 
@@ -76,7 +75,6 @@ class Settings(Struct, frozen=True):
     tags: dict[str, str] = {}
     protected: bool = False
     table_class: str | None = None
-    recovery: bool = False
     on_demand_at: int | None = None
     """When it was last made an on-demand table, if ever."""
     class_at: int | None = None
@@ -90,8 +88,6 @@ class Settings(Struct, frozen=True):
     destinations: dict[str, Destination] = {}
     policies: dict[str, Policy] = {}
     """By the label of the stream."""
-    recovery_days: int = MAX_RECOVERY_DAYS
-    recovery_at: int | None = None
 
 
 DEFAULT: Final = Settings()

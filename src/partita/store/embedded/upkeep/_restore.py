@@ -16,7 +16,7 @@ from partita import _sqlite
 from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.runtime import close_to_others, sync
-from partita.store.embedded import _file, _streams
+from partita.store.embedded import _file, _streams, points
 from partita.store.embedded.upkeep._backup import Progress, copy, remove
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
@@ -119,6 +119,7 @@ def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None 
             connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
             with connection:
                 _begin_streams(connection, now)
+                points.restart_all(connection, now)
     except StoreDamaged as error:
         raise _unsound(error.message) from error
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
