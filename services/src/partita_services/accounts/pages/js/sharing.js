@@ -71,12 +71,13 @@ export class Sharing {
     const submit = async () => {
       const name = user.value.trim();
       await api.grant(this.pk, name, access.value);
-      user.value = "";
+      form.empty(user);
       toast(`${name} ${ACCESS[access.value]}.`);
       await this.load();
     };
     const fields = [el("div", { className: "pair" }, field("User", user), field("Access", access))];
-    return new Form({ fields, foot: el("div", {}, button("Share")), submit, signIn: this.signIn }).element;
+    const form = new Form({ fields, foot: el("div", {}, button("Share")), submit, signIn: this.signIn });
+    return form.element;
   }
 
   // At once, and undone by sharing it again.
