@@ -14,7 +14,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast pythons lint coverage bench soak fuzz docs faults simulate hashes release-check
+.PHONY: help setup run test test-fast pythons lint coverage bench soak fuzz docs faults mutants simulate hashes release-check
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,8 +71,8 @@ coverage: $(READY) $(NPM) ## run all tests, and say which lines and branches of 
 bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
-soak: $(READY) ## run under load for a long time
-	$(BIN)/python -m bench.soak
+soak: $(READY) ## run all services under load for an hour, and judge what was sampled
+	$(BIN)/python -m tests.soak $(SOAK)
 
 fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobody would send
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
@@ -86,7 +86,10 @@ docs: $(READY) $(NPM) ## write the generated pages, run the examples, and build 
 	$(BIN)/python docs/site.py
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 
-faults: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
+faults: $(READY) ## kill processes, fill disks, flip bytes and step clocks, and print what came of it
+	$(BIN)/python -m tests.faults $(FAULTS)
+
+mutants: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
 	$(BIN)/python -m tests.mutation
 
 simulate: $(READY) ## simulate 10,000 seeds with faults of network, disk, clocks and processes

@@ -17,6 +17,8 @@ from partita import EmbeddedStore, Session
 from partita.store._dynamodb_json import api_call
 
 ITEMS = 1_000
+LARGE = 40_000
+"""As many as take four times the room of the cache."""
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -26,6 +28,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         db = Session(store)
         fill(db, ITEMS)
         yield _get_against_sqlite(db, store.path, numbers)
+        yield _get_with_checksums(folder)
         with boto3_client(folder, ITEMS) as client:
             yield _get_against_boto3(db, client, numbers)
             yield _query_against_boto3(db, client, numbers)
@@ -45,6 +48,18 @@ def _get_against_sqlite(db: Session, path: str, numbers: list[int]) -> Compariso
     )
     connection.close()
     return comparison
+
+
+def _get_with_checksums(folder: Path) -> Comparison:
+    """Of a file that is larger than SQLite's cache, so that checksums of pages are compared all the time."""
+    path = folder / "large.db"
+    with EmbeddedStore(path, durable=False) as store:
+        fill(Session(store), LARGE)
+    with EmbeddedStore(path) as store, EmbeddedStore(path) as other:
+        numbers = random.Random(1).sample(range(LARGE), 500)
+        ours, theirs = (_typed_gets(Session(each), numbers) for each in (store, other))
+        other._new_reader().connection.pragma("checksum_verification", 0)  # noqa: SLF001 - there is no other way
+        return compare("a typed get, to one without checksums", Bar("at most", 1.03), ours, theirs, repetitions=101)
 
 
 def _get_against_boto3(db: Session, client: Any, numbers: list[int]) -> Comparison:

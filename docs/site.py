@@ -2,7 +2,8 @@
 
 The pages in the repository lead to each other and to files outside of `docs/`, so that they can be read where they are.
 Here they are put into one folder (`build/pages/`) as Zensical wants them, with the pages of the project (CONTRIBUTING
-and others), the examples, a reference page for each public module, and the navigation that `docs/index.md` says.
+and others), the examples, a reference page for each public module and one for all commands, and the navigation that
+`docs/index.md` says.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -97,10 +99,20 @@ def summary(index: str) -> str:
         elif page not in seen:
             seen.add(page)
             lines.append(f"{'    ' * level}- [{title}]({page})")
-            named = modules() if page == "reference.md" else ()
-            lines += [f"{'    ' * level}- [{name}](reference/{name}.md)" for name in named]
+            lines += [f"{'    ' * level}- [{name}](reference/{file}.md)" for name, file in _generated(page)]
     rows = ["- Project", *(f"    - [{_title(place)}]({place.as_posix()})" for place in _project())]
     return "\n".join([*lines, *rows, "- Examples", *_example_rows(), ""])
+
+
+def _generated(page: str) -> list[tuple[str, str]]:
+    """The titles and names of the generated pages that follow a page of the repository."""
+    if page == "cli.md":
+        return [(_commands()["TITLE"], "commands")]
+    return [(name, name) for name in modules()] if page == "reference.md" else []
+
+
+def _commands() -> dict[str, Any]:
+    return runpy.run_path(str(DOCS / "commands.py"))
 
 
 def _project() -> list[Path]:
@@ -181,6 +193,7 @@ def stage(folder: Path) -> None:
         target = folder / "reference" / f"{name}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(reference_page(name), encoding="utf-8")
+    (folder / "reference" / "commands.md").write_text(_commands()["page"](), encoding="utf-8")
     (folder / "SUMMARY.md").write_text(summary(index), encoding="utf-8")
     (folder / "assets").mkdir(exist_ok=True)
     shutil.copyfile(DIAGRAMS, folder / "assets" / "mermaid.js")
@@ -205,6 +218,15 @@ def from_outside(folder: Path) -> list[str]:
     ]
 
 
+def drop_unused_scripts(folder: Path) -> None:
+    """Take the script that draws diagrams, which is large, out of every page that has none."""
+    script = re.compile(r'<script src="[^"]*assets/mermaid\.js"></script>')
+    for page in folder.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        if 'class="mermaid"' not in text:
+            page.write_text(script.sub("", text), encoding="utf-8")
+
+
 def main() -> int:
     """Build the site, and say what went wrong."""
     if not DIAGRAMS.exists():
@@ -214,6 +236,7 @@ def main() -> int:
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603
     sys.stdout.write(built.stdout)
     (ROOT / "site" / "SUMMARY.html").unlink(missing_ok=True)  # the navigation, which is on every page
+    drop_unused_scripts(ROOT / "site")
     outside = from_outside(ROOT / "site")
     sys.stdout.writelines(f"loaded from outside: {each}\n" for each in outside)
     return built.returncode or int("griffe: " in built.stdout or bool(outside))

@@ -13,7 +13,6 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from msgspec import Struct
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = runpy.run_path(str(ROOT / "docs/reference.py"))
@@ -44,13 +43,26 @@ def is_documented(module: str, name: str) -> bool:
 
 
 def has_signature(thing: object) -> bool:
-    """Whether it can be said what a name is called with, and every argument of a function has a type."""
-    if inspect.isclass(thing):
-        return issubclass(thing, Struct) or callable(thing)
-    if not inspect.isfunction(thing):
+    """Whether every argument that a function is called with, or a class is made with, has a type.
+
+    A class that has no `__init__` of its own is made from its fields, which have types, or like its base. A protocol is
+    never made.
+    """
+    made = vars(thing).get("__init__") if inspect.isclass(thing) else thing
+    if not inspect.isfunction(made) or getattr(thing, "_is_protocol", False):
         return True
-    arguments = inspect.signature(thing).parameters.values()
+    arguments = list(inspect.signature(made).parameters.values())[int(made is not thing) :]  # without self
     return all(each.annotation is not inspect.Parameter.empty for each in arguments)
+
+
+def test_an_argument_without_a_type_is_noticed() -> None:
+    class Made:
+        def __init__(self, value) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+            self.value = value
+
+    assert not has_signature(Made)
+    assert not has_signature(lambda value: value)
+    assert has_signature(has_signature)
 
 
 @pytest.mark.parametrize("module", REFERENCE["MODULES"])

@@ -41,8 +41,10 @@ def open_unprivileged(path: Path) -> str:
     script = f"""
 import logging  # of which a line may come: an ordinary user may not read where Python is
 import os
+from partita._sqlite import file_system
 from partita.errors import StoreError
 from partita.store.embedded import EmbeddedStore
+file_system()  # nor the extension that is with it
 if os.geteuid() == 0:
     os.setuid(65534)
 try:

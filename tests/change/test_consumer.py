@@ -208,3 +208,18 @@ def test_a_store_of_another_process_is_followed(tmp_path_factory: pytest.TempPat
         consumer.step()
         write(db, 3)
         assert consumer.catch_up() == 3
+
+
+@pytest.mark.rule(62)
+def test_a_new_sink_may_begin_at_a_time(store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
+    db.run(put(task(1)))
+    fake_clock.advance(60)
+    start = fake_clock()
+    db.run(put(task(2)))
+    sink = MemorySink()
+    consumer = Consumer(store, TABLE, sink, start=start)
+    assert (consumer.catch_up(), sequences(sink), sink.loaded) == (1, [2], [])
+    db.run(put(task(3)))
+    assert Consumer(store, TABLE, sink, start=0).catch_up() == 1  # the sink knows where it is
+    late = MemorySink()
+    assert Consumer(store, TABLE, late, start=start + 30).catch_up() == 0

@@ -16,7 +16,7 @@ from tests.change.model import SHARD, TABLE, Task, User, item_of, operations, pl
 
 from partita import EmbeddedStore, Session, delete, put
 from partita.change import Consumer, ItemChange, SqliteProjection
-from partita.errors import InvalidItem, StoreError
+from partita.errors import InvalidItem, StoreDamaged, StoreError
 from partita.store import PutItem
 from partita.testing import Crash
 
@@ -285,3 +285,14 @@ def test_it_opens_while_another_process_loads(store: EmbeddedStore, db: Session,
             assert second.positions() == made.positions()
         loading.execute("ROLLBACK")
     made.close()
+
+
+def test_a_byte_that_has_changed_is_damage(path: Path) -> None:
+    with closing(SqliteProjection(path, tables="CREATE TABLE words (word TEXT)", apply=count)) as made:
+        made._connection.execute("INSERT INTO words VALUES ('swordfish')")
+    path.write_bytes(path.read_bytes().replace(b"swordfish", b"swordfisk"))
+    with (
+        closing(SqliteProjection(path, tables="CREATE TABLE words (word TEXT)", apply=count)) as damaged,
+        pytest.raises(StoreDamaged, match="not what was written"),
+    ):
+        damaged.read("SELECT word FROM words")

@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.folder.test_branches import folder, items  # noqa: F401 - a fixture
+from tests.folder.test_branches import cannot, folder, items  # noqa: F401 - a fixture
 
 from partita import EmbeddedStore
+from partita._sqlite import open_database
 from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from partita.folder import finish_replacement, is_archive, replace_files, unpacked, write_archive
 from partita.folder._archive import Manifest
+from partita.folder._copies import copy_databases
 from partita.queue import Acknowledge, Receive, Send
 from partita.queue.embedded import EmbeddedQueue
 from partita.store import DeleteItem, PutItem
@@ -80,9 +82,7 @@ def test_an_archive_has_nothing_of_what_was_deleted(folder: Path, tmp_path: Path
 
 
 def test_a_damaged_database_is_not_archived(folder: Path, tmp_path: Path) -> None:
-    import apsw
-
-    with closing(apsw.Connection(str(folder / "partita.db"))) as connection:
+    with closing(open_database(str(folder / "partita.db"))) as connection:
         (name,) = (
             connection.execute("SELECT name FROM sqlite_schema WHERE name GLOB 'items_[0-9]*' AND type = 'table'").get,
         )
@@ -298,3 +298,14 @@ def test_queues_send_on_after_an_archive(folder: Path, tmp_path: Path) -> None:
     with closing(EmbeddedQueue(folder / "queue-work.db", "work")) as queue:
         write_archive(folder, tmp_path / "archive", 1.0)
         queue.execute(Send("more", "group", "2"))
+
+
+def test_every_page_of_a_large_copy_has_its_checksum(tmp_path: Path) -> None:
+    """SQLite writes pages of a large copy before the header that says that they have one."""
+    source, target = tmp_path / "source.db", tmp_path / "target.db"
+    with EmbeddedStore(source, durable=False) as store:
+        store._writer.connection.execute("CREATE TABLE filling (content)")
+        store._writer.connection.executemany("INSERT INTO filling VALUES (zeroblob(?))", [(4_000,)] * 1_500)
+        copy_databases({source: target}, clone=cannot)
+    with EmbeddedStore(target) as copy:
+        copy.verify()

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from partita._sqlite import open_database
 from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
 from partita.queue import Acknowledge, GetStats, Postpone, QueuePolicy, QueueStats, ReadDead, Receive, Redrive, Send
 from partita.queue.embedded import EmbeddedQueue
@@ -289,7 +290,7 @@ def test_a_file_that_is_not_a_database_is_left_as_it_is(path: Path) -> None:
 
 def test_a_file_of_a_newer_version_is_refused(path: Path, queue: EmbeddedQueue) -> None:
     queue.close()
-    connection = apsw.Connection(str(path))
+    connection = open_database(str(path))
     connection.pragma("user_version", 99)
     connection.close()
     with pytest.raises(StoreNewer, match="format 99"):
@@ -414,6 +415,14 @@ def test_a_group_that_disagrees_with_its_messages_is_damage(statement: str, queu
     with pytest.raises(StoreDamaged, match="group g disagrees") as found:
         queue.verify()
     assert "move the file away" in found.value.hint
+
+
+def test_a_message_of_which_a_byte_has_changed_is_damage(path: Path, fake_clock: FakeClock) -> None:
+    with EmbeddedQueue(path, "q", clock=fake_clock) as queue:
+        queue.execute(Send("swordfish", "g", "1"))
+    path.write_bytes(path.read_bytes().replace(b"swordfish", b"swordfisk"))
+    with EmbeddedQueue(path, "q", clock=fake_clock) as queue, pytest.raises(StoreDamaged, match="not what was written"):
+        queue.execute(Receive())
 
 
 def test_the_advice_for_a_damaged_queue_is_not_to_restore_a_backup(path: Path, fake_clock: FakeClock) -> None:

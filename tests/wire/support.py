@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from partita.buckets import Buckets
 from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
 from partita.store._interface import Store
@@ -17,6 +18,7 @@ from partita.wire import AccessKey, Limits, RegionStores, WireServer
 from partita.wire._operations import operations
 from partita.wire._parameters import Parameters
 from partita.wire._wording import worded
+from partita.wire.bulk import BulkRunner
 
 Json = dict[str, Any]
 
@@ -52,12 +54,15 @@ def serving(
     limits: Limits | None = None,
     allowed_hosts: AllowedHosts | None = None,
     regions: RegionStores | None = None,
+    buckets: Buckets | None = None,
 ) -> Iterator[tuple[str, int]]:
     """Serves the store while the block runs; gives host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
     allowed = allowed_hosts or AllowedHosts()
     server = WireServer(store, key=key, limits=limits or Limits(), allowed_hosts=allowed, regions=regions)
+    if buckets is not None:
+        server.use_buckets(buckets)
     loop.run_until_complete(server.start(listener))
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -125,11 +130,11 @@ def connected(address: tuple[str, int]) -> Iterator[Client]:
 class Caller:
     """Runs operations on a store, without a server."""
 
-    def __init__(self, store: Store, region: str = "us-east-1") -> None:
+    def __init__(self, store: Store, region: str = "us-east-1", bulk: BulkRunner | None = None) -> None:
         self.now = 1_000_000.0
         self._store = store
         self._region = region
-        self._operations = operations(lambda: self.now)
+        self._operations = operations(lambda: self.now, bulk=bulk)
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
         signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}

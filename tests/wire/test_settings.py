@@ -242,26 +242,6 @@ def test_one_kinesis_stream_is_active_at_a_time(call: Caller) -> None:
         call("DisableKinesisStreamingDestination", **named)
 
 
-@pytest.mark.rule(48)
-def test_recovery_is_described_with_its_times(call: Caller) -> None:
-    def update(**given: Any) -> Json:
-        response = call("UpdateContinuousBackups", TableName="tasks", PointInTimeRecoverySpecification=given)
-        found: Json = response["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
-        return found
-
-    began = call.now
-    first = update(PointInTimeRecoveryEnabled=True)
-    times = {"EarliestRestorableDateTime": began, "LatestRestorableDateTime": began}
-    assert first == {"PointInTimeRecoveryStatus": "ENABLED", "RecoveryPeriodInDays": 35, **times}
-    call.now += 1_000
-    later = update(PointInTimeRecoveryEnabled=True, RecoveryPeriodInDays=7)
-    assert (later["RecoveryPeriodInDays"], later["EarliestRestorableDateTime"]) == (7, began)
-    assert later["LatestRestorableDateTime"] == call.now - 300
-    assert update(PointInTimeRecoveryEnabled=False) == {"PointInTimeRecoveryStatus": "DISABLED"}
-    with pytest.raises(ValidationFailed, match="Cannot specify RecoveryPeriodInDays"):
-        update(PointInTimeRecoveryEnabled=False, RecoveryPeriodInDays=7)
-
-
 def test_arns_have_the_region_that_was_asked(call: Caller) -> None:
     there = call.in_region("eu-west-1")
     table = described(there)

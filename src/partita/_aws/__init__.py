@@ -13,11 +13,13 @@ from partita._aws._failures import IteratorExpired
 from partita._aws._given import source_of
 from partita._aws._http_transport import HttpTransport
 from partita._aws._runner import Calls, Runner
+from partita._aws._s3 import REFUSED_BY_S3, S3Access
 from partita._aws._transport import Limits, Transport
 
 __all__ = [
     "ITEMS",
     "QUEUES",
+    "REFUSED_BY_S3",
     "SECRETS",
     "STREAMS",
     "Api",
@@ -31,6 +33,7 @@ __all__ = [
     "IteratorExpired",
     "Limits",
     "Runner",
+    "S3Access",
     "Transport",
     "botocore_session",
     "find_endpoints",

@@ -1,5 +1,6 @@
 """SQLite files that threads and processes share: the database file, the process lock, group commit."""
 
+from partita._sqlite._checksums import add_checksums, seal_pages
 from partita._sqlite._database_file import (
     MEMORY,
     FileHeader,
@@ -7,10 +8,20 @@ from partita._sqlite._database_file import (
     erase_log,
     file_number,
     make_private,
+    open_database,
     read_header,
     refuse_moved,
 )
-from partita._sqlite._errors import DATABASE_ERRORS, closed, moved, opened_before_fork, translated, translating
+from partita._sqlite._errors import (
+    DATABASE_ERRORS,
+    closed,
+    is_damage,
+    moved,
+    opened_before_fork,
+    translated,
+    translating,
+)
+from partita._sqlite._file_system import file_system, reserve
 from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refuse_if_in_use_at_fork
 from partita._sqlite._group_commit import GroupCommit
 from partita._sqlite._log_damage import refuse_cut_log
@@ -28,19 +39,25 @@ __all__ = [
     "PendingWrite",
     "ProcessLock",
     "Writer",
+    "add_checksums",
     "close_untouched",
     "closed",
     "connect",
     "erase_log",
     "file_number",
+    "file_system",
+    "is_damage",
     "leave_to_parent_at_fork",
     "make_private",
     "moved",
+    "open_database",
     "opened_before_fork",
     "read_header",
     "refuse_cut_log",
     "refuse_if_in_use_at_fork",
     "refuse_moved",
+    "reserve",
+    "seal_pages",
     "translated",
     "translating",
 ]

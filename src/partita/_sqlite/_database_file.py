@@ -14,12 +14,13 @@ import apsw
 from msgspec import Struct
 
 from partita._sqlite._errors import moved
+from partita._sqlite._file_system import CHECKSUM_BYTES, file_system
 from partita._sqlite._fork import close_untouched_at_fork
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
 from partita.runtime import close_to_others, create_private
 
 MEMORY: Final = ":memory:"
-_BUSY_MILLISECONDS: Final = 60_000
+BUSY_MILLISECONDS: Final = 60_000
 _CACHED_STATEMENTS: Final = 500
 _CACHE_KILOBYTES: Final = 8 * 1024
 _WAL_BYTES: Final = 64 * 1024 * 1024
@@ -27,6 +28,8 @@ _CHECKPOINT_PAGES: Final = 4_000
 """As many as SQLite finds in the log with a single look."""
 _EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100
+_RESERVED: Final = 20
+"""Where the header says how many bytes of each page are not SQLite's."""
 _MAGIC: Final = b"SQLite format 3\0"
 _PARTS: Final = ("", "-wal", "-shm", "-journal", ".lock", ".turn")
 
@@ -36,6 +39,8 @@ class FileHeader(Struct, frozen=True):
 
     application_id: int
     user_version: int
+    page_size: int
+    has_checksums: bool
 
 
 def read_header(path: str) -> FileHeader | None:
@@ -49,7 +54,9 @@ def read_header(path: str) -> FileHeader | None:
         return None
     if not header.startswith(_MAGIC):
         raise StoreDamaged(f"The file {path} is not a database.", hint="Choose another path.")
-    return FileHeader(_number(header, 68), _number(header, 60))
+    page_size = int.from_bytes(header[16:18], "big")
+    has_checksums = len(header) > _RESERVED and header[_RESERVED] == CHECKSUM_BYTES
+    return FileHeader(_number(header, 68), _number(header, 60), page_size, has_checksums)
 
 
 def _first_bytes(path: str) -> bytes:
@@ -84,18 +91,33 @@ def make_private(path: str) -> None:
         close_to_others(Path(f"{path}{part}") for part in _PARTS)
 
 
+def open_database(path: str, flags: int = _EXISTING, *, cached_statements: int = 100) -> apsw.Connection:
+    """A connection that compares the checksums of pages, and keeps them, where the file has them.
+
+    Raises:
+        StoreError: it has them, and they cannot be kept here.
+    """
+    checking = file_system()
+    if checking is None and path != MEMORY and Path(path).exists():
+        header = read_header(path)
+        if header is not None and header.has_checksums:
+            hint = "Install apsw from its wheel, and use SQLite's own file system."
+            raise StoreError(f"The pages of {path} have checksums, which cannot be kept here.", hint=hint)
+    return apsw.Connection(path, flags, vfs=checking, statementcachesize=cached_statements)
+
+
 def connect(path: str, *, durable: bool) -> apsw.Connection:
     """A connection with the library's settings; where it is durable, each commit waits for the disk.
 
     The file must be there. What is deleted through it is overwritten.
     """
-    connection = apsw.Connection(path, _EXISTING, statementcachesize=_CACHED_STATEMENTS)
+    connection = open_database(path, cached_statements=_CACHED_STATEMENTS)
     if path != MEMORY:
         close_untouched_at_fork(connection, path)
     if connection.readonly("main"):
         connection.close()
         raise StoreReadOnly(f"The store {path} cannot be written.")
-    connection.set_busy_timeout(_BUSY_MILLISECONDS)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.pragma("synchronous", "full" if durable else "off")
     connection.pragma("journal_size_limit", _WAL_BYTES)
     connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
@@ -141,4 +163,4 @@ def erase_log(connection: apsw.Connection) -> None:
     except apsw.BusyError:
         pass
     finally:
-        connection.set_busy_timeout(_BUSY_MILLISECONDS)
+        connection.set_busy_timeout(BUSY_MILLISECONDS)

@@ -17,6 +17,8 @@ _DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError)
 
 DATABASE_ERRORS: Final = (apsw.Error, *_DECODE_ERRORS)
 
+_IOERR_DATA: Final = apsw.SQLITE_IOERR_DATA
+"""The checksum of a page does not fit."""
 _READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
@@ -38,10 +40,17 @@ def translated(error: Exception, path: str) -> StoreError:
     """The library's error for one of `DATABASE_ERRORS`."""
     if isinstance(error, _DECODE_ERRORS):
         return StoreDamaged(f"The store {path} is damaged: what it holds cannot be read ({error}).")
+    if is_damage(error):
+        return StoreDamaged(f"The store {path} is damaged: a page of it is not what was written ({error}).")
     for kind, ours, meaning in _MEANINGS:
         if isinstance(error, kind):
             return ours(f"The store {path} {meaning} ({error}).")
     return StoreError(f"The store {path} failed: {error}.")
+
+
+def is_damage(error: Exception) -> bool:
+    """Whether the checksum of a page did not fit; or that came first, and ended the transaction that is rolled back."""
+    return _IOERR_DATA in (getattr(each, "extendedresult", None) for each in (error, error.__context__))
 
 
 def not_utf8(path: str) -> StoreError:

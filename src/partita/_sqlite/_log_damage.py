@@ -33,13 +33,18 @@ _HINT: Final = (
 
 
 def refuse_cut_log(connection: apsw.Connection, path: str) -> None:
-    """Refuse a file whose log has lost commits; the connection has read it, and nobody writes meanwhile.
+    """Refuse a file whose log has lost commits, or that ends in the middle of a page which no log completes.
+
+    The connection has read it, and nobody writes meanwhile.
 
     Raises:
-        StoreDamaged: a frame is damaged that others follow. Nothing was changed.
+        StoreDamaged: a frame is damaged that others follow, or a page is cut off. Nothing was changed.
     """
     log = Path(f"{path}-wal")
     frames, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+    if not frames and Path(path).stat().st_size % connection.pragma("page_size"):
+        # SQLite reads zeros for what is missing, and no checksum of such a page is compared.
+        raise StoreDamaged(f"The store {path} is damaged: it ends in the middle of a page.")
     if frames < 0 or not log.exists():
         return
     if lost := _commits_after(log, max(frames, 0)):

@@ -113,6 +113,9 @@ class NoLock:
     def release(self) -> None:
         """No other process waits for it."""
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def __enter__(self) -> None:
         """Nothing to acquire."""
 

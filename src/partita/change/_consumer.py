@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from random import Random
 from typing import Final
 
 from partita.change._sink import Sink
-from partita.change._snapshot import snapshot
+from partita.change._snapshot import Snapshot, snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 from partita.errors import RebuildRequired
 from partita.model import Table
@@ -26,7 +26,7 @@ class Consumer:
     The sink keeps the position, so a consumer may be stopped or killed at any time, and a new one goes on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         table: Table,
@@ -37,6 +37,7 @@ class Consumer:
         pause: Callable[[float], object] = time.sleep,
         random: Random | None = None,
         on_caught_up: Callable[[], object] | None = None,
+        start: float | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -49,6 +50,8 @@ class Consumer:
             pause: waits for records that DynamoDB delivers late, and before a retry; tests pass their own.
             random: spreads the retries of a snapshot.
             on_caught_up: called whenever everything that is there was read.
+            start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. Of what
+                the stream no longer has, it gets the oldest that there is.
         """
         self._store = store
         self._table = table
@@ -58,6 +61,7 @@ class Consumer:
         self._pause = pause
         self._random = random
         self._on_caught_up = on_caught_up
+        self._start = start
         self._stream = ChangeStream(store, table)
         self._positions: Mapping[str, int] | None = None
 
@@ -67,7 +71,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        return len(self._step().changes) if self._known() else self._load(None)
+        return len(self._step().changes) if self._known() else self._begin()
 
     def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
         """Step until everything that is there was read, and say how many changes that were; `progress` gets each count.
@@ -75,7 +79,7 @@ class Consumer:
         Raises:
             RebuildRequired: changes were missed; `rebuild` helps.
         """
-        count = 0 if self._known() else self._load(None)
+        count = 0 if self._known() else self._begin()
         more = True
         while more:
             batch = self._step()
@@ -93,7 +97,7 @@ class Consumer:
         """
         while not stop.is_set():
             if not self._known():
-                self._load(None)
+                self._begin()
             elif not self._step().more:
                 idle()
 
@@ -136,6 +140,16 @@ class Consumer:
         if not batch.more and self._on_caught_up is not None:
             self._on_caught_up()
         return batch
+
+    def _begin(self) -> int:
+        """Bring a new sink to where it begins: after a snapshot, or before the changes of a time."""
+        if self._start is None:
+            return self._load(None)
+        positions = self._stream.at(self._start)
+        with closing(Snapshot(self._table, positions, self._start)) as nothing:
+            self._sink.load(nothing)
+        self._positions = positions
+        return 0
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None

@@ -15,7 +15,7 @@ import apsw
 import msgspec
 from msgspec import Struct
 
-from partita._sqlite import erase_log, make_private, translating
+from partita._sqlite import erase_log, make_private, open_database, read_header, reserve, translating
 from partita.change._change import ItemChange
 from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
@@ -96,6 +96,8 @@ class SqliteProjection:
         with _translating(self.path):
             make_private(self.path)
             self._connection = self._connect()
+            if read_header(self.path) is None:
+                reserve(self._connection)
             self._connection.pragma("journal_mode", "wal")
             if not self._is_current():
                 self._declare()
@@ -171,7 +173,7 @@ class SqliteProjection:
             reader.close()
 
     def _connect(self) -> apsw.Connection:
-        connection = apsw.Connection(self.path)
+        connection = open_database(self.path)
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.pragma("synchronous", "normal")  # a lost batch is read again
         connection.pragma("secure_delete", True)  # as in the store that it follows

@@ -10,7 +10,7 @@ from msgspec import Struct
 from partita.change._change import ItemChange
 from partita.errors import ModelError, RebuildRequired, StreamTrimmed
 from partita.model import Table
-from partita.store import DescribeStream, ReadStream, Shard, Store, StreamPage
+from partita.store import DescribeStream, FindInStream, ReadStream, Shard, Store, StreamPage
 
 PAGE: Final = 1_000
 MAX_BYTES: Final = 64 * 1024 * 1024
@@ -55,6 +55,14 @@ class ChangeStream:
     def end(self) -> dict[str, int]:
         """The positions after everything that the stream has now."""
         return {shard.id: self._end_of(shard) for shard in self._shards()}
+
+    def at(self, instant: float) -> dict[str, int]:
+        """The positions before the first changes of a time or later; of what is no longer kept, the oldest that is."""
+        return {shard.id: self._position_at(shard, instant) for shard in self._shards()}
+
+    def _position_at(self, shard: Shard, instant: float) -> int:
+        found = self._store.execute(FindInStream(self._table.name, shard.id, instant)).after
+        return self._end_of(shard) if found is None else found
 
     def delivers_at_once(self) -> bool:
         """Whether a record is there as soon as its write is seen: so it is in stores that count their records."""

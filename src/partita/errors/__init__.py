@@ -44,11 +44,13 @@ from partita.errors._operations import (
     UnclaimedItem,
     UnknownKey,
 )
+from partita.errors._points import InstantOutOfRange, PastRefused, RecoveryDisabled
 from partita.errors._requests import (
     AccessDenied,
     BucketNotFound,
     IdempotencyInProgress,
     IdempotencyMismatch,
+    ObjectChanged,
     QueueNotFound,
     RebuildRequired,
     RequestError,
@@ -100,6 +102,7 @@ __all__ = [
     "IdempotencyInProgress",
     "IdempotencyMismatch",
     "IllegalTransition",
+    "InstantOutOfRange",
     "InvalidCursor",
     "InvalidItem",
     "InvalidKey",
@@ -109,13 +112,16 @@ __all__ = [
     "LimitExceeded",
     "LimitReached",
     "ModelError",
+    "ObjectChanged",
     "OperationError",
     "PartitaError",
+    "PastRefused",
     "PoisonMessage",
     "QueueNotFound",
     "RateLimited",
     "Reason",
     "RebuildRequired",
+    "RecoveryDisabled",
     "RequestError",
     "ScanRefused",
     "SecretExposed",
@@ -144,7 +150,3 @@ __all__ = [
     "ValidationFailed",
     "VersionConflict",
 ]
-
-for _name in __all__:
-    if isinstance(_error := globals()[_name], type):
-        _error.__module__ = __name__  # tracebacks and logs name the module that it is imported from

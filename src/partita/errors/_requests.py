@@ -47,7 +47,11 @@ class TableNotFound(RequestError, code="table_not_found"):
 
 
 class BucketNotFound(RequestError, code="bucket_not_found"):
-    """The bucket of a lake does not exist."""
+    """The bucket of a lake, or of bulk input or reports, does not exist."""
+
+
+class ObjectChanged(RequestError, code="object_changed"):
+    """An object of a bucket is gone, or another one than when it was listed."""
 
 
 class QueueNotFound(RequestError, code="queue_not_found"):

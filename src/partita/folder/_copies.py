@@ -81,7 +81,7 @@ def copy_databases(copies: Mapping[Path, Path], *, clone: Clone = reflink) -> Me
                 return "reflink"
             readers = {source: _snapshot(source, opened) for source in copies}
         for source, target in copies.items():
-            with _sqlite.translating(str(target)):
+            with _sqlite.translating(str(target)), _blaming(source):
                 _copy(readers[source], target)
     return "copy"
 
@@ -99,7 +99,7 @@ def _held(databases: Mapping[Path, Path], opened: ExitStack) -> Iterator[None]:
 
 
 def _connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)
+    connection = _sqlite.open_database(str(path))
     connection.set_busy_timeout(_BUSY_MILLISECONDS)
     return connection
 
@@ -133,10 +133,22 @@ def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
     return True
 
 
+@contextmanager
+def _blaming(source: Path) -> Iterator[None]:
+    """Damage is of what is read, and not of what is written."""
+    try:
+        yield
+    except apsw.Error as error:
+        if _sqlite.is_damage(error):
+            raise _sqlite.translated(error, str(source)) from error
+        raise
+
+
 def _copy(reader: apsw.Connection, target: Path) -> None:
     create_private(target)
-    with closing(apsw.Connection(str(target))) as copy, copy.backup("main", reader, "main") as backup:
+    with closing(_sqlite.open_database(str(target))) as copy, copy.backup("main", reader, "main") as backup:
         backup.step(-1)
+    _sqlite.seal_pages(target)
 
 
 def copy_file(source: Path, target: Path) -> None:

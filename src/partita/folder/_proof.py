@@ -5,8 +5,6 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-import apsw
-
 from partita import _sqlite
 from partita.errors import StoreDamaged
 from partita.folder._files import Kind
@@ -15,7 +13,7 @@ from partita.store.embedded.upkeep import verify
 
 def scrub(path: Path) -> None:
     """Write a database again, without a byte of what was deleted from it, and as one file."""
-    with _sqlite.translating(str(path)), closing(apsw.Connection(str(path))) as connection:
+    with _sqlite.translating(str(path)), closing(_sqlite.open_database(str(path))) as connection:
         connection.pragma("journal_mode", "delete")
         connection.execute("VACUUM")
 
@@ -26,7 +24,7 @@ def prove(path: Path, kind: Kind, blamed: Path) -> None:
     Raises:
         StoreDamaged: naming what it is a copy of, and what disagrees.
     """
-    with _sqlite.translating(str(blamed)), closing(apsw.Connection(str(path))) as connection:
+    with _sqlite.translating(str(blamed)), closing(_sqlite.open_database(str(path))) as connection:
         if kind == "database":
             verify(connection, str(blamed))
             return

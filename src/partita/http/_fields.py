@@ -67,11 +67,11 @@ class Fields(Generic[M]):
             query: reads whole entities.
             computed: fields of the response that are made of others, although an attribute has the same name.
         """
-        attributes = {attribute: field for field, attribute in query.schema.attributes.items()}
-        is_stored = all(name in attributes and name not in computed for name in self.names or ())
+        fields = query.schema.fields
+        is_stored = all(name in fields and name not in computed for name in self.names or ())
         if self.names is None or not is_stored or query.model is not query.schema.cls:
             return query
-        return query.only(*(f(getattr(query.schema.cls, attributes[name])) for name in self.names))
+        return query.only(*(f(getattr(query.schema.cls, fields[name])) for name in self.names))
 
     def show(self, items: Iterable[Any], view: Callable[[Any], M] | None = None) -> tuple[Any, ...]:
         """The items of the response.

@@ -58,11 +58,13 @@ class EntitySchema(Generic[E]):
         self.table = table
         self.tag = _type_tag(cls, table, type_name)
         self.attributes = attribute_names(cls)
+        self.fields = {attribute: field for field, attribute in self.attributes.items()}
+        """Which field is stored in an attribute."""
         self.annotations = {name: field.annotation for name, field in cls.model_fields.items()}
         """The types of the fields, and of what is derived from them."""
         self.annotations |= {name: part.annotation for name, part in derived_of(cls).items()}
         self.version = _version_field(cls)
-        self.expires = table.schema.ttl if table.schema.ttl in self.attributes.values() else None
+        self.expires = table.schema.ttl if table.schema.ttl in self.fields else None
         self.keys = _bound_keys(cls, table)
         self.primary = self.keys["primary"]
         self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
@@ -163,7 +165,7 @@ class EntitySchema(Generic[E]):
         if path.parts[0] in self.codec.key_only:
             message = f"{self.name}.{path.parts[0]} is only in the key, so it cannot be compared or changed."
             raise OperationError(message, hint="Name it in the key of the read or write.")
-        if path.parts[0] not in self.attributes.values():
+        if path.parts[0] not in self.fields:
             hint = "The condition or change was made with another entity's field."
             raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
 

@@ -23,7 +23,7 @@ def check_entity(schema: EntitySchema[Any]) -> None:
     if schema.cls.model_config.get("extra") not in ("ignore", "allow"):
         message = f'{schema.name} must have extra="ignore" or "allow": an item has its keys besides the fields.'
         raise ModelError(message, owner=schema.cls)
-    if schema.tag is not None and schema.tag.attribute in schema.attributes.values():
+    if schema.tag is not None and schema.tag.attribute in schema.fields:
         message = f"{schema.name}: the field stored as {schema.tag.attribute!r} is the type attribute of its table."
         raise ModelError(message, owner=schema.cls, hint="Leave the field out: every item gets its type by itself.")
     check_fields(schema.cls)
@@ -125,7 +125,7 @@ def _check_key_attributes(schema: EntitySchema[Any]) -> None:
     keys = [table.key, *(index.key for index in table.indexes)]
     types = {attribute.name: attribute for key in keys for attribute in key}
     written = {name for key in schema.keys.values() for name in key.written}
-    for name in sorted(types.keys() & set(schema.attributes.values())):
+    for name in sorted(types.keys() & schema.fields.keys()):
         is_own = any(_is_own_attribute(schema, key, name) for key in schema.keys.values())
         if name in written or not (is_own or _is_apart(schema, types[name])):
             message = f"{schema.name}: the field stored as {name!r} clashes with a key attribute of {schema.table!r}."
@@ -135,7 +135,7 @@ def _check_key_attributes(schema: EntitySchema[Any]) -> None:
 
 def _is_apart(schema: EntitySchema[Any], attribute: KeyAttribute) -> bool:
     """Whether a field may be stored in a key attribute: its type fits, and its item is in no index by that."""
-    field = next(field for field, name in schema.attributes.items() if name == attribute.name)
+    field = schema.fields[attribute.name]
     kinds = kinds_of(schema.cls.model_fields[field].annotation)
     table = schema.table.schema
     indexes = [index for index in table.indexes if attribute in index.key]

@@ -30,7 +30,7 @@ def attributes_projection(schema: EntitySchema[Any], key: BoundKey, names: Itera
 def defaults_of(schema: EntitySchema[Any], projection: Projection | None) -> dict[str, Any]:
     """What the fields of a projection are where nothing is stored for them."""
     asked = {path.parts[0] for path in projection or ()}
-    fields = {attribute: schema.cls.model_fields[name] for name, attribute in schema.attributes.items()}
+    fields = {attribute: schema.cls.model_fields[name] for attribute, name in schema.fields.items()}
     return {
         attribute: field.get_default(call_default_factory=True, validated_data={})
         for attribute, field in fields.items()

@@ -73,9 +73,7 @@ class Move(Struct, Generic[E], frozen=True):
         """
         if failed.current is None:
             return failed
-        attribute = str(self.state.path.parts[0])
-        field = next(name for name, stored in self.schema.attributes.items() if stored == attribute)
-        state: Enum = getattr(failed.current, field)
+        state: Enum = getattr(failed.current, self.schema.fields[str(self.state.path.parts[0])])
         if state in self.sources:
             return failed
         allowed = ", ".join(source.name for source in self.sources)

@@ -198,8 +198,7 @@ def _named(claim: Get[Any]) -> tuple[str, str]:
 
 
 def _field_name(schema: EntitySchema[Any], ref: Ref[Any]) -> str:
-    fields = {attribute: field for field, attribute in schema.attributes.items()}
-    name = fields.get(str(ref.path.parts[0]))
+    name = schema.fields.get(str(ref.path.parts[0]))
     if name is None or len(ref.path.parts) > 1:
         raise ModelError(f"{schema.name} has no field {ref}.", owner=schema.cls, hint="Name a field of the entity.")
     return name

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
+from datetime import datetime
 from random import Random, SystemRandom
 from typing import Any, Final, Self, TypeVar
 
@@ -23,7 +24,7 @@ from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
 from partita.session._stream import AsyncItemStream, ItemStream, PagedRead
 from partita.session._tables import ensure_tables
-from partita.store import Request, Store, TableNames, named_store
+from partita.store import Request, Store, TableNames, named_store, past_of
 
 R = TypeVar("R")
 M = TypeVar("M", bound=BaseModel)
@@ -41,6 +42,14 @@ async def _in_thread(call: Callable[[], Any]) -> Any:
     import asyncio  # noqa: PLC0415 - as above
 
     return await asyncio.to_thread(call)
+
+
+def _seconds(instant: datetime | float) -> float:
+    if not isinstance(instant, datetime):
+        return instant
+    if instant.tzinfo is None:
+        raise OperationError(f"{instant} has no time zone.", hint="Say which: datetime(…, tzinfo=UTC).")
+    return instant.timestamp()
 
 
 class _Settings:
@@ -109,6 +118,19 @@ class _Settings:
             raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
         logger.warning("maintenance session: %s", reason)
         return self._with(replace(self._pipeline, guardrails=MAINTENANCE))
+
+    def as_of(self, instant: datetime | float) -> Self:
+        """A session that reads what was there at an instant, with the same patterns; it writes nothing.
+
+        The tables must have continuous backups. Each is brought there when it is first read, which reads all of it; so
+        keep the session for all that you want to know of the instant.
+
+        Raises:
+            RecoveryDisabled: the store does not keep its past. InstantOutOfRange: the instant is in the future.
+        """
+        other = copy(self)
+        other.store = past_of(self.store, _seconds(instant))
+        return other
 
     def _with(self, pipeline: Pipeline) -> Self:
         other = copy(self)

@@ -2,10 +2,17 @@
 
 from partita.store._dynamodb_json import Json, api_call, plain_item, wire_item
 from partita.store._dynamodb_tables import table_definition, table_schema
-from partita.store._interface import Store
+from partita.store._interface import KeepsPast, Store, past_of
 from partita.store._named_store import NamedStore, named_store, stored_request
 from partita.store._names import TableNames
 from partita.store._open import open_store, profile_of
+from partita.store._points import (
+    MAX_RECOVERY_DAYS,
+    DescribeRecovery,
+    RecoveryDescription,
+    RestoreTable,
+    SetRecovery,
+)
 from partita.store._requests import (
     BatchGetItem,
     BatchGetResponse,
@@ -21,6 +28,7 @@ from partita.store._requests import (
     DeleteTable,
     DescribeStream,
     DescribeTable,
+    FindInStream,
     GetItem,
     ItemResponse,
     ListTables,
@@ -36,6 +44,7 @@ from partita.store._requests import (
     Shard,
     StreamDescription,
     StreamPage,
+    StreamPosition,
     StreamRecord,
     TableDescription,
     TransactAction,
@@ -49,6 +58,7 @@ from partita.store._requests import (
 from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
 
 __all__ = [
+    "MAX_RECOVERY_DAYS",
     "BatchGetItem",
     "BatchGetResponse",
     "BatchWriteItem",
@@ -61,12 +71,15 @@ __all__ = [
     "DeleteIndex",
     "DeleteItem",
     "DeleteTable",
+    "DescribeRecovery",
     "DescribeStream",
     "DescribeTable",
+    "FindInStream",
     "GetItem",
     "IndexSchema",
     "ItemResponse",
     "Json",
+    "KeepsPast",
     "KeyAttribute",
     "KeyType",
     "ListTables",
@@ -75,15 +88,19 @@ __all__ = [
     "PutItem",
     "QueryTable",
     "ReadStream",
+    "RecoveryDescription",
     "Request",
+    "RestoreTable",
     "Returns",
     "ScanTable",
+    "SetRecovery",
     "SetStream",
     "SetTimeToLive",
     "Shard",
     "Store",
     "StreamDescription",
     "StreamPage",
+    "StreamPosition",
     "StreamRecord",
     "StreamView",
     "TableDescription",
@@ -99,6 +116,7 @@ __all__ = [
     "api_call",
     "named_store",
     "open_store",
+    "past_of",
     "plain_item",
     "profile_of",
     "stored_request",

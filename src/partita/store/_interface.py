@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
+from partita.errors import RecoveryDisabled
 from partita.store._requests import Request
 
 R = TypeVar("R")
@@ -37,3 +38,28 @@ class Store(Protocol):
     def close(self) -> None:
         """Release files and connections. Closing twice does nothing."""
         ...
+
+
+@runtime_checkable
+class KeepsPast(Protocol):
+    """A store that can be read as it was."""
+
+    def as_of(self, instant: float) -> Store:
+        """The store as it was at an instant, in seconds since the epoch; it executes reads of items.
+
+        Raises:
+            InstantOutOfRange: it is in the future.
+        """
+        ...
+
+
+def past_of(store: Store, instant: float) -> Store:
+    """A store as it was at an instant.
+
+    Raises:
+        RecoveryDisabled: it does not keep its past. InstantOutOfRange: the instant is in the future.
+    """
+    if not isinstance(store, KeepsPast):
+        hint = "Restore the table to a point in time, and read the new table."
+        raise RecoveryDisabled(f"{type(store).__name__} cannot be read as it was.", hint=hint)
+    return store.as_of(instant)

@@ -7,8 +7,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from partita.store import _points
 from partita.store import _requests as rq
-from partita.store._interface import Store
+from partita.store._interface import Store, past_of
 from partita.store._names import TableNames
 
 R = TypeVar("R")
@@ -59,6 +60,14 @@ class NamedStore:
     async def execute_async(self, request: rq.Request[R]) -> R:
         """The same, without blocking the event loop."""
         return self._declared(request, await self._store.execute_async(stored_request(request, self._names)))
+
+    def as_of(self, instant: float) -> Store:
+        """The store as it was at an instant, with the same names.
+
+        Raises:
+            RecoveryDisabled: it does not keep its past.
+        """
+        return NamedStore(past_of(self._store, instant), self._names)
 
     def close(self) -> None:
         """Close the store. Closing twice does nothing."""
@@ -124,6 +133,10 @@ REQUESTS: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.SetStream: _table,
     rq.DescribeStream: _table,
     rq.ReadStream: _table,
+    rq.FindInStream: _table,
+    _points.SetRecovery: _table,
+    _points.DescribeRecovery: _table,
+    _points.RestoreTable: lambda part, rename: _table(_schema(part, rename), rename),
 }
 """Where each request names its tables."""
 
@@ -138,5 +151,7 @@ RESPONSES: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.TableDescription: _schema,
     rq.StreamDescription: _same,
     rq.StreamPage: _same,
+    rq.StreamPosition: _same,
+    _points.RecoveryDescription: _same,
 }
 """Where each response names tables."""

@@ -130,6 +130,12 @@ class StreamPage(Struct, frozen=True):
     closed: bool = False
 
 
+class StreamPosition(Struct, frozen=True):
+    """A position in a shard, after a sequence; None where the shard has no record from the wanted time on."""
+
+    after: int | None
+
+
 class Shard(Struct, frozen=True):
     """One shard of a stream, with its parent where it was split from one, or both where two were merged."""
 
@@ -337,6 +343,14 @@ class ReadStream(Request[StreamPage], frozen=True):
     shard: str
     after: int = 0
     limit: int = 1000
+
+
+class FindInStream(Request[StreamPosition], frozen=True):
+    """The position before the first record of a shard that was made at a time or later, in seconds since the epoch."""
+
+    table: str
+    shard: str
+    instant: float
 
 
 DataRequest: TypeAlias = (

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from partita.runtime import Clock
-from partita.wire import _batches, _items, _pages, _streams, partiql
+from partita.wire import _batches, _items, _pages, _streams, partiql, replicas
 from partita.wire._parameters import Operation
+from partita.wire.bulk import BulkOperations, BulkRunner
+from partita.wire.exports import Exports, Imports, JobRunner
 from partita.wire.tables import table_operations
 
 
-def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]:
-    """The operations of both services, DynamoDB and its streams; `address` is where they are served."""
+def operations(
+    clock: Clock, address: str = "localhost", bulk: BulkRunner | None = None, jobs: JobRunner | None = None
+) -> dict[str, Operation]:
+    """The operations of both services, DynamoDB and its streams.
+
+    `address` is where they are served; `bulk` runs bulk operations, and `jobs` exports and imports, where there are
+    buckets for them.
+    """
+    on_tables = table_operations(clock, address)
     return {
         "GetItem": _items.get_item,
         "PutItem": _items.put_item,
@@ -24,7 +33,11 @@ def operations(clock: Clock, address: str = "localhost") -> dict[str, Operation]
         "ExecuteStatement": partiql.execute_statement,
         "BatchExecuteStatement": partiql.batch_execute,
         "ExecuteTransaction": partiql.execute_transaction,
-        **table_operations(clock, address),
+        **on_tables,
+        **BulkOperations(clock, bulk).operations(),
+        **Exports(clock, jobs).operations(),
+        **Imports(clock, jobs, on_tables["CreateTable"]).operations(),
+        **replicas.OPERATIONS,
         "ListStreams": _streams.list_streams,
         "DescribeStream": _streams.describe_stream,
         **_streams.StreamReading(clock).operations(),

@@ -170,6 +170,13 @@ class Parameters:
             refuse(violated(given, member(name), "Member must be a whole number"))
         return int(given)
 
+    def instant(self, name: str) -> float | None:
+        """A time, in seconds since the epoch."""
+        given = self.given.get(name)
+        if given is not None and type(given) not in (int, float):
+            raise _unexpected(given, "Timestamp")
+        return given
+
     def fields(self, name: str) -> Json | None:
         """A structure or map."""
         given = self.given.get(name)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from partita.buckets import Buckets
 from partita.errors import SerializationFailed
 from partita.runtime import AllowedHosts, Clock, relay, run_async, run_some, system_clock
 from partita.store import Json, Request, Store
@@ -20,10 +21,12 @@ from partita.wire._access import PolicyGuard
 from partita.wire._execution import Execution, LocatedRequest, RegionStores
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._operations import operations
-from partita.wire._parameters import Operation, Parameters, Requests, region_of
+from partita.wire._parameters import DEFAULT_REGION, Operation, Parameters, Requests, region_of
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
 from partita.wire._wording import worded
+from partita.wire.bulk import BulkRunner
 from partita.wire.connection import Connection, Connections, Head, HttpRequest, Limits
+from partita.wire.exports import JobRunner
 from partita.wire.tables import fixed
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
@@ -63,9 +66,16 @@ class WireServer:
         self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # connections repeat it in every request
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
+        self._bulk: BulkRunner | None = None
+        self._jobs: JobRunner | None = None
         self._operations = _by_target(operations(clock))
         self._server: asyncio.Server | None = None
         self._date = (0, "")
+
+    def use_buckets(self, buckets: Buckets) -> None:
+        """Have bulk operations, exports and imports use these buckets; to be called before it serves."""
+        self._bulk = BulkRunner(self._store_of, buckets, clock=self._clock)
+        self._jobs = JobRunner(self._store_of, buckets, clock=self._clock)
 
     async def start(self, listener: socket.socket) -> None:
         """Begin to serve on a listening socket."""
@@ -76,8 +86,11 @@ class WireServer:
         """Begin to serve connections that somebody else accepts; gives what makes the protocol of each."""
         host, port = listener.getsockname()[:2]
         address = f"{'localhost' if host in _EVERYWHERE else host}:{port}"
-        self._operations = _by_target(operations(self._clock, address))
+        self._operations = _by_target(operations(self._clock, address, self._bulk, self._jobs))
         self.connections.sweep()
+        for runner in (self._bulk, self._jobs):
+            if runner is not None:
+                runner.wake(DEFAULT_REGION)  # a server before this one may have left operations unfinished
         return lambda: Connection(self, self.connections)
 
     async def stop(self) -> None:
@@ -85,6 +98,12 @@ class WireServer:
         if self._server is not None:
             self._server.close()
         await self.connections.finish()
+        for runner in (self._bulk, self._jobs):
+            if runner is not None:
+                await asyncio.to_thread(runner.stop)
+
+    def _store_of(self, region: str) -> Store:
+        return self._store if self._regions is None else self._regions.of(region)
 
     def date(self) -> str:
         """The time as HTTP writes it; clients correct their clocks by it."""
@@ -116,7 +135,7 @@ class WireServer:
             if self._guard is None and self._regions is None:
                 return Response(200, (yield from run_some(operation, self._store.execute, READS)))
             region = region_of(request.head.headers)
-            store = self._store if self._regions is None else self._regions.of(region)
+            store = self._store_of(region)
             execution = Execution(store, self._guard, region, _operation_name(request.head))
             return Response(200, (yield from relay(operation, execution)))
         except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was

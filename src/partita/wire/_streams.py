@@ -15,12 +15,14 @@ from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
 from partita.store import (
     DescribeStream,
     DescribeTable,
+    FindInStream,
     Json,
     ListTables,
     ReadStream,
     Shard,
     StreamDescription,
     StreamPage,
+    StreamPosition,
     StreamRecord,
     TableDescription,
     table_definition,
@@ -36,7 +38,7 @@ MAX_RECORDS: Final = 1_000
 _MAX_DIGITS: Final = 40
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)/stream/(.+)")
 _SHARD: Final = re.compile(r"shardId-[0-9a-f-]{20,57}")
-_TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON")
+_TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
 
 
 class Position(Struct, frozen=True, array_like=True):
@@ -200,9 +202,24 @@ class StreamReading:
         shard = next((shard for shard in stream.shards if shard.id == wanted), None)
         if shard is None:
             raise not_found(f"Shard: {wanted}")
-        after = _after(kind or "", call.text("SequenceNumber"), shard)
+        after = yield from self._after(call, table, shard)
         position = Position(table, stream.stream_id, stream.view, shard.id, after, self._clock())
         return {"ShardIterator": _token(position)}
+
+    def _after(self, call: Parameters, table: str, shard: Shard) -> Requests[int]:
+        kind, instant = call.text("ShardIteratorType") or "", call.instant("Timestamp")
+        if kind != "AT_TIMESTAMP":
+            if instant is not None:
+                raise ValidationFailed(f"Timestamp must not be specified for the ShardIteratorType {kind}")
+            return _after(kind, call.text("SequenceNumber"), shard)
+        if call.text("SequenceNumber") is not None:
+            raise ValidationFailed(f"SequenceNumber must not be specified for the ShardIteratorType {kind}")
+        if instant is None:
+            raise ValidationFailed(f"Timestamp must be specified for the ShardIteratorType {kind}")
+        if instant > self._clock():
+            raise ValidationFailed("Timestamp must not be in the future")
+        found: StreamPosition = yield FindInStream(table, shard.id, instant)
+        return (shard.newest or 0) if found.after is None else found.after
 
     def get_records(self, call: Parameters) -> Requests[Json]:
         """Records from a position on, and the position after them."""

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_lake_is_filled_with_what_is_there_and_then_with_changes(seeded: Run, 
     assert (second.exit_code, second.output.splitlines()[-1]) == (0, "todo-app-data: 1 changes.")
     counted = seeded("lake", "query", "select count(*) as tasks from task", "--lake", str(lake), "--json")
     assert json.loads(counted.output) == [{"tasks": 27}]
+
+
+@pytest.mark.rule(62)
+def test_a_lake_may_begin_at_an_instant(seeded: Run, folder: Path, lake: Path) -> None:
+    start = datetime.now(UTC).isoformat()
+    add_task(folder, "new")
+    filled = seeded("cdc", "run", "todo", "--lake", str(lake), "--once", "--start", start)
+    assert (filled.exit_code, filled.output.splitlines()[-1]) == (0, "todo-app-data: 1 changes.")
+    counted = seeded("lake", "query", "select count(*) as tasks from task", "--lake", str(lake), "--json")
+    assert json.loads(counted.output) == [{"tasks": 1}]
+    add_task(folder, "newer")
+    again = seeded("cdc", "run", "todo", "--lake", str(lake), "--once")
+    assert again.output.splitlines()[-1] == "todo-app-data: 1 changes."
 
 
 @pytest.mark.req("T43")

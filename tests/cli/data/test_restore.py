@@ -11,13 +11,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import apsw
 import pytest
 from click.testing import Result
 from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, insert
-from partita._sqlite import ProcessLock
+from partita._sqlite import ProcessLock, open_database
 from partita.change import Consumer
 from partita.store.embedded.upkeep import _restore
 from partita_services.todo.model import TABLE, Task, tasks_of_user
@@ -172,7 +171,7 @@ def test_a_file_that_is_no_store_is_refused(run: Run, folder: Path, tmp_path: Pa
 
 
 def test_a_damaged_backup_is_refused(run: Run, backup: Path, folder: Path, database: Path) -> None:
-    with apsw.Connection(str(backup)) as connection:
+    with open_database(str(backup)) as connection:
         connection.execute("UPDATE items_1 SET size = size + 1")
     connection.close()
     add(database, "later")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 
+from partita._sqlite import open_database
 from partita_services.todo import search
 from partita_services.todo.projection import TaskProjection
 from partita_services.todo.search import search_words
@@ -27,7 +27,7 @@ def sink(tmp_path: Path) -> Iterator[TaskProjection]:
 def fill(sink: TaskProjection, path: Path, copies: int = 1) -> None:
     """Tasks with the word in the title, and as many with it in the description; written as the projection does."""
     sink.close()
-    with closing(apsw.Connection(str(path))) as database, database:
+    with closing(open_database(str(path))) as database, database:
         for number, title in enumerate(TITLES * copies):
             for task_id, row in (
                 (f"t{number:02}", (title, "")),
@@ -103,7 +103,7 @@ def steps(path: Path, copies: int, text: str, offset: int) -> int:
         counted += 1
         return False
 
-    with closing(apsw.Connection(str(path))) as database:
+    with closing(open_database(str(path))) as database:
         database.set_progress_handler(count, 1)
         search_words(lambda sql, values: list(database.execute(sql, values)), "u616e6e", text, 20, offset)
     return counted

@@ -11,6 +11,7 @@ import apsw
 import pytest
 from tests.store.embedded.support import BY_OWNER, TABLE, OpenStore, note, read
 
+from partita._sqlite import open_database
 from partita.errors import StoreClosed, StoreDamaged, StoreError, StoreNewer
 from partita.store._requests import CreateTable, ListTables, ScanTable
 from partita.store._schema import TableSchema
@@ -55,11 +56,11 @@ def test_another_programs_database_is_refused_and_left_as_it_is(path: Path, jour
 
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
     EmbeddedStore(path).close()
-    connection = apsw.Connection(str(path))
-    connection.pragma("user_version", 3)
+    connection = open_database(str(path))
+    connection.pragma("user_version", 4)
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreNewer, match="has format 3; this version knows 2"):
+    with pytest.raises(StoreNewer, match="has format 4; this version knows 3"):
         EmbeddedStore(path)
     assert before == path.read_bytes()
 
@@ -80,7 +81,7 @@ def test_a_damaged_catalog_is_refused_and_left_as_it_is(store: EmbeddedStore, pa
 def test_a_catalog_whose_parts_do_not_fit_is_refused(open_store: OpenStore, path: Path, damage: str) -> None:
     with open_store() as store:
         store.execute(CreateTable(TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,))))
-    connection = apsw.Connection(str(path))
+    connection = open_database(str(path))
     connection.execute(damage)
     connection.close()
     with pytest.raises(StoreDamaged, match=r"The catalog of the store .*notes\.db is damaged"):

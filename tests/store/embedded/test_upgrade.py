@@ -1,13 +1,16 @@
-"""A file of the first format, which had no hashes of partitions, is brought to the one that is written now."""
+"""Files of earlier formats, without hashes of partitions or checksums of pages, are brought to the present one."""
 
 from __future__ import annotations
 
+import errno
+from contextlib import closing
 from pathlib import Path
 
 import apsw
 import pytest
 
 from partita import EmbeddedStore
+from partita._sqlite import read_header
 from partita.expressions import KeyCondition
 from partita.store import (
     CreateTable,
@@ -52,17 +55,32 @@ def note(number: int) -> dict[str, object]:
 
 
 @pytest.fixture
-def former(tmp_path: Path) -> Path:
-    """A file as the first format had it, with forty notes."""
+def without_checksums(tmp_path: Path) -> Path:
+    """A file as the second format had it, with forty notes; so is every one with a file system of one's own."""
     path = tmp_path / "former.db"
+    own = apsw.VFS("own", apsw.vfs_names()[0], makedefault=True)
     with EmbeddedStore(path) as store:
         store.execute(CreateTable(NOTES))
         for number in range(40):
             store.execute(PutItem("notes", note(number)))
-    connection = apsw.Connection(str(path))
+    own.unregister()
+    assert version_of(path) == (2, False)
+    return path
+
+
+@pytest.fixture
+def former(without_checksums: Path) -> Path:
+    """A file as the first format had it."""
+    connection = apsw.Connection(str(without_checksums))
     connection.execute(FORMER)
     connection.close()
-    return path
+    return without_checksums
+
+
+def version_of(path: Path) -> tuple[int, bool]:
+    header = read_header(str(path))
+    assert header is not None
+    return header.user_version, header.has_checksums
 
 
 def check(path: Path) -> None:
@@ -82,10 +100,31 @@ def check(path: Path) -> None:
 
 def test_it_is_brought_up_to_date_when_it_is_opened(former: Path) -> None:
     check(former)
-    connection = apsw.Connection(str(former))
-    assert connection.pragma("user_version") == 2
-    connection.close()
+    assert version_of(former) == (3, True)
     check(former)
+
+
+def test_a_file_that_another_program_has_open_is_used_as_it_is(without_checksums: Path) -> None:
+    with closing(apsw.Connection(str(without_checksums))) as other:
+        assert other.execute("SELECT count(*) FROM items_1").get == 40
+        check(without_checksums)
+        assert version_of(without_checksums) == (2, False)
+    check(without_checksums)
+    assert version_of(without_checksums) == (3, True)
+
+
+def test_a_file_of_which_no_copy_fits_on_the_disk_is_used_as_it_is(
+    without_checksums: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("partita._sqlite._checksums.seal_pages", full)
+        check(without_checksums)
+    assert [file.name for file in without_checksums.parent.glob("*partial*")] == []
+    check(without_checksums)
+    assert version_of(without_checksums) == (3, True)
 
 
 def test_a_backup_of_it_can_be_restored(former: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from partita._aws import Credentials, GivenCredentials, botocore_session, is_local, require_botocore, source_of
+from partita._aws import REFUSED_BY_S3, GivenCredentials, S3Access
 from partita.change.lake._object_lease import LEASE_SECONDS, LeasedObject, ObjectLease
 from partita.errors import AccessDenied, BucketNotFound, OperationError, StoreUnavailable
 from partita.runtime import Clock, system_clock
@@ -20,20 +20,8 @@ from partita.runtime import Clock, system_clock
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _OPTIONS: Final = frozenset(("endpoint", "profile", "region"))
 _HINT: Final = "Write s3://BUCKET/PREFIX; ?endpoint=URL, ?region=NAME and ?profile=NAME may follow."
-_ANY_REGION: Final = "us-east-1"
 _PRECONDITION: Final = ("PreconditionFailed", "ConditionalRequestConflict", "412", "409")
 _MISSING: Final = ("NoSuchKey", "404")
-_REFUSED: Final = frozenset(
-    (
-        "AccessDenied",
-        "403",
-        "InvalidAccessKeyId",
-        "SignatureDoesNotMatch",
-        "ExpiredToken",
-        "InvalidToken",
-        "TokenRefreshRequired",
-    )
-)
 
 
 class S3Location:
@@ -71,7 +59,7 @@ class S3Location:
         self.bucket = bucket
         self.prefix = prefix.strip("/")
         self.lease_seconds = lease_seconds
-        self._access = _Access(endpoint, region, profile, credentials, clock)
+        self._access = S3Access(endpoint, region, profile, credentials, clock)
 
     @classmethod
     def parse(cls, url: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> S3Location:
@@ -204,85 +192,6 @@ class S3Location:
             raise StoreUnavailable(f"The lake {self} cannot be reached: {_one_line(error)}") from error
 
 
-class _Access:
-    """How a bucket is reached: one client, and the credentials that it and Delta sign with."""
-
-    def __init__(
-        self,
-        endpoint: str | None,
-        region: str | None,
-        profile: str | None,
-        credentials: GivenCredentials | None,
-        clock: Clock,
-    ) -> None:
-        require_botocore()
-        if endpoint is not None and urlsplit(endpoint).scheme not in ("http", "https"):
-            raise OperationError(
-                f"{endpoint!r} is not the URL of an endpoint.", hint="Write it as http://127.0.0.1:9000."
-            )
-        self._given_endpoint, self._given_region, self._profile = endpoint, region, profile
-        self._credentials, self._clock = credentials, clock
-        self._signed_by: Credentials | None = None
-        self._made: Any = None
-        self._source: Any = None
-
-    def client(self) -> Any:
-        """A client of botocore's for the credentials that are valid now."""
-        current = self._current()
-        if self._made is None or current != self._signed_by:
-            self._made, self._signed_by = self._make(current), current
-        return self._made
-
-    def options(self) -> dict[str, str]:
-        """The same for Delta."""
-        current, client = self._current(), self.client()
-        endpoint = client.meta.endpoint_url
-        options = {
-            "AWS_ACCESS_KEY_ID": current.access_key,
-            "AWS_SECRET_ACCESS_KEY": current.secret_key,
-            "AWS_REGION": client.meta.region_name,
-            "aws_conditional_put": "etag",
-        }
-        if current.session_token is not None:
-            options["AWS_SESSION_TOKEN"] = current.session_token
-        if not endpoint.endswith(("amazonaws.com", "amazonaws.com.cn")):
-            options |= {"AWS_ENDPOINT_URL": endpoint, "AWS_ALLOW_HTTP": str(endpoint.startswith("http:")).lower()}
-        return options
-
-    def client_error(self) -> type[Exception]:
-        """What botocore raises for a response that is an error."""
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - of the extra `aws`
-
-        error: type[Exception] = ClientError
-        return error
-
-    def _current(self) -> Credentials:
-        if self._source is None:
-            endpoint = self._given_endpoint or self._make(Credentials("unused", "unused")).meta.endpoint_url
-            self._source = source_of(self._credentials, self._profile, self._clock, is_local=is_local(endpoint))
-        current: Credentials = self._source.ready() or self._source.load()
-        return current
-
-    def _make(self, credentials: Credentials) -> Any:
-        from botocore.config import Config  # noqa: PLC0415 - of the extra `aws`
-        from botocore.exceptions import BotoCoreError  # noqa: PLC0415
-
-        try:
-            session = botocore_session(self._profile, is_local=True)
-            region = self._given_region or session.get_config_variable("region") or _ANY_REGION
-            return session.create_client(
-                "s3",
-                region_name=region,
-                endpoint_url=self._given_endpoint,
-                aws_access_key_id=credentials.access_key,
-                aws_secret_access_key=credentials.secret_key,
-                aws_session_token=credentials.session_token,
-                config=Config(retries={"mode": "standard"}, connect_timeout=5, read_timeout=20),
-            )
-        except (BotoCoreError, ValueError) as error:
-            raise OperationError(f"The lake's bucket cannot be reached: {_one_line(error)}") from error
-
-
 def _code(error: Any) -> str:
     return str(error.response.get("Error", {}).get("Code", ""))
 
@@ -291,7 +200,7 @@ def _failure(location: S3Location, code: str, error: Exception) -> Exception:
     if code in ("NoSuchBucket", "404"):
         hint = "Make it first, or correct the URL; nothing was written."
         return BucketNotFound(f"There is no bucket {location.bucket!r} for the lake {location}.", hint=hint)
-    if code in _REFUSED:
+    if code in REFUSED_BY_S3:
         return AccessDenied(f"The bucket {location.bucket!r} refuses the credentials of the lake ({code}).")
     return StoreUnavailable(f"The lake {location} did not respond as it should: {_one_line(error)}")
 

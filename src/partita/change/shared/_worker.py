@@ -78,7 +78,7 @@ class Outside(Struct, frozen=True):
 class SharedConsumer:
     """Reads a table's stream into a sink, together with others that name the same group."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each setting
         self,
         store: Store,
         table: Table,
@@ -89,6 +89,7 @@ class SharedConsumer:
         needs_rebuild: Callable[[], bool] = bool,
         upkeep: Upkeep | None = None,
         outside: Outside | None = None,
+        start: float | None = None,
     ) -> None:
         """Set up a consumer; nothing is read yet.
 
@@ -101,6 +102,7 @@ class SharedConsumer:
             needs_rebuild: whether the sink must be loaded again, whatever its positions say.
             upkeep: what the sink needs to be done alone, when all was read.
             outside: time and identifiers; tests pass their own.
+            start: a new sink gets the changes from this time on, and no snapshot; see `Consumer`.
         """
         outside = outside or Outside()
         self._sink = sink
@@ -113,7 +115,7 @@ class SharedConsumer:
         self._upkeep = upkeep
         self._clock, self._now, self._pause = outside.clock, outside.monotonic, outside.pause
         self._alone = Consumer(
-            store, table, sink, batch=batch, clock=outside.clock, pause=outside.pause, random=outside.random
+            store, table, sink, batch=batch, clock=self._clock, pause=self._pause, random=outside.random, start=start
         )
         self._stream = ChangeStream(store, table)
         self._lags = ShardLags(outside.clock)

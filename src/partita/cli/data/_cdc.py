@@ -16,6 +16,7 @@ from partita.change.shared import LeasePolicy, Membership, SharedConsumer, Upkee
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._extras import needs_lake, require
 from partita.cli._installation import prepare_leases, process_name
+from partita.cli._instant import Instant
 from partita.cli._names import service_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._signals import on_stop_signal
@@ -44,14 +45,15 @@ def cdc() -> None:
 @lake_option()
 @store_options
 @click.option("--once", is_flag=True, help="Stop when everything that is there was read.")
+@click.option("--start", type=Instant(), help="A new lake gets the changes from this instant on, and nothing before.")
 @needs_lake
-def run(service: Service, lake: str, data: DataFolder, *, once: bool) -> None:
+def run(service: Service, lake: str, data: DataFolder, *, once: bool, start: float | None) -> None:
     """Bring all changes into the lake, until Ctrl-C or SIGTERM. A new lake gets what is in the tables first.
 
     Several may run at once, on any machines: they share the shards of each stream.
     """
     stop = threading.Event()
-    with _opened(data) as store, _consumers(lake, [service], store, data) as consumers:
+    with _opened(data) as store, _consumers(lake, [service], store, data, start) as consumers:
         for table, consumer in consumers.items():
             _catch_up(table, consumer)
         if once:
@@ -217,7 +219,7 @@ def _opened(data: DataFolder) -> Iterator[Store]:
 
 @contextmanager
 def _consumers(
-    lake: str, services: Sequence[Service], store: Store, data: DataFolder
+    lake: str, services: Sequence[Service], store: Store, data: DataFolder, start: float | None = None
 ) -> Iterator[dict[Table, SharedConsumer]]:
     """A consumer for each table, with its lake. All who name the same lake share the shards of each stream."""
     from partita.change.lake import location_of
@@ -244,6 +246,7 @@ def _consumers(
                     batch=BATCH,
                     needs_rebuild=lambda sink=sink: sink.incomplete,  # type: ignore[misc]
                     upkeep=upkeep,
+                    start=start,
                 )
             )
         yield consumers

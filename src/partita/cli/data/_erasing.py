@@ -17,7 +17,7 @@ from partita.errors import QueueNotFound, RebuildRequired
 from partita.queue import Discard, GetStats, Queue, ReadDead, queue_file
 from partita.recipes.personal import PersonalData
 from partita.service import Service
-from partita.store import Store
+from partita.store import DescribeRecovery, ListTables, Store
 
 _DEAD_AT_ONCE: Final = 10_000
 
@@ -107,7 +107,12 @@ def overwrite_log(data: DataFolder) -> Iterator[ErasedPlace]:
     if data.store == EMBEDDED:
         with data.open_existing() as store:
             store.sweep()
+            logs = {table: store.execute(DescribeRecovery(table)) for table in store.execute(ListTables())}
         yield ErasedPlace("database file", "deleted items overwritten, log cut")
+        for table, log in logs.items():
+            if log.enabled:
+                until = f"up to {log.days} days; `partita points disable {table}` drops them"
+                yield ErasedPlace(f"continuous backups of {table}", "", until)
     else:
         until = "point-in-time recovery of DynamoDB: up to 35 days"
         yield ErasedPlace("DynamoDB", "items deleted", until)

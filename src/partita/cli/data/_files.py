@@ -41,17 +41,17 @@ def export(folder: Path, names: tuple[str, ...], source: Address, from_prefix: s
 
 
 @click.command("import")
-@click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="DIR|FILE")
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="DIR")
 @address_option("--to", "target", "Where they go")
 @click.option("--to-prefix", default="", metavar="TEXT", help="What stands before the names of the target's tables.")
-@click.option("--table", metavar="NAME", help="The table that a single file, or an export of one table, goes to.")
+@click.option("--table", metavar="NAME", help="Another name for the table, where the export has one.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Write units a second at most.")
 def import_(path: Path, target: Address, *, to_prefix: str, table: str | None, yes: bool, wcu: float | None) -> None:
     """Read exported files into tables, over the items that have the same keys. Cut off, the same command goes on.
 
-    Takes the folder of an export, of ours or of DynamoDB's own, or one file that ends with .jsonl, .csv, .json or
-    .json.gz. All files are checked before the first item is written.
+    Takes the folder of an export, of ours or of DynamoDB's own. All files are checked before the first item is
+    written. `partita load` takes other files.
     """
     found = Import(path, table)
     names = ", ".join(exported.table for _, exported in found.exports)

@@ -47,6 +47,12 @@ if TYPE_CHECKING:
 @realism_options
 @click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
 @click.option(
+    "--buckets",
+    metavar="DIR|s3://",
+    help="Where bulk operations, exports and imports read and write: a folder that stands in for S3, with a folder for "
+    "each bucket, or s3:// for S3 itself; s3://?endpoint=URL for a compatible server.",
+)
+@click.option(
     "--sweep-every",
     type=click.FloatRange(min=0, min_open=True),
     default=SWEEP_SECONDS,
@@ -54,7 +60,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="How often items that have expired are deleted.",
 )
-def dynamodb(
+def dynamodb(  # noqa: PLR0913 - one for each option
     data: DataFolder,
     host: str,
     port: int,
@@ -62,12 +68,17 @@ def dynamodb(
     key: str | None,
     allowed_hosts: AllowedHosts,
     regions: bool,
+    buckets: str | None,
     sweep_every: float,
     processes: int | None,
     **switches: Any,
 ) -> None:
     """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
-    settings = WireSettings(data, allowed_hosts, switches, regions=regions, key=_access_key(key))
+    if buckets is not None:
+        from partita.buckets import open_buckets
+
+        open_buckets(buckets)  # a mistake is said before anything is served
+    settings = WireSettings(data, allowed_hosts, switches, regions=regions, key=_access_key(key), buckets=buckets)
     processes = _processes(processes, switches)
     if processes > 1:
         prepare_forks()  # it imports while the store is opened here

@@ -30,6 +30,8 @@ class WireSettings(Struct, frozen=True):
     switches: Mapping[str, Any]
     regions: bool
     key: AccessKey | None
+    buckets: str | None = None
+    """Where bulk operations read and report: a folder, or the address of buckets."""
 
 
 @contextmanager
@@ -37,19 +39,24 @@ def opened_server(
     settings: WireSettings, *, sweep_every: float | None, on_connections: Callable[[int], None] | None = None
 ) -> Iterator[WireServer]:
     """The server on the database of the folder, and on one for each region where that was asked for."""
+    from partita.buckets import open_buckets
     from partita.wire import RegionStores, WireServer
 
+    buckets = None if settings.buckets is None else open_buckets(settings.buckets)
     data, realistic = settings.data, realistically(settings.switches)
     with closing(realistic(data.open(sweep_every=sweep_every))) as store:
         stores = RegionStores(store, lambda region: realistic(data.open_region(region, sweep_every=sweep_every)))
         with closing(stores):
-            yield WireServer(
+            server = WireServer(
                 store,
                 key=settings.key,
                 allowed_hosts=settings.allowed_hosts,
                 regions=stores if settings.regions else None,
                 on_connections=on_connections,
             )
+            if buckets is not None:
+                server.use_buckets(buckets)
+            yield server
 
 
 def run_wire_server(

@@ -69,8 +69,10 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
 def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
     """Refuse to compute with what the store cannot look into, and to change a part of it."""
     operand = change.operand if isinstance(change, SetAction) else None
+    if isinstance(operand, Value) and len(change.path.parts) == 1:
+        return
     own = isinstance(operand, IfNotExists) and operand.path == change.path and isinstance(operand.default, Value)
-    is_whole = isinstance(operand, Value) or own or isinstance(change, RemoveAction)
+    is_whole = own or isinstance(change, RemoveAction)
     if not is_whole or len(change.path.parts) > 1:
         schema.refuse_opaque(change.path)
     if operand is not None and not own:
@@ -83,7 +85,7 @@ def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> N
     if isinstance(change, RemoveAction) and _required(schema, attribute):
         raise OperationError(f"{schema.name}.{attribute} is required and cannot be removed.")
     if isinstance(change, SetAction) and isinstance(change.operand, Value):
-        field = next(field for field, name in schema.attributes.items() if name == attribute)
+        field = schema.fields[attribute]
         try:
             schema.codec.field_value(field, change.operand.value)
         except ValidationError as error:
@@ -125,9 +127,8 @@ def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[Boun
 
 def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
     values = dict(known)
-    fields = {attribute: field for field, attribute in schema.attributes.items()}
     for change in changes:
-        field = fields[str(change.path.parts[0])]
+        field = schema.fields[str(change.path.parts[0])]
         if len(change.path.parts) > 1:
             continue
         if isinstance(change, RemoveAction):
@@ -172,8 +173,7 @@ def _literal(schema: EntitySchema[E], changes: Sequence[Change], fields: set[str
 
 
 def _required(schema: EntitySchema[Any], attribute: str) -> bool:
-    fields = [field for field, name in schema.attributes.items() if name == attribute]
-    return any(schema.cls.model_fields[field].is_required() for field in fields)
+    return bool(schema.cls.model_fields[schema.fields[attribute]].is_required())
 
 
 def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:

@@ -24,7 +24,8 @@ from partita.queue._interface import MAX_HIDDEN_SECONDS
 from partita.runtime import Clock
 
 APPLICATION_ID: Final = 0x50415251  # "PARQ"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
+WITHOUT_CHECKSUMS: Final = 1
 MICROSECONDS: Final = 1_000_000
 DAMAGED: Final = "Stop what uses it, move the file away, and restore a backup, or start again with an empty queue."
 
@@ -62,7 +63,6 @@ _SCHEMA: Final = f"""
         sent_at INTEGER NOT NULL
     );
     PRAGMA application_id = {APPLICATION_ID};
-    PRAGMA user_version = {FORMAT_VERSION};
 """
 
 
@@ -106,6 +106,10 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
     connection = _sqlite.connect(str(path), durable=durable)
     try:
         _create_or_check(connection, path)
+        if durable:  # without syncs, frames may be lost from the middle
+            _sqlite.refuse_cut_log(connection, str(path))
+        if _sqlite.add_checksums(connection, path, FORMAT_VERSION):
+            connection = _sqlite.connect(str(path), durable=durable)
         connection.pragma("journal_mode", "wal")
     except BaseException:
         _sqlite.close_untouched(connection)
@@ -114,11 +118,15 @@ def open_file(path: Path, *, durable: bool) -> apsw.Connection:
 
 
 def _create_or_check(connection: apsw.Connection, path: Path) -> None:
+    header = _sqlite.read_header(str(path))
+    if header is not None and header.user_version == FORMAT_VERSION and not header.has_checksums:
+        raise StoreDamaged(f"The header of {path} is damaged: its pages should have checksums.", hint=DAMAGED)
+    made_as = FORMAT_VERSION if header is None and _sqlite.reserve(connection) else WITHOUT_CHECKSUMS
     connection.execute("BEGIN IMMEDIATE")
     version, application = connection.pragma("user_version"), connection.pragma("application_id")
     is_new = not connection.pragma("schema_version")
     if is_new:
-        connection.execute(_SCHEMA)
+        connection.execute(f"{_SCHEMA} PRAGMA user_version = {made_as};")
     connection.execute("COMMIT")
     if not is_new and application != APPLICATION_ID:
         raise StoreDamaged(f"The file {path} is not a queue of Partita's.", hint="Choose another folder.")

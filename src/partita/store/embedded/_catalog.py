@@ -21,6 +21,8 @@ _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
 _SQL_STREAMS = "SELECT table_id, id, view FROM streams WHERE closed_at IS NULL"
 _SQL_HAS_SHARDS = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'"
 _SQL_ENDS = "SELECT id, high FROM stream_shards"
+_SQL_HAS_LOGS = "SELECT 1 FROM sqlite_schema WHERE name = 'recovery'"
+_SQL_LOGS = "SELECT table_id FROM recovery"
 _SQL_GENERATION = "SELECT generation FROM store"
 
 _definition = msgspec.json.Decoder(TableSchema)
@@ -65,9 +67,11 @@ def _load(connection: apsw.Connection) -> Catalog:
     for table_id, name, number in connection.execute(_SQL_INDEXES):
         indexes[table_id][name] = number
     streams = _streams(connection)
+    logged = {number for (number,) in connection.execute(_SQL_LOGS)} if connection.execute(_SQL_HAS_LOGS).get else ()
     tables = Tables()
     for table_id, definition in connection.execute(_SQL_TABLES):
-        table = Table(table_id, _definition.decode(definition), indexes[table_id], streams.get(table_id))
+        schema, stream = _definition.decode(definition), streams.get(table_id)
+        table = Table(table_id, schema, indexes[table_id], stream, is_logged=table_id in logged)
         tables[table.name] = table
     return Catalog(generation(connection), tables)
 

@@ -15,12 +15,13 @@ _UNKNOWN: Final = -1
 
 
 class Reader:
-    """A connection with the catalog as this connection may see it."""
+    """A connection with the catalog as this connection may see it, and the time."""
 
-    __slots__ = ("catalog", "connection")
+    __slots__ = ("catalog", "clock", "connection")
 
-    def __init__(self, connection: apsw.Connection, catalog: Catalog = EMPTY) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock, catalog: Catalog = EMPTY) -> None:
         self.connection = connection
+        self.clock = clock
         self.catalog = catalog
 
     def table(self, name: str) -> Table:
@@ -37,11 +38,10 @@ class Reader:
 class Writer(Reader):
     """The one connection that writes; its catalog is a draft until the batch is committed."""
 
-    __slots__ = ("_version", "clock")
+    __slots__ = ("_version",)
 
     def __init__(self, connection: apsw.Connection, clock: Clock) -> None:
-        super().__init__(connection)
-        self.clock = clock
+        super().__init__(connection, clock)
         self._version = _UNKNOWN
 
     def refresh(self) -> None:

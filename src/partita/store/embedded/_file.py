@@ -11,8 +11,9 @@ from partita import _sqlite
 from partita.errors import StoreDamaged, StoreError, StoreNewer
 
 APPLICATION_ID: Final = 0x50415254  # "PART"
-FORMAT_VERSION: Final = 2
-"""1 had no hashes of partitions (`upkeep/_upgrade.py`)."""
+FORMAT_VERSION: Final = 3
+"""1 had no hashes of partitions (`upkeep/_upgrade.py`), 2 has no checksums of pages."""
+WITHOUT_CHECKSUMS: Final = 2
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -43,7 +44,6 @@ _SCHEMA: Final = f"""
         at REAL NOT NULL
     ) WITHOUT ROWID;
     PRAGMA application_id = {APPLICATION_ID};
-    PRAGMA user_version = {FORMAT_VERSION};
 """
 
 
@@ -65,6 +65,8 @@ def is_new(path: str) -> bool:
     if header.user_version > FORMAT_VERSION:
         message = f"The store {path} has format {header.user_version}; this version knows {FORMAT_VERSION}."
         raise StoreNewer(message)
+    if header.user_version == FORMAT_VERSION and not header.has_checksums:
+        raise StoreDamaged(f"The header of {path} is damaged: its pages should have checksums.")
     return False
 
 
@@ -73,20 +75,25 @@ def create(path: str) -> None:
     connection = connect(path, durable=True)
     connection.pragma("synchronous", "extra")  # also the journal's end: it must not come back after power loss
     try:
-        create_schema(connection)
+        create_schema(connection, FORMAT_VERSION if _sqlite.reserve(connection) else WITHOUT_CHECKSUMS)
         # Only now: in the file itself, not in the log, the header tells whose file it is.
         connection.pragma("journal_mode", "wal")
     finally:
         connection.close()
 
 
-def create_schema(connection: apsw.Connection) -> None:
+def create_schema(connection: apsw.Connection, version: int = WITHOUT_CHECKSUMS) -> None:
     """Write the empty catalog, unless another process was first."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         if connection.pragma("user_version") == 0:
-            connection.execute(_SCHEMA)
+            connection.execute(f"{_SCHEMA} PRAGMA user_version = {version};")
     connection.execute("COMMIT")
+
+
+def add_checksums(connection: apsw.Connection, path: str) -> bool:
+    """Write a store that has no checksums again, with them; True if that was done, and the connection closed."""
+    return _sqlite.add_checksums(connection, Path(path), FORMAT_VERSION)
 
 
 def connect(path: str, *, durable: bool) -> apsw.Connection:

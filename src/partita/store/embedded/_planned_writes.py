@@ -15,7 +15,7 @@ import apsw
 from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions import Path, Update, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
-from partita.store.embedded import _streams
+from partita.store.embedded import _streams, points
 from partita.store.embedded._table import KeyColumns, Row, Table
 from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
 
@@ -172,10 +172,12 @@ def _with_entries(planned: PlannedWrite, *, keeping_old_faults: bool = False) ->
 
 
 def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
-    """Write the row and its stream record."""
+    """Write the row, with its records in the change log and the stream of the table."""
     if not planned.changes_anything:
         return
     _write_row(connection, planned)
+    if planned.table.sql_log is not None:
+        points.append(connection, planned, now)
     if planned.table.stream is not None:
         _streams.append(connection, planned, now, by_ttl=by_ttl)
 

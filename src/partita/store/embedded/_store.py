@@ -16,29 +16,21 @@ from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, system_clock
+from partita.store import _points
 from partita.store import _requests as requests
 from partita.store._requests import Request
-from partita.store.embedded import (
-    _file,
-    _queries,
-    _reads,
-    _streams,
-    _tables,
-    _transactions,
-    _ttl,
-    _writes,
-)
+from partita.store.embedded import _file, _queries, _reads, _streams, _tables, _transactions, _ttl, _writes, points
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import MissingIndex
+from partita.store.embedded.bulk import LoadItems, load_items
 from partita.store.embedded.upkeep import (
+    RESHARDING,
     MergeShards,
     Progress,
     SplitShard,
     StoreSnapshot,
     back_up,
-    merge_shards,
-    split_shard,
     upgrade,
     verify,
 )
@@ -57,6 +49,8 @@ READS: Final[Mapping[type, Read]] = {
     requests.ListTables: _tables.list_tables,
     requests.DescribeStream: _streams.describe_stream,
     requests.ReadStream: _streams.read_stream,
+    requests.FindInStream: _streams.find_in_stream,
+    _points.DescribeRecovery: points.describe_recovery,
 }
 """What answers each read, by the type of the request."""
 
@@ -74,13 +68,10 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
     _ttl.TrimHistory: _ttl.trim_history,
-    SplitShard: split_shard,
-    MergeShards: merge_shards,
+    LoadItems: load_items,
+    **RESHARDING,
+    **points.WRITES,
 }
-
-
-def _not_a_request(value: object) -> TypeError:
-    return TypeError(f"{type(value).__name__} is not a request that the store can execute.")
 
 
 class EmbeddedStore:
@@ -147,6 +138,9 @@ class EmbeddedStore:
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
             if upgrade(self._writer.connection):
                 self._writer.refresh()
+            if self._process_lock is not None and _file.add_checksums(self._writer.connection, self.path):
+                self._writer = Writer(self._connect(), clock)
+                self._writer.refresh()
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
             # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
@@ -165,9 +159,6 @@ class EmbeddedStore:
         self._writer.committed()
         self._catalog = self._writer.catalog
 
-    def _publish(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-
     def execute(self, request: Request[R]) -> R:
         """Execute the request; a write is durable when this returns.
 
@@ -176,9 +167,9 @@ class EmbeddedStore:
         """
         read = READS.get(type(request))
         if read is None:
-            if type(request) not in WRITES:
-                raise _not_a_request(request)
-            return self._commit.run(request)  # type: ignore[no-any-return]
+            if type(request) in WRITES:
+                return self._commit.run(request)  # type: ignore[no-any-return]
+            return self.history.execute(request)
         if self._process_lock is not None:
             return self._read(read, request)
         lock = self._commit.holding_lock()  # in memory all share one connection
@@ -192,9 +183,9 @@ class EmbeddedStore:
         """The same for a task: reads are executed at once, writes are committed by another thread."""
         if type(request) in READS:
             return self.execute(request)
-        if type(request) not in WRITES:
-            raise _not_a_request(request)
-        return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        if type(request) in WRITES:
+            return await self._commit.run_async(request)  # type: ignore[no-any-return]
+        return await self.history.execute_async(request)
 
     def _read(self, read: Read, request: Request[R]) -> R:
         try:
@@ -214,7 +205,7 @@ class EmbeddedStore:
             self._check_open()
             self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            reader = self._local.reader = Reader(connection)
+            reader = self._local.reader = Reader(connection, self._writer.clock)
         return reader
 
     def _check_place(self) -> None:
@@ -232,7 +223,7 @@ class EmbeddedStore:
             reader.refresh()
             if reader.catalog is known:
                 raise error
-            self._publish(reader.catalog)
+            self._catalog = reader.catalog
             return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
@@ -303,11 +294,34 @@ class EmbeddedStore:
         with self._private_connection() as connection:
             connection.execute("BEGIN")
             try:
-                reader = Reader(connection)
-                reader.refresh()
-                yield StoreSnapshot(reader, READS)
+                yield StoreSnapshot(self._refreshed(connection), READS)
             finally:
                 connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _one_state(self) -> Iterator[Reader]:
+        """The store with every write that has read the clock; in memory, this thread alone may write meanwhile."""
+        with self._commit.exclusively(), self._process_lock or NoLock():
+            self._check_open()
+        with self._private_connection() as connection:
+            if self._process_lock is not None:
+                connection.execute("BEGIN")
+            yield self._refreshed(connection)
+
+    def _refreshed(self, connection: apsw.Connection) -> Reader:
+        reader = Reader(connection, self._writer.clock)
+        reader.refresh()
+        return reader
+
+    @property
+    def history(self) -> points.StoreHistory:
+        """What the store was at earlier instants, where continuous backups are on."""
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
+        return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
+
+    def as_of(self, instant: float) -> points.PastStore:
+        """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
+        return self.history.as_of(instant)
 
     def verify(self) -> None:
         """Look for damage in the file, in each row, and between streams and tables.

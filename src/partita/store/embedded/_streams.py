@@ -14,10 +14,12 @@ import apsw
 from partita.errors import StreamTrimmed, TableNotFound, ValidationFailed
 from partita.store._requests import (
     DescribeStream,
+    FindInStream,
     ReadStream,
     Shard,
     StreamDescription,
     StreamPage,
+    StreamPosition,
     StreamRecord,
 )
 from partita.store._schema import StreamView
@@ -50,6 +52,7 @@ _SQL_RECORDS: Final = (
     "WHERE sequence > ? ORDER BY sequence LIMIT ?"
 )
 
+_SQL_FIND: Final = "SELECT sequence FROM changes_{} WHERE at >= ? ORDER BY sequence LIMIT 1"
 _SQL_OUTDATED: Final = (
     "SELECT max(sequence) FROM (SELECT sequence, at FROM changes_{} ORDER BY sequence LIMIT 1000) WHERE at < ?"
 )
@@ -171,11 +174,7 @@ def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
     """
     if not 1 <= request.limit <= MAX_RECORDS:
         raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
-    table = reader.table(request.table)
-    row = reader.connection.execute(_SQL_SHARD, (table.id, number_of(request.shard))).get
-    if row is None:
-        raise TableNotFound("Requested resource not found: Shard does not exist")
-    stream, trimmed, closed_at = row
+    stream, trimmed, closed_at = _found_shard(reader, request)
     if 0 < request.after < trimmed:
         raise StreamTrimmed("The data you are trying to access has been trimmed")
     records, size = [], 0
@@ -186,6 +185,26 @@ def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
             break
     at_end = len(records) < request.limit and size < MAX_BYTES
     return StreamPage(records, closed_at is not None and at_end)
+
+
+def _found_shard(reader: Reader, request: ReadStream | FindInStream) -> tuple[int, int, float | None]:
+    """The number of a shard, up to where it is trimmed, and when it was closed."""
+    table = reader.table(request.table)
+    row: Any = reader.connection.execute(_SQL_SHARD, (table.id, number_of(request.shard))).get
+    if row is None:
+        raise TableNotFound("Requested resource not found: Shard does not exist")
+    return row  # type: ignore[no-any-return]
+
+
+def find_in_stream(reader: Reader, request: FindInStream) -> StreamPosition:
+    """The position before the first record of a time or later.
+
+    Raises:
+        TableNotFound: no such shard.
+    """
+    number, _, _ = _found_shard(reader, request)
+    sequence = reader.connection.execute(_SQL_FIND.format(number), (request.instant,)).get
+    return StreamPosition(None if sequence is None else sequence - 1)
 
 
 def _record(row: tuple[Any, ...]) -> StreamRecord:

@@ -63,6 +63,12 @@ class Stream(Struct, frozen=True):
         return Stream(number, self.view)
 
 
+def sql_log(table_id: int) -> str:
+    """Adds one record to a table's change log; its time is not before that of the last one."""
+    last = f"(SELECT at FROM points_{table_id} ORDER BY sequence DESC LIMIT 1)"
+    return f"INSERT INTO points_{table_id} (at, hh, hk, rk, old) VALUES (max(?, ifnull({last}, 0)), ?, ?, ?, ?)"
+
+
 class Source:
     """What can be queried: the table itself, or one of its indexes."""
 
@@ -168,13 +174,23 @@ def _projected(schema: IndexSchema, table: TableSchema) -> tuple[str, ...] | Non
 class Table(Source):
     """A table with its statements, made once when the catalog is read."""
 
-    def __init__(self, number: int, schema: TableSchema, indexes: dict[str, int], stream: Stream | None) -> None:
+    def __init__(
+        self,
+        number: int,
+        schema: TableSchema,
+        indexes: dict[str, int],
+        stream: Stream | None,
+        *,
+        is_logged: bool = False,
+    ) -> None:
         by_key = f"items_{number} INDEXED BY key_{number}"
         super().__init__(sql_from=by_key, order_column="hh", hash_columns=("hk",), ties=())
         self.id = number
         self.schema = schema
         self.name = schema.name
         self.stream = stream
+        self.sql_log = sql_log(number) if is_logged else None
+        """Adds a record to the change log of a table that has continuous backups."""
         self.hash = (KeyPart(schema.hash, HASH_BYTES),)
         if schema.range is not None:
             self.range = (KeyPart(schema.range, RANGE_BYTES),)
@@ -194,6 +210,10 @@ class Table(Source):
         self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
         marks = ", ".join("?" * (len(every) + 3))
         self.sql_insert = f"INSERT INTO {items} (hh, hk, rk, {', '.join(every)}) VALUES ({marks})"
+        self.sql_upsert = (
+            f"{self.sql_insert} ON CONFLICT (hh, hk, rk) DO UPDATE SET "
+            f"{', '.join(f'{column} = excluded.{column}' for column in every)}"
+        )
         self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"
         self.sql_replace = f"UPDATE {items} SET size = ?, item = ? WHERE id = ?"
         self.sql_delete = f"DELETE FROM {items} WHERE id = ?"

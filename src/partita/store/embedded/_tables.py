@@ -22,7 +22,7 @@ from partita.store._requests import (
     TableDescription,
 )
 from partita.store._schema import TableSchema
-from partita.store.embedded import _streams
+from partita.store.embedded import _streams, points
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._connection import Reader, Writer
@@ -91,6 +91,7 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     """Remove the table with its items, indexes and streams."""
     description, table = _describe(writer, request.table), writer.table(request.table)
     _streams.drop_all(writer.connection, table.id)
+    points.drop(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
     writer.connection.execute("DELETE FROM tables WHERE id = ?", (table.id,))

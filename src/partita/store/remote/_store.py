@@ -24,8 +24,9 @@ from partita._aws import (
     source_of,
 )
 from partita.runtime import Clock, system_clock
+from partita.store import _points
 from partita.store import _requests as rq
-from partita.store.remote import _items, _streams, _tables
+from partita.store.remote import _bulk, _items, _recovery, _streams, _tables
 from partita.store.remote._streams import Iterators
 
 R = TypeVar("R")
@@ -50,6 +51,12 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.DeleteIndex: _tables.delete_index,
     rq.SetTimeToLive: _tables.set_time_to_live,
     rq.SetStream: _tables.set_stream,
+    _points.SetRecovery: _recovery.set_recovery,
+    _points.DescribeRecovery: _recovery.describe_recovery,
+    _points.RestoreTable: _recovery.restore_table,
+    _bulk.StartBulkPut: _bulk.start_bulk,
+    _bulk.DescribeBulk: _bulk.describe_bulk,
+    _bulk.CancelBulk: _bulk.cancel_bulk,
 }
 
 
@@ -150,4 +157,5 @@ def _handlers(tokens: Callable[[], str], iterators: Iterators) -> Mapping[type, 
         rq.TransactWriteItems: lambda client, request: _items.transact_write(client, request, tokens),
         rq.DescribeStream: lambda client, request: _streams.describe_stream(client, request, iterators),
         rq.ReadStream: lambda client, request: _streams.read_stream(client, request, iterators),
+        rq.FindInStream: lambda client, request: _streams.find_in_stream(client, request, iterators),
     }

@@ -28,6 +28,7 @@ T = TypeVar("T")
 MAX_RECORDS: Final = 1000
 MIN_DIGITS: Final = 21
 MAX_ITERATORS: Final = 1000
+EMPTY_PAGES: Final = 5
 
 Position = tuple[str, str, int]
 """Stream, shard, and the sequence number after which reading goes on."""
@@ -110,6 +111,25 @@ def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators)
     if following:
         iterators.keep((arn, request.shard, records[-1].sequence if records else request.after), following)
     return rq.StreamPage(records, closed=not following)
+
+
+def find_in_stream(client: ApiClient, request: rq.FindInStream, iterators: Iterators) -> Calls[rq.StreamPosition]:
+    """The position before the first record of a time or later; several empty pages in a row are taken for the end."""
+    arn = iterators.stream_of(request.table) or (yield from _arn(client, request.table, iterators))
+    parameters: Json = {"StreamArn": arn, "ShardId": request.shard, "ShardIteratorType": "AT_TIMESTAMP"}
+    parameters["Timestamp"] = request.instant
+    found = yield from _call(client, "GetShardIterator", parameters, GetShardIteratorOutput)
+    iterator: str | None = found.shard_iterator
+    for _ in range(EMPTY_PAGES):
+        if iterator is None:
+            break
+        response = yield from _records(client, iterator, 1)
+        if response.records:
+            sequence = iterators.number_of(response.records[0].dynamodb.sequence_number)
+            iterators.keep((arn, request.shard, sequence - 1), iterator)
+            return rq.StreamPosition(sequence - 1)
+        iterator = response.next_shard_iterator
+    return rq.StreamPosition(None)
 
 
 def _arn(client: ApiClient, table: str, iterators: Iterators) -> Calls[str]:

@@ -34,6 +34,11 @@ def described(client: ApiClient, table: str) -> Calls[Json]:
     return response
 
 
+def until_active(client: ApiClient, table: str) -> Calls[None]:
+    """Wait until a table can be used."""
+    yield from _until(client, table, _is_active)
+
+
 def create_table(client: ApiClient, request: rq.CreateTable) -> Calls[rq.TableDescription]:
     """Create a table, wait until it can be used, and set its TTL."""
     schema = request.schema

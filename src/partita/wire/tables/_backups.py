@@ -1,19 +1,33 @@
-"""Continuous backups as DynamoDB describes them; the store has its own, `partita backup`."""
+"""Continuous backups of tables, and tables restored to a point in time from them."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from math import ceil, floor
+from typing import Any
 
-import msgspec
-
-from partita.errors import ValidationFailed
+from partita.errors import InstantOutOfRange, RecoveryDisabled, TableInUse, ValidationFailed
 from partita.runtime import Clock
-from partita.store import Json
+from partita.store import (
+    MAX_RECOVERY_DAYS,
+    DescribeRecovery,
+    Json,
+    RecoveryDescription,
+    RestoreTable,
+    SetRecovery,
+    TableDescription,
+)
+from partita.wire._describe import table_arn
+from partita.wire._faults import Fault
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire.tables._describe import table_body
 from partita.wire.tables._existing import backed_up
-from partita.wire.tables._settings import MAX_RECOVERY_DAYS, Settings, keep_settings, read_settings
+from partita.wire.tables._restored import restored, table_exists
+from partita.wire.tables._settings import keep_settings, read_settings
 
-_BEHIND_SECONDS: Final = 300
+_INVALID_TIME = (
+    "An invalid restore time was specified. "
+    "RestoreDateTime must be between EarliestRestorableDateTime and LatestRestorableDateTime."
+)
 
 
 class Backups:
@@ -24,50 +38,114 @@ class Backups:
 
     def operations(self) -> dict[str, Operation]:
         """By name."""
-        return {"DescribeContinuousBackups": self.describe, "UpdateContinuousBackups": self.update}
+        return {
+            "DescribeContinuousBackups": _describe,
+            "UpdateContinuousBackups": _update,
+            "RestoreTableToPointInTime": self.restore,
+        }
 
-    def describe(self, call: Parameters) -> Requests[Json]:
-        """Whether recovery to a point in time is wanted, and to which."""
-        description = yield from backed_up(call.table())
+    def restore(self, call: Parameters) -> Requests[Json]:
+        """Make a table as another was; its stream, expiry, tags and protection are not restored, as on AWS."""
+        source, instant = _source(call), _instant(call)
+        description: TableDescription = yield from backed_up(source)
         settings = yield from read_settings(description.schema.name)
-        return self._body(settings)
+        now = self._clock()
+        schema, settings = restored(call, description.schema, settings, int(now * 1000))
+        recovery: RecoveryDescription = yield DescribeRecovery(source)
+        if not recovery.enabled:
+            raise unavailable(source)
+        wanted = _restorable(recovery, instant)
+        try:
+            made: TableDescription = yield RestoreTable(source, schema, wanted)
+        except TableInUse:
+            raise table_exists(schema.name) from None
+        except RecoveryDisabled:
+            raise unavailable(source) from None
+        except InstantOutOfRange:
+            raise Fault("InvalidRestoreTimeException", _INVALID_TIME) from None
+        yield from keep_settings(schema.name, settings)
+        body = table_body(made, settings, call.region, "CREATING")
+        summary = {
+            "SourceTableArn": table_arn(call.region, source),
+            "RestoreDateTime": wanted,
+            "RestoreInProgress": True,
+        }
+        return {"TableDescription": {**body, "RestoreSummary": summary}}
 
-    def update(self, call: Parameters) -> Requests[Json]:
-        """Remember whether recovery to a point in time is wanted."""
-        name, given = call.table(), call.fields("PointInTimeRecoverySpecification")
-        if given is None:
-            refuse(violated(None, "pointInTimeRecoverySpecification", "Member must not be null"))
-        part, at = Parameters(given), "pointInTimeRecoverySpecification"
-        wanted, days = part.flag("PointInTimeRecoveryEnabled"), part.whole("RecoveryPeriodInDays")
-        if wanted is None:
-            refuse(violated(None, f"{at}.pointInTimeRecoveryEnabled", "Member must not be null"))
-        _check_days(days, at)
-        if days is not None and not wanted:
-            message = "Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
-            raise ValidationFailed(f"Invalid Request: {message}")
-        description = yield from backed_up(name)
-        before = yield from read_settings(description.schema.name)
-        began = before.recovery_at if before.recovery and wanted else int(self._clock() * 1000)
-        settings = msgspec.structs.replace(
-            before,
-            recovery=bool(wanted),
-            recovery_at=began if wanted else None,
-            recovery_days=days or (before.recovery_days if before.recovery else MAX_RECOVERY_DAYS),
-        )
-        yield from keep_settings(description.schema.name, settings)
-        return self._body(settings)
 
-    def _body(self, settings: Settings) -> Json:
-        recovery: dict[str, Any] = {"PointInTimeRecoveryStatus": "ENABLED" if settings.recovery else "DISABLED"}
-        if settings.recovery:
-            now, began = self._clock(), (settings.recovery_at or 0) / 1000
-            recovery |= {
-                "RecoveryPeriodInDays": settings.recovery_days,
-                "EarliestRestorableDateTime": max(began, now - settings.recovery_days * 86_400),
-                "LatestRestorableDateTime": max(began, now - _BEHIND_SECONDS),
-            }
-        body = {"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": recovery}
-        return {"ContinuousBackupsDescription": body}
+def unavailable(table: str) -> Fault:
+    """The error for a table that has no continuous backups."""
+    message = f"Point in time recovery is not enabled for table '{table}'"
+    return Fault("PointInTimeRecoveryUnavailableException", message)
+
+
+def _source(call: Parameters) -> str:
+    given = [name for name in ("SourceTableArn", "SourceTableName") if call.text(name) is not None]
+    if len(given) != 1:
+        raise ValidationFailed("One of SourceTableArn and SourceTableName must be specified, and not both")
+    return call.table(given[0])
+
+
+def _instant(call: Parameters) -> float | None:
+    """The instant that is asked for; None for the latest."""
+    latest, instant = call.flag("UseLatestRestorableTime"), call.instant("RestoreDateTime")
+    if bool(latest) == (instant is not None):
+        raise ValidationFailed("One of UseLatestRestorableTime and RestoreDateTime must be specified, and not both")
+    return instant
+
+
+def _window(recovery: RecoveryDescription) -> tuple[float, float]:
+    """The first and the last second that can be restored; clients send whole seconds."""
+    earliest = float(ceil(recovery.earliest or 0))
+    return earliest, max(earliest, float(floor(recovery.latest or 0)))
+
+
+def _restorable(recovery: RecoveryDescription, instant: float | None) -> float:
+    """The instant to restore; the last second that was described may not be over yet."""
+    latest = recovery.latest or 0.0
+    if instant is None or latest < instant <= _window(recovery)[1]:
+        return latest
+    return instant
+
+
+def _describe(call: Parameters) -> Requests[Json]:
+    """Whether continuous backups are on, and which instants they reach."""
+    description = yield from backed_up(call.table())
+    recovery: RecoveryDescription = yield DescribeRecovery(description.schema.name)
+    return _body(recovery)
+
+
+def _update(call: Parameters) -> Requests[Json]:
+    """Enable or disable continuous backups, or change how far they reach."""
+    name, given = call.table(), call.fields("PointInTimeRecoverySpecification")
+    if given is None:
+        refuse(violated(None, "pointInTimeRecoverySpecification", "Member must not be null"))
+    part, at = Parameters(given), "pointInTimeRecoverySpecification"
+    wanted, days = part.flag("PointInTimeRecoveryEnabled"), part.whole("RecoveryPeriodInDays")
+    if wanted is None:
+        refuse(violated(None, f"{at}.pointInTimeRecoveryEnabled", "Member must not be null"))
+    _check_days(days, at)
+    if days is not None and not wanted:
+        message = "Cannot specify RecoveryPeriodInDays when disabling point-in-time recovery."
+        raise ValidationFailed(f"Invalid Request: {message}")
+    description = yield from backed_up(name)
+    before: RecoveryDescription = yield DescribeRecovery(description.schema.name)
+    kept = before.days if before.enabled else MAX_RECOVERY_DAYS
+    recovery: RecoveryDescription = yield SetRecovery(description.schema.name, (days or kept) if wanted else None)
+    return _body(recovery)
+
+
+def _body(recovery: RecoveryDescription) -> Json:
+    described: dict[str, Any] = {"PointInTimeRecoveryStatus": "ENABLED" if recovery.enabled else "DISABLED"}
+    if recovery.enabled:
+        earliest, latest = _window(recovery)
+        described |= {
+            "RecoveryPeriodInDays": recovery.days,
+            "EarliestRestorableDateTime": earliest,
+            "LatestRestorableDateTime": latest,
+        }
+    body = {"ContinuousBackupsStatus": "ENABLED", "PointInTimeRecoveryDescription": described}
+    return {"ContinuousBackupsDescription": body}
 
 
 def _check_days(days: int | None, at: str) -> None:

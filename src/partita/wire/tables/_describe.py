@@ -26,7 +26,7 @@ def table_body(
         "TableSizeBytes": description.size_bytes,
         "ItemCount": description.item_count,
         "TableArn": table_arn(region, schema.name),
-        "TableId": _identity(f"{schema.name}/{description.created_at}"),
+        "TableId": table_identity(schema.name, description.created_at),
         "DeletionProtectionEnabled": settings.protected,
         **limits_body(settings),
         **encryption_body(settings.encryption_key),
@@ -53,8 +53,9 @@ def _describe_billing(body: Json, description: TableDescription, settings: Setti
     body["BillingModeSummary"] = {"BillingMode": settings.billing, "LastUpdateToPayPerRequestDateTime": since}
 
 
-def _identity(text: str) -> str:
-    digest = hashlib.md5(text.encode(), usedforsecurity=False).digest()
+def table_identity(name: str, created_at: float) -> str:
+    """What tells a table from others that had its name."""
+    digest = hashlib.md5(f"{name}/{created_at}".encode(), usedforsecurity=False).digest()
     return str(uuid.UUID(bytes=digest, version=4))  # the form that clients know, and always the same
 
 

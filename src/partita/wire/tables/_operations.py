@@ -29,7 +29,4 @@ def table_operations(clock: Clock, address: str) -> dict[str, Operation]:
         **ResourcePolicies(clock).operations(),
         "DescribeLimits": fixed(LIMITS),
         "DescribeEndpoints": fixed({"Endpoints": [{"Address": address, "CachePeriodInMinutes": 1440}]}),
-        "ListGlobalTables": fixed({"GlobalTables": []}),
-        "ListExports": fixed({"ExportSummaries": []}),
-        "ListImports": fixed({"ImportSummaryList": []}),
     }

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from partita.errors import TableInUse, TableNotFound
 from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, TableSchema
+from partita.transfer.bulk import JOURNAL
 from partita.wire._parameters import Requests
 
 TABLE: Final = "partita.wire.settings"
@@ -20,7 +21,6 @@ BACKUPS: Final = "partita.wire.backup."
 
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 PROVISIONED: Final = "PROVISIONED"
-MAX_RECOVERY_DAYS: Final = 35
 OWN: Final = "/"
 """What stands for the table itself where others stand by the name of an index or a stream."""
 
@@ -75,7 +75,6 @@ class Settings(Struct, frozen=True):
     tags: dict[str, str] = {}
     protected: bool = False
     table_class: str | None = None
-    recovery: bool = False
     on_demand_at: int | None = None
     """When it was last made an on-demand table, if ever."""
     class_at: int | None = None
@@ -89,8 +88,6 @@ class Settings(Struct, frozen=True):
     destinations: dict[str, Destination] = {}
     policies: dict[str, Policy] = {}
     """By the label of the stream."""
-    recovery_days: int = MAX_RECOVERY_DAYS
-    recovery_at: int | None = None
 
 
 DEFAULT: Final = Settings()
@@ -98,7 +95,7 @@ DEFAULT: Final = Settings()
 
 def is_own(table: str) -> bool:
     """Whether a table is the server's own, which no client is shown."""
-    return table == TABLE or table.startswith(BACKUPS)
+    return table in (TABLE, JOURNAL.name) or table.startswith(BACKUPS)
 
 
 def make_settings_table() -> Requests[None]:

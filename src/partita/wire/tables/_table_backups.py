@@ -30,6 +30,7 @@ from partita.wire._faults import Fault
 from partita.wire._parameters import MAX_NAME, MIN_NAME, Operation, Parameters, Requests, refuse, violated
 from partita.wire.tables._describe import table_body
 from partita.wire.tables._existing import backed_up
+from partita.wire.tables._restored import restored, table_exists
 from partita.wire.tables._settings import (
     BACKUPS,
     TABLE,
@@ -105,22 +106,15 @@ class TableBackups:
 
     def restore(self, call: Parameters) -> Requests[Json]:
         """Make a table as it was; its stream, expiry, tags and protection are not restored, as on AWS."""
-        target = call.table("TargetTableName")
         backup = yield from _found(call)
         now = int(self._clock() * 1000)
-        settings = Settings(
-            billing=backup.settings.billing,
-            throughput=backup.settings.throughput,
-            indexes=backup.settings.indexes,
-            encryption_key=backup.settings.encryption_key,
-        )
+        schema, settings = restored(call, backup.schema, backup.settings, now)
         try:
-            schema = msgspec.structs.replace(backup.schema, name=target, stream=None, ttl=None)
             description: TableDescription = yield CreateTable(schema)
         except TableInUse:
-            raise Fault("TableAlreadyExistsException", f"Table already exists: {target}") from None
-        yield from keep_settings(target, settings)
-        yield from _copy(f"{BACKUPS}{backup.id}", target)
+            raise table_exists(schema.name) from None
+        yield from keep_settings(schema.name, settings)
+        yield from _copy(f"{BACKUPS}{backup.id}", schema.name)
         body = table_body(description, settings, call.region, "CREATING")
         source = {"SourceBackupArn": _arn(backup, call.region), "RestoreDateTime": now / 1000}
         return {"TableDescription": {**body, "RestoreSummary": {**source, "RestoreInProgress": True}}}

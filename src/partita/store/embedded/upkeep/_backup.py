@@ -60,7 +60,9 @@ def _blaming(target: Path) -> Iterator[None]:
         if not target.parent.is_dir():
             raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
         yield
-    except _OF_THE_COPY:
+    except _OF_THE_COPY as error:
+        if _sqlite.is_damage(error):  # that is of what was read
+            raise
         with _sqlite.translating(str(target)):
             raise
 
@@ -80,6 +82,7 @@ def copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> N
     create_private(partial)
     with _reporting(source, partial, progress):
         source.execute("VACUUM INTO ?", (str(partial.absolute()),))
+    _sqlite.seal_pages(partial)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from partita import _sqlite
 from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.runtime import close_to_others, sync
-from partita.store.embedded import _file, _streams
+from partita.store.embedded import _file, _streams, points
 from partita.store.embedded.upkeep._backup import Progress, copy, remove
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
@@ -92,7 +92,7 @@ def _settle(path: Path) -> None:
     with suppress(StoreDamaged, StoreNewer):  # what is none of our stores is kept as it is
         if _file.is_new(str(path)):
             return
-        connection = apsw.Connection(str(path))
+        connection = _sqlite.open_database(str(path))
         try:
             connection.execute("SELECT generation FROM store").fetchall()
         except apsw.Error:
@@ -110,13 +110,16 @@ def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None 
     try:
         with closing(_open_backup(backup)) as source:
             copy(source, fresh, progress)
+        with closing(_file.connect(str(fresh), durable=True)) as connection, _sqlite.translating(str(backup)):
+            upgrade(connection)  # it may be of an earlier format
+            _file.add_checksums(connection, str(fresh))
         with closing(_file.connect(str(fresh), durable=True)) as connection:
             with _sqlite.translating(str(backup)):
-                upgrade(connection)  # it may be of an earlier format
                 verify(connection, str(backup))
             connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
             with connection:
                 _begin_streams(connection, now)
+                points.restart_all(connection, now)
     except StoreDamaged as error:
         raise _unsound(error.message) from error
     except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError) as error:
@@ -135,7 +138,7 @@ def _open_backup(backup: Path) -> apsw.Connection:
             raise StoreDamaged(f"The file {backup} is empty.")
         alone = "" if Path(f"{backup}{_LOG}").exists() else "?immutable=1"
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        return apsw.Connection(f"file:{quote(str(backup.absolute()))}{alone}", flags)
+        return apsw.Connection(f"file:{quote(str(backup.absolute()))}{alone}", flags, vfs=_sqlite.file_system())
 
 
 def _begin_streams(connection: apsw.Connection, now: float) -> None:

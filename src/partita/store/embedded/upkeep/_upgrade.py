@@ -24,7 +24,7 @@ def upgrade(connection: apsw.Connection) -> bool:
         for table in _catalog.load(connection).tables.values():
             _add_hashes(connection, table)
         _catalog.changed(connection)
-        connection.pragma("user_version", _file.FORMAT_VERSION)
+        connection.pragma("user_version", _file.WITHOUT_CHECKSUMS)
     connection.execute("COMMIT")
     connection.create_scalar_function("partition_hash", None)
     return True

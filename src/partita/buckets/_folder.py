@@ -1,0 +1,103 @@
+"""A folder in the place of S3: each folder in it is a bucket, each file below that an object. Nothing leads out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Final
+
+from partita.buckets._interface import Encryption, StoredObject
+from partita.errors import BucketNotFound, ObjectChanged, OperationError, StoreUnavailable
+from partita.runtime import new_ulid
+
+_UNSAFE: Final = ("", ".", "..")
+
+
+class FolderBuckets:
+    """The buckets of a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def __str__(self) -> str:
+        return str(self._root)
+
+    def check_key(self, bucket: str, key: str) -> None:
+        """Refuse a name that no file below the bucket can have.
+
+        Raises:
+            OperationError: it leads out of the bucket.
+        """
+        parts = [bucket, *key.split("/")]
+        if any(part in _UNSAFE or "\\" in part or "\0" in part for part in parts) or "/" in bucket:
+            raise OperationError(
+                f"{bucket}/{key} is not the name of an object here.", hint="Leave .. and // out of it."
+            )
+
+    def objects(self, bucket: str, prefix: str = "") -> Iterator[StoredObject]:
+        """The files whose paths begin with the prefix; links that lead out of the folder are left out.
+
+        Raises:
+            BucketNotFound: there is no such folder.
+        """
+        folder = self._bucket(bucket)
+        found = (path for path in folder.rglob("*") if path.is_file() and self._is_inside(path, folder))
+        for key, path in sorted((path.relative_to(folder).as_posix(), path) for path in found):
+            if key.startswith(prefix) and not PurePosixPath(key).name.startswith(".partita-"):
+                yield _stored(bucket, key, path)
+
+    def open(self, stored: StoredObject) -> BinaryIO:
+        """The file.
+
+        Raises:
+            ObjectChanged: it is gone, or was written since it was listed.
+        """
+        self.check_key(stored.bucket, stored.key)
+        folder = self._bucket(stored.bucket)
+        path = folder / stored.key
+        try:
+            if self._is_inside(path, folder) and _stored(stored.bucket, stored.key, path) == stored:
+                return path.open("rb")
+        except OSError as error:
+            if not isinstance(error, FileNotFoundError):
+                raise StoreUnavailable(f"{path} cannot be read: {error.strerror}.") from error
+        raise ObjectChanged(f"{stored.bucket}/{stored.key} is not the object that it was.")
+
+    def write(self, bucket: str, key: str, body: bytes, encryption: Encryption | None = None) -> None:  # noqa: ARG002
+        """Write the file beside its place, and put it there; a folder encrypts nothing.
+
+        Raises:
+            BucketNotFound: there is no such folder. OperationError: the key leads out of it.
+        """
+        self.check_key(bucket, key)
+        folder = self._bucket(bucket)
+        path = folder / key
+        if not self._is_inside(path, folder):
+            raise OperationError(f"{bucket}/{key} leads out of the folder.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            beside = path.with_name(f".partita-{new_ulid()}")
+            with beside.open("wb") as file:
+                file.write(body)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError as error:
+            raise StoreUnavailable(f"{path} cannot be written: {error.strerror}.") from error
+
+    def _bucket(self, name: str) -> Path:
+        self.check_key(name, "object")
+        folder = self._root / name
+        if not folder.is_dir() or not self._is_inside(folder, self._root):
+            raise BucketNotFound(f"There is no bucket {name!r} in {self._root}.", hint="A bucket is a folder in it.")
+        return folder
+
+    def _is_inside(self, path: Path, folder: Path) -> bool:
+        """Whether a path, with its links followed, stays below a folder that is below the root itself."""
+        return path.resolve().is_relative_to(folder) and folder.resolve().is_relative_to(self._root)
+
+
+def _stored(bucket: str, key: str, path: Path) -> StoredObject:
+    found = path.stat()
+    return StoredObject(bucket, key, found.st_size, f"{found.st_ino}-{found.st_mtime_ns}-{found.st_size}")

@@ -1,0 +1,3 @@
+"""`partita load`: items of files and of S3, into one table."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The commands on points in time."""
+
+__all__: list[str] = []

@@ -1,0 +1,89 @@
+"""The change log of a table: what each item was before each change, written in the transaction of the change.
+
+    recovery(table_id, days, since, merged)
+    points_<table>(sequence, at, hh, hk, rk, old)
+
+The table itself is the base, and the log leads back from it: at an instant, an item was what stands before its first
+change after that instant; an item without one was as it is now. So the base is never copied, and the oldest records are
+dropped without touching what follows. Times are in microseconds, and never go back from one record to the next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import apsw
+
+if TYPE_CHECKING:
+    from partita.store.embedded._planned_writes import PlannedWrite
+
+SECOND: Final = 1_000_000
+DAY: Final = 86_400 * SECOND
+_SQL_SETTINGS: Final = """
+    CREATE TABLE IF NOT EXISTS recovery (
+        table_id INTEGER PRIMARY KEY, days INTEGER NOT NULL, since INTEGER NOT NULL, merged INTEGER NOT NULL
+    )
+"""
+
+
+def microseconds(seconds: float) -> int:
+    """A time of the clock as the log has it."""
+    return round(seconds * SECOND)
+
+
+def append(connection: apsw.Connection, planned: PlannedWrite, now: float) -> None:
+    """Add the record of a write."""
+    before = planned.before
+    old = None if before is None else before.blob
+    connection.execute(planned.table.sql_log, (microseconds(now), *planned.key, old))  # type: ignore[arg-type]
+
+
+def has_settings(connection: apsw.Connection) -> bool:
+    """Whether a table of the file ever had a log."""
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'recovery'").get is not None
+
+
+def enabled_days(connection: apsw.Connection) -> dict[int, int]:
+    """For how many days each table with a log is kept restorable."""
+    return dict(connection.execute("SELECT table_id, days FROM recovery")) if has_settings(connection) else {}
+
+
+def begin(connection: apsw.Connection, table_id: int, days: int, now: float) -> None:
+    """Begin a log, which is complete from now on."""
+    connection.execute(_SQL_SETTINGS)
+    since = microseconds(now)
+    connection.execute("INSERT INTO recovery VALUES (?, ?, ?, ?)", (table_id, days, since, since))
+    columns = "sequence INTEGER PRIMARY KEY, at INTEGER NOT NULL, hh NOT NULL, hk NOT NULL, rk NOT NULL, old BLOB"
+    connection.execute(f"CREATE TABLE points_{table_id} ({columns})")
+
+
+def drop(connection: apsw.Connection, table_id: int) -> None:
+    """Drop a log with all that it has, if there is one."""
+    if has_settings(connection):
+        connection.execute(f"DROP TABLE IF EXISTS points_{table_id}")
+        connection.execute("DELETE FROM recovery WHERE table_id = ?", (table_id,))
+
+
+def restart_all(connection: apsw.Connection, now: float) -> None:
+    """Begin every log again: the file was taken from a backup, so what it has now was not there until now."""
+    if has_settings(connection):
+        rows: list[Any] = connection.execute("SELECT table_id, days FROM recovery").fetchall()
+        for table_id, days in rows:
+            drop(connection, table_id)
+            begin(connection, table_id, days, now)
+
+
+def first_after(connection: apsw.Connection, table_id: int, at: int) -> int | None:
+    """The sequence of the first record after a time, found by halving: times never go back."""
+    low, high = connection.execute(f"SELECT min(sequence), max(sequence) FROM points_{table_id}").get
+    if low is None:
+        return None
+    sql, found = f"SELECT sequence, at FROM points_{table_id} WHERE sequence >= ? ORDER BY sequence LIMIT 1", None
+    while low <= high:
+        middle = (low + high) // 2
+        sequence, time = connection.execute(sql, (middle,)).get
+        if time > at:
+            found, high = sequence, middle - 1
+        else:
+            low = sequence + 1
+    return found

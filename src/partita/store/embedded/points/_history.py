@@ -1,0 +1,85 @@
+"""The history of a store: its past states, restored tables, and what changed between two instants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from partita.store._interface import Store
+from partita.store._points import RestoreTable
+from partita.store._requests import DescribeTable, Request, TableDescription
+from partita.store.embedded.points._access import StoreAccess
+from partita.store.embedded.points._past_store import PastStore
+from partita.store.embedded.points._past_table import NetChange, PastTable, opened, out_of_range
+from partita.store.embedded.points._restore import restore_table
+
+R = TypeVar("R")
+
+
+class StoreHistory:
+    """What a store was at earlier instants, in seconds since the epoch."""
+
+    def __init__(self, access: StoreAccess, new_store: Callable[[Path], Store]) -> None:
+        self._access = access
+        self._new_store = new_store
+
+    def as_of(self, instant: float) -> PastStore:
+        """The store at an instant. A table is brought there when it is first read, which reads the whole of it.
+
+        Raises:
+            InstantOutOfRange: it is in the future.
+        """
+        now = self._access.clock()
+        if instant > now:
+            raise out_of_range("the store", instant, None, now)
+        return PastStore(self._access, instant, self._new_store)
+
+    def restore_table(
+        self, request: RestoreTable, progress: Callable[[int], object] = lambda _items: None
+    ) -> TableDescription:
+        """Make a table with the items that another had; `progress` gets how many more were written.
+
+        Raises:
+            RecoveryDisabled, InstantOutOfRange: it cannot be restored so. TableInUse: there is one of that name.
+        """
+        restore_table(self._access, request, progress)
+        description: TableDescription = self._access.write(DescribeTable(request.schema.name))
+        return description
+
+    def execute(self, request: Request[R]) -> R:
+        """Execute a request that takes long, and that neither one read nor one write does.
+
+        Raises:
+            TypeError: it is not one of these.
+        """
+        if not isinstance(request, RestoreTable):
+            raise TypeError(f"{type(request).__name__} is not a request that the store can execute.")
+        return self.restore_table(request)  # type: ignore[return-value]
+
+    async def execute_async(self, request: Request[R]) -> R:
+        """The same for a task, in another thread."""
+        from asyncio import to_thread  # noqa: PLC0415 - loaded by whoever awaits this
+
+        return await to_thread(self.execute, request)
+
+    @contextmanager
+    def table_at(self, table: str, instant: float | None = None) -> Iterator[PastTable]:
+        """A table at an instant, item by item, while the block runs.
+
+        Raises:
+            RecoveryDisabled, InstantOutOfRange: it cannot be read so.
+        """
+        with opened(self._access, table, instant) as past:
+            yield past
+
+    @contextmanager
+    def changes(self, table: str, since: float, until: float | None = None) -> Iterator[Iterator[NetChange]]:
+        """What became of each item that changed after one instant and up to another, while the block runs.
+
+        Raises:
+            RecoveryDisabled, InstantOutOfRange: it cannot be read so.
+        """
+        with opened(self._access, table, until) as past:
+            yield past.changes_since(since)

@@ -1,0 +1,143 @@
+"""A table as it was at an instant, read from the table and its change log; and what changed between two instants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Final
+
+import apsw
+from msgspec import Struct
+
+from partita.errors import InstantOutOfRange, RecoveryDisabled
+from partita.store._schema import TableSchema
+from partita.store.embedded._table import ITEM, Table
+from partita.store.embedded.points._access import StoreAccess
+from partita.store.embedded.points._change_log import SECOND, first_after, microseconds
+from partita.store.embedded.points._settings import EXACT, window
+
+_COLUMNS: Final = (
+    "hh NOT NULL, hk NOT NULL, rk NOT NULL, old BLOB, image BLOB, at INTEGER NOT NULL, PRIMARY KEY (hh, hk, rk)"
+)
+_SAME_KEY: Final = "{0}.hh = items.hh AND {0}.hk = items.hk AND {0}.rk = items.rk"
+
+
+class NetChange(Struct, frozen=True):
+    """What became of one item between two instants; either image may be missing, in the stored form."""
+
+    old: bytes | None
+    new: bytes | None
+    image: bytes
+    """One of the item that has its key: it may have come and gone in between."""
+    at: float
+    """The second of its last change."""
+
+
+class PastTable(Struct, frozen=True):
+    """A table at an instant, on a connection that sees one state of the file."""
+
+    connection: apsw.Connection
+    table: Table
+    at: int
+    """In microseconds."""
+    now: float
+    """When it was opened, in seconds."""
+
+    @property
+    def schema(self) -> TableSchema:
+        """The schema of the table as it is now."""
+        return self.table.schema
+
+    def blobs(self) -> Iterator[bytes]:
+        """Every item, in the stored form."""
+        undone = f"SELECT 1 FROM temp.undone WHERE {_SAME_KEY.format('undone')}"
+        now = f"SELECT {ITEM} FROM items_{self.table.id} AS items WHERE NOT EXISTS ({undone})"
+        for (blob,) in self.connection.execute(f"{now} UNION ALL SELECT old FROM temp.undone WHERE old IS NOT NULL"):
+            yield blob
+
+    def changes_since(self, instant: float) -> Iterator[NetChange]:
+        """What became of each item that changed between an earlier instant and this one.
+
+        Raises:
+            InstantOutOfRange: it is not kept.
+        """
+        since = _checked(self.connection, self.table, instant, self.now)
+        first = first_after(self.connection, self.table.id, since)
+        end = first_after(self.connection, self.table.id, self.at)
+        with _temporary(self.connection, "changed"):
+            _gather(self.connection, self.table, "changed", first, end)
+            yield from self._net_changes()
+
+    def _net_changes(self) -> Iterator[NetChange]:
+        later = f"LEFT JOIN temp.undone AS later ON {_SAME_KEY.format('later').replace('items.', 'changed.')}"
+        now = f"LEFT JOIN items_{self.table.id} AS items ON {_SAME_KEY.format('changed')}"
+        new = "CASE WHEN later.hh IS NOT NULL THEN later.old ELSE CAST(items.item AS BLOB) END"
+        sql = f"SELECT changed.old, {new}, changed.at, changed.image FROM temp.changed AS changed {later} {now}"
+        for old, image, at, between in self.connection.execute(sql):
+            known = old or image or between
+            if known is not None:  # else it came and went in one second, and its records are merged
+                yield NetChange(old, image, known, at / SECOND)
+
+
+@contextmanager
+def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[PastTable]:
+    """A table at an instant, or now for None; to be read while the block runs.
+
+    Raises:
+        RecoveryDisabled: it has no continuous backups. InstantOutOfRange: they do not reach the instant.
+    """
+    now = access.clock()  # before the snapshot, which has what was stamped before
+    with access.snapshot() as reader:
+        table, connection = reader.table(name), reader.connection
+        at = _checked(connection, table, now if instant is None else instant, now)
+        with _temporary(connection, "undone"):
+            _gather(connection, table, "undone", first_after(connection, table.id, at), None)
+            yield PastTable(connection, table, at, now)
+
+
+def _checked(connection: apsw.Connection, table: Table, instant: float, now: float) -> int:
+    """An instant as the log has it: of what is older than an hour, the second that it is in."""
+    if table.sql_log is None:
+        raise RecoveryDisabled(f"The table {table.name} has no continuous backups.")
+    first, last = window(connection, table, now)
+    at = microseconds(instant)
+    if not first <= at <= last:
+        raise out_of_range(table.name, instant, first / SECOND, last / SECOND)
+    return at if at >= last - EXACT else max(at // SECOND * SECOND, first)
+
+
+def out_of_range(what: str, instant: float, earliest: float | None, latest: float) -> InstantOutOfRange:
+    """The error for an instant that nothing is kept of."""
+    since = "" if earliest is None else f" from {_shown(earliest)}"
+    message = f"{_shown(instant)} is not an instant that {what} can be read at."
+    hint = f"It can be read{since} to {_shown(latest)}."
+    return InstantOutOfRange(message, hint=hint, earliest=earliest, latest=latest)
+
+
+def _shown(instant: float) -> str:
+    try:
+        return datetime.fromtimestamp(instant, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return str(instant)
+
+
+@contextmanager
+def _temporary(connection: apsw.Connection, name: str) -> Iterator[None]:
+    connection.execute(f"DROP TABLE IF EXISTS temp.{name}")
+    connection.execute(f"CREATE TEMP TABLE {name} ({_COLUMNS}) WITHOUT ROWID")
+    try:
+        yield
+    finally:
+        with suppress(apsw.LockedError):  # it is still being read: the next one drops it
+            connection.execute(f"DROP TABLE temp.{name}")
+
+
+def _gather(connection: apsw.Connection, table: Table, name: str, first: int | None, end: int | None) -> None:
+    """Of each item that has records from the first one on: what it was before the first, and when its last is."""
+    if first is None:
+        return
+    before_end = "" if end is None else f" AND sequence < {end}"
+    records = f"SELECT hh, hk, rk, old, old, at FROM points_{table.id} WHERE sequence >= {first}{before_end}"
+    keep = "ON CONFLICT (hh, hk, rk) DO UPDATE SET at = excluded.at, image = ifnull(image, excluded.image)"
+    connection.execute(f"INSERT INTO temp.{name} {records} ORDER BY sequence {keep}")

@@ -1,0 +1,161 @@
+"""A new table with the items that another had at an instant, filled in steps and seen when it is complete.
+
+Until then it is in no catalog: `restoring(table_id, at)` has its number. What a killed process left is dropped by the
+next restore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain, islice
+from typing import Any, Final
+
+import apsw
+
+from partita.errors import TableInUse
+from partita.store._points import RestoreTable
+from partita.store._requests import Request
+from partita.store._schema import TableSchema
+from partita.store.embedded._catalog import definition_text
+from partita.store.embedded._checks import check_readable, check_table
+from partita.store.embedded._connection import Writer
+from partita.store.embedded._table import Table
+from partita.store.embedded.points._access import StoreAccess
+from partita.store.embedded.points._past_table import opened
+from partita.values import decode_item, item_size
+
+CHUNK: Final = 500
+ABANDONED_SECONDS: Final = 3_600
+"""A restore that has written nothing for so long is not going on."""
+_SQL_RESTORING: Final = "CREATE TABLE IF NOT EXISTS restoring (table_id INTEGER PRIMARY KEY, at REAL NOT NULL)"
+
+
+class BeginRestore(Request[int], frozen=True):
+    """Make a table that is not seen yet; gives its number."""
+
+    schema: TableSchema
+
+
+class FillRestored(Request[None], frozen=True):
+    """Put items, in the stored form, into a table that is not seen yet."""
+
+    number: int
+    schema: TableSchema
+    blobs: tuple[bytes, ...]
+
+
+class FinishRestore(Request[None], frozen=True):
+    """Let the table be seen."""
+
+    number: int
+    schema: TableSchema
+
+
+class AbandonRestore(Request[None], frozen=True):
+    """Drop a table that was not finished."""
+
+    number: int
+
+
+def restore_table(access: StoreAccess, request: RestoreTable, progress: Callable[[int], object]) -> None:
+    """Make the table; `progress` gets how many items were written since the last call.
+
+    Raises:
+        RecoveryDisabled, InstantOutOfRange: the source cannot be restored so. TableInUse: the target exists.
+    """
+    with opened(access, request.table, request.instant) as past:
+        fill_table(access.write, request.schema, past.blobs(), progress)
+
+
+def fill_table(
+    write: Callable[[Any], Any], schema: TableSchema, blobs: Iterable[bytes], progress: Callable[[int], object]
+) -> None:
+    """Make a table of items in the stored form, whole or not at all."""
+    number = write(BeginRestore(schema))
+    try:
+        rest = iter(blobs)
+        while chunk := tuple(islice(rest, CHUNK)):
+            write(FillRestored(number, schema, chunk))
+            progress(len(chunk))
+        write(FinishRestore(number, schema))
+    except BaseException:
+        write(AbandonRestore(number))
+        raise
+
+
+def begin_restore(writer: Writer, request: BeginRestore) -> int:
+    """Make the table under a number that no other has had.
+
+    Raises:
+        TableInUse: there is a table of that name. ValidationFailed: its definition breaks a rule.
+    """
+    connection, schema, now = writer.connection, request.schema, writer.clock()
+    check_readable(schema)
+    check_table(schema)
+    _refuse_existing(writer, schema)
+    connection.execute(_SQL_RESTORING)
+    old: list[Any] = connection.execute(
+        "SELECT table_id FROM restoring WHERE at < ?", (now - ABANDONED_SECONDS,)
+    ).fetchall()
+    for (number,) in old:
+        _drop(connection, number)
+    connection.execute("INSERT INTO tables (name, definition, created_at) VALUES (?, '', 0)", (schema.name,))
+    number = connection.last_insert_rowid()
+    connection.execute("DELETE FROM tables WHERE id = ?", (number,))
+    connection.execute("INSERT INTO restoring VALUES (?, ?)", (number, now))
+    for index in schema.indexes:
+        connection.execute("INSERT INTO indexes (table_id, name) VALUES (?, ?)", (number, index.name))
+    for sql in _table(connection, number, schema).sql_create():
+        connection.execute(sql)
+    return number
+
+
+def _refuse_existing(writer: Writer, schema: TableSchema) -> None:
+    if schema.name in writer.catalog.tables:
+        raise TableInUse(f"Table already exists: {schema.name}")
+
+
+def _table(connection: apsw.Connection, number: int, schema: TableSchema) -> Table:
+    indexes = dict(connection.execute("SELECT name, id FROM indexes WHERE table_id = ?", (number,)))
+    return Table(number, schema, indexes, None)
+
+
+def fill_restored(writer: Writer, request: FillRestored) -> None:
+    """Write the rows of some items; what does not fit an index is left off it."""
+    connection, number = writer.connection, request.number
+    table = _table(connection, number, request.schema)
+    connection.executemany(table.sql_insert, [_row(table, blob) for blob in request.blobs])
+    connection.execute("UPDATE restoring SET at = ? WHERE table_id = ?", (writer.clock(), number))
+
+
+def _row(table: Table, blob: bytes) -> tuple[Any, ...]:
+    item = decode_item(blob)
+    entries = chain.from_iterable(index.entry_or_none(item) for index in table.indexes)
+    return (*table.item_columns(item), table.expiry(item), item_size(item), *entries, blob)
+
+
+def finish_restore(writer: Writer, request: FinishRestore) -> None:
+    """Put the table into the catalog.
+
+    Raises:
+        TableInUse: another has made a table of that name meanwhile.
+    """
+    _refuse_existing(writer, request.schema)
+    connection = writer.connection
+    connection.execute(
+        "INSERT INTO tables (id, name, definition, created_at) VALUES (?, ?, ?, ?)",
+        (request.number, request.schema.name, definition_text(request.schema), writer.clock()),
+    )
+    connection.execute("DELETE FROM restoring WHERE table_id = ?", (request.number,))
+    writer.catalog_changed()
+
+
+def abandon_restore(writer: Writer, request: AbandonRestore) -> None:
+    """Drop what was made of the table."""
+    _drop(writer.connection, request.number)
+
+
+def _drop(connection: apsw.Connection, number: int) -> None:
+    connection.execute(f"DROP TABLE IF EXISTS items_{number}")
+    connection.execute("DELETE FROM indexes WHERE table_id = ?", (number,))
+    connection.execute("DELETE FROM restoring WHERE table_id = ?", (number,))

@@ -1,0 +1,7 @@
+"""Bulk operations: items from the objects of buckets into a table, in the background of the server."""
+
+from partita.wire.bulk._inputs import READERS, Compression, InputFormat, ObjectInput, check_extras
+from partita.wire.bulk._operations import BulkOperations
+from partita.wire.bulk._runner import BulkRunner
+
+__all__ = ["READERS", "BulkOperations", "BulkRunner", "Compression", "InputFormat", "ObjectInput", "check_extras"]

@@ -1,0 +1,129 @@
+"""Records in Amazon Ion: structs one after the other, as text or as binary, with Ion's own types for values.
+
+| Ion | DynamoDB |
+| --- | --- |
+| string, symbol | S |
+| int, decimal | N |
+| blob, clob | B |
+| bool, null | BOOL, NULL |
+| list, struct | L, M |
+| `$dynamodb_SS::[…]`, `$dynamodb_NS::[…]`, `$dynamodb_BS::[…]` | SS, NS, BS |
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import islice
+from typing import Any, BinaryIO, Final, cast
+
+from partita.errors import OperationError, ValidationFailed
+from partita.store import Json
+from partita.transfer.bulk import Record, Unreadable
+from partita.wire.bulk._records import record_of
+
+_SETS: Final = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
+
+
+def ion_records(file: BinaryIO, skip: int) -> Iterator[Record]:
+    """The records of a stream of Ion; after one that is not Ion, nothing can be read.
+
+    Raises:
+        OperationError: the extra `bulk` is not installed.
+    """
+    values = _values(file)
+    try:
+        for value in islice(values, skip, None):
+            yield _record(value)
+    except (_ion_error(), ValueError, TypeError, EOFError, AttributeError) as error:
+        shown = " ".join(str(error).split())[:200]
+        yield Unreadable(f"The object is not valid Ion from here on: {shown}")
+
+
+def _values(file: BinaryIO) -> Iterator[Any]:
+    require_ion()
+    from amazon.ion.simpleion import load  # noqa: PLC0415 - of the extra `bulk`
+
+    return cast("Iterator[Any]", load(file, single_value=False, parse_eagerly=False))
+
+
+def require_ion() -> None:
+    """Refuse to go on without the extra.
+
+    Raises:
+        OperationError: it is not installed.
+    """
+    try:
+        import amazon.ion.simpleion  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise OperationError("Ion needs the extra bulk.", hint="Install it: pip install 'partita[bulk]'.") from error
+
+
+def _ion_error() -> type[Exception]:
+    from amazon.ion.exceptions import IonException  # noqa: PLC0415 - of the extra `bulk`
+
+    error: type[Exception] = IonException
+    return error
+
+
+def _record(value: Any) -> Record:
+    if not isinstance(value, Mapping):
+        return Unreadable("The record is not a struct.", repr(value).encode())
+    given = {name: value[name] for name in value}
+    for name in ("ConditionExpression", "ExpressionAttributeNames"):
+        if name in given:
+            given[name] = _plain(given[name])
+    return record_of(given, _tagged_map, repr(given).encode())
+
+
+def _plain(value: Any) -> Any:
+    """Texts and maps of texts, without what Ion knows of them."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(value[name]) for name in value}
+    return _text(value) if _is_text(value) else value
+
+
+def _tagged_map(value: Any) -> Json:
+    if not isinstance(value, Mapping):
+        raise ValidationFailed("An item is a struct")
+    return {str(name): _tagged(value[name]) for name in value}
+
+
+def _tagged(value: Any) -> Json:
+    """A value with its type tag."""
+    annotations = [_text(each) for each in getattr(value, "ion_annotations", ())]
+    kinds = [_SETS[each] for each in annotations if each in _SETS]
+    if kinds:
+        members = [_tagged(each) for each in value]
+        return {kinds[0]: [next(iter(member.values())) for member in members]}
+    if value is None or type(value).__name__ == "IonPyNull":
+        return {"NULL": True}
+    if isinstance(value, Mapping):
+        return {"M": _tagged_map(value)}
+    if isinstance(value, list | tuple) and not _is_text(value):
+        return {"L": [_tagged(each) for each in value]}
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Json:
+    if isinstance(value, bool) or type(value).__name__ == "IonPyBool":
+        return {"BOOL": bool(value)}
+    if isinstance(value, bytes):
+        return {"B": base64.b64encode(value).decode()}
+    if _is_text(value):
+        return {"S": _text(value)}
+    if isinstance(value, int | Decimal):
+        return {"N": str(Decimal(value))}
+    raise ValidationFailed(
+        f"A value of the Ion type {type(value).__name__.removeprefix('IonPy').lower()} is not supported"
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) or hasattr(value, "text")
+
+
+def _text(value: Any) -> str:
+    text = value if isinstance(value, str) else value.text
+    return "" if text is None else str(text)

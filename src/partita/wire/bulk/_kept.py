@@ -1,0 +1,172 @@
+"""Bulk operations as they are kept: in the journal of loads, beside the tables that they write.
+
+| `part` | `id` | |
+| --- | --- | --- |
+| `operation` | of the operation, which begins with the time | what was asked for, and its status |
+| `unfinished` | of the operation | until it has ended |
+| `token` | the client's | which operation it began, and with what |
+| `inputs` | of the operation | how many objects it has, and their bytes, once they are all listed |
+| `input/ID` | number | one object |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from partita.buckets import StoredObject
+from partita.errors import TableNotFound
+from partita.expressions import Compare, KeyCondition, Path, Value
+from partita.store import (
+    BatchWriteItem,
+    DeleteItem,
+    GetItem,
+    Json,
+    PutItem,
+    QueryTable,
+    Store,
+    TransactAction,
+    TransactWriteItems,
+)
+from partita.transfer.bulk import JOURNAL, Progress
+from partita.values import Item
+from partita.wire._parameters import Requests
+
+IN_PROGRESS: Final = "IN_PROGRESS"
+CANCELLING: Final = "CANCELLING"
+CANCELLED: Final = "CANCELLED"
+FAILED: Final = "FAILED"
+_BATCH: Final = 25
+_STATUS: Final = Path(("status",))
+
+
+class Operation(Struct, frozen=True):
+    """A bulk operation; times are in milliseconds."""
+
+    id: str
+    table: str
+    created_at: float
+    """When its table was made: another one of that name is not meant."""
+    status: str
+    started: int
+    input: Json
+    output: Json
+    token: str | None = None
+    ended: int | None = None
+    max_units: int | None = None
+    tier: str = "STANDARD"
+    failure_code: str | None = None
+    failure: str | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self.status not in (IN_PROGRESS, CANCELLING)
+
+
+def key(part: str, name: str) -> Item:
+    """The key of an item of the journal."""
+    return {"part": part, "id": name}
+
+
+def keep(operation: Operation, before: str | None) -> PutItem:
+    """Keep an operation, if its status is still the one that it had `before`."""
+    item = {
+        **key("operation", operation.id),
+        "status": operation.status,
+        "operation": msgspec.json.encode(operation).decode(),
+    }
+    condition = None if before is None else Compare("=", _STATUS, Value(before))
+    return PutItem(JOURNAL.name, item, condition)
+
+
+def begin(operation: Operation, digest: str) -> TransactWriteItems:
+    """Keep a new operation, which is to be run."""
+    actions: list[TransactAction] = [keep(operation, None), PutItem(JOURNAL.name, key("unfinished", operation.id))]
+    if operation.token is not None:
+        used = {"operation": operation.id, "digest": digest, "at": operation.started}
+        actions.append(PutItem(JOURNAL.name, {**key("token", operation.token), **used}))
+    return TransactWriteItems(tuple(actions))
+
+
+def end(operation: Operation, before: str) -> TransactWriteItems:
+    """Keep the end of an operation."""
+    return TransactWriteItems((keep(operation, before), DeleteItem(JOURNAL.name, key("unfinished", operation.id))))
+
+
+def found(part: str, name: str) -> Requests[Item | None]:
+    """An item of the journal, where there is one."""
+    try:
+        response = yield GetItem(JOURNAL.name, key(part, name), consistent=True)
+    except TableNotFound:
+        return None
+    item: Item | None = response.item
+    return item
+
+
+def read_operation(name: str) -> Requests[Operation | None]:
+    """The operation of that identifier."""
+    item = yield from found("operation", name)
+    return None if item is None else msgspec.json.decode(item["operation"], type=Operation)
+
+
+def read_progress(name: str) -> Requests[tuple[Progress, int | None]]:
+    """How far an operation is, and the bytes of all its objects, once they are known."""
+    item = yield from found("progress", name)
+    listed = yield from found("inputs", name)
+    progress = Progress() if item is None else msgspec.convert(item["progress"], Progress)
+    return progress, None if listed is None else listed["bytes"]
+
+
+def unfinished(store: Store) -> list[str]:
+    """The operations that are to be run, oldest first."""
+    try:
+        page = store.execute(QueryTable(JOURNAL.name, KeyCondition((("part", "unfinished"),)), consistent=True))
+    except TableNotFound:
+        return []
+    return [item["id"] for item in page.items]
+
+
+def keep_inputs(store: Store, operation: str, objects: list[StoredObject]) -> None:
+    """Keep which objects are read: those that were there when the operation began."""
+    writes = [
+        PutItem(JOURNAL.name, {**key(f"input/{operation}", f"{number:08}"), **msgspec.to_builtins(each)})
+        for number, each in enumerate(objects)
+    ]
+    for first in range(0, len(writes), _BATCH):
+        store.execute(BatchWriteItem(tuple(writes[first : first + _BATCH])))
+    size = sum(each.size for each in objects)
+    store.execute(PutItem(JOURNAL.name, {**key("inputs", operation), "count": len(objects), "bytes": size}))
+
+
+def kept_inputs(store: Store, operation: str) -> list[StoredObject] | None:
+    """The objects that are read; None where they are not all listed yet."""
+    if store.execute(GetItem(JOURNAL.name, key("inputs", operation), consistent=True)).item is None:
+        return None
+    fields = StoredObject.__struct_fields__
+    return [
+        msgspec.convert({name: item[name] for name in fields}, StoredObject)
+        for item in _all(store, f"input/{operation}")
+    ]
+
+
+def forget_inputs(store: Store, operation: str) -> None:
+    """Keep no objects of an operation that has ended."""
+    items = [*_all(store, f"input/{operation}")]
+    for first in range(0, len(items), _BATCH):
+        some = items[first : first + _BATCH]
+        store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key(it["part"], it["id"])) for it in some)))
+
+
+def _all(store: Store, part: str) -> Iterator[Item]:
+    start: Item | None = None
+    while True:
+        request = QueryTable(JOURNAL.name, KeyCondition((("part", part),)), start=start, consistent=True)
+        page = store.execute(request)
+        yield from page.items
+        start = page.last_key
+        if start is None:
+            return

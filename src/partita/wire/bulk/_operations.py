@@ -1,0 +1,261 @@
+"""StartBulkPutItems, DescribeBulkOperation, ListBulkOperations and CancelBulkOperation."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from partita.errors import (
+    ConditionFailed,
+    OperationError,
+    TableInUse,
+    TableNotFound,
+    TokenMismatch,
+    ValidationFailed,
+)
+from partita.expressions import KeyCondition
+from partita.runtime import Clock, new_ulid
+from partita.store import CreateTable, Json, ListTables, PageResponse, QueryTable, TableDescription
+from partita.transfer.bulk import JOURNAL, Progress
+from partita.wire._describe import table_arn
+from partita.wire._faults import Fault
+from partita.wire._parameters import Operation as WireOperation
+from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire.bulk import _kept
+from partita.wire.bulk._configuration import TIERS, read_input, read_output, read_token, read_units
+from partita.wire.bulk._kept import CANCELLING, IN_PROGRESS, Operation
+from partita.wire.bulk._runner import BulkRunner
+from partita.wire.tables import existing, table_identity
+
+MAX_LISTED: Final = 25
+DEFAULT_LISTED: Final = 10
+MIN_ARN: Final = 37
+LISTED_MILLISECONDS: Final = 90 * 24 * 3_600_000
+TOKEN_MILLISECONDS: Final = 8 * 3_600_000
+MAX_ACTIVE: Final = 50
+_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/bulk-operation/([0-9A-Za-z-]+)")
+_TOKEN: Final = re.compile(r"([0-9a-f]{16})+")
+
+
+class BulkOperations:
+    """The operations. `runner` runs them; without one, none can be started here."""
+
+    def __init__(self, clock: Clock, runner: BulkRunner | None) -> None:
+        self._clock = clock
+        self._runner = runner
+
+    def operations(self) -> dict[str, WireOperation]:
+        """By name."""
+        return {
+            "StartBulkPutItems": self.start,
+            "DescribeBulkOperation": self.describe,
+            "ListBulkOperations": self.list,
+            "CancelBulkOperation": self.cancel,
+        }
+
+    def start(self, call: Parameters) -> Requests[Json]:
+        """Begin to put the items of objects into a table."""
+        table, token = call.table(), read_token(call)
+        asked = (read_input(call), read_output(call), read_units(call), call.choice("PerformanceTier", TIERS))
+        digest = hashlib.sha256(msgspec.json.encode((table, *asked), order="deterministic")).hexdigest()
+        now = int(self._clock() * 1000)
+        if token is not None:
+            again = yield from self._begun_before(token, digest, now)
+            if again is not None:
+                return {"BulkOperationDescription": (yield from _description(again, call.region))}
+        description: TableDescription = yield from existing(table)
+        self._check(call, asked)
+        yield from _refuse_active(table)
+        operation = Operation(
+            id=f"{now:014}-{new_ulid()[-8:].lower()}",
+            table=table,
+            created_at=description.created_at,
+            status=IN_PROGRESS,
+            started=now,
+            input=asked[0],
+            output=asked[1],
+            token=token,
+            max_units=asked[2],
+            tier=asked[3] or "STANDARD",
+        )
+        yield _kept.begin(operation, digest)
+        self._wake(call)
+        return {"BulkOperationDescription": (yield from _description(operation, call.region))}
+
+    def _begun_before(self, token: str, digest: str, now: int) -> Requests[Operation | None]:
+        """The operation that the same request has begun."""
+        used = yield from _kept.found("token", token)
+        if used is None or used["at"] < now - TOKEN_MILLISECONDS:
+            return None
+        if used["digest"] != digest:
+            raise TokenMismatch("DynamoDB rejected the request because you retried a request with a different payload")
+        return (yield from _kept.read_operation(used["operation"]))
+
+    def _check(self, call: Parameters, asked: tuple[Json, Json, Any, Any]) -> None:
+        """Refuse what this server cannot do."""
+        if self._runner is None:
+            raise ValidationFailed("This server has no buckets: start it with --buckets")
+        try:
+            self._runner.check(call.region, asked[0], asked[1])
+        except OperationError as error:
+            raise ValidationFailed(error.message) from None
+
+    def _wake(self, call: Parameters) -> None:
+        if self._runner is not None:
+            self._runner.wake(call.region)
+
+    def describe(self, call: Parameters) -> Requests[Json]:
+        """What became of an operation so far."""
+        operation = yield from _found(call)
+        if not operation.is_finished:
+            self._wake(call)  # after a restart, whoever asks first has it go on
+        return {"BulkOperationDescription": (yield from _description(operation, call.region))}
+
+    def cancel(self, call: Parameters) -> Requests[Json]:
+        """Have an operation end early; what was written stays."""
+        operation = yield from _found(call)
+        if operation.status == IN_PROGRESS:
+            with suppress(ConditionFailed):  # it has just ended, or was cancelled by another call
+                yield _kept.keep(msgspec.structs.replace(operation, status=CANCELLING), IN_PROGRESS)
+            operation = yield from _found(call)
+        if operation.status != CANCELLING:
+            raise ValidationFailed(f"The bulk operation cannot be cancelled: its status is {operation.status}")
+        self._wake(call)
+        return {"BulkOperationArn": _arn(operation, call.region), "BulkOperationStatus": CANCELLING}
+
+    def list(self, call: Parameters) -> Requests[Json]:
+        """The operations of the last 90 days, newest first."""
+        limit = call.whole("MaxResults")
+        if limit is not None and not 1 <= limit <= MAX_LISTED:
+            bound = "less than or equal to 25" if limit > 1 else "greater than or equal to 1"
+            refuse(violated(limit, "maxResults", f"Member must have value {bound}"))
+        start = _start(call.text("NextToken"))
+        newest = QueryTable(
+            JOURNAL.name,
+            KeyCondition((("part", "operation"),)),
+            limit=limit or DEFAULT_LISTED,
+            start=None if start is None else _kept.key("operation", start),
+            forward=False,
+            consistent=True,
+        )
+        try:
+            page: PageResponse = yield newest
+        except TableNotFound:
+            return {"BulkOperationsSummaryList": []}
+        operations = [msgspec.json.decode(item["operation"], type=Operation) for item in page.items]
+        oldest = int(self._clock() * 1000) - LISTED_MILLISECONDS
+        listed = [each for each in operations if each.started >= oldest]
+        body: Json = {"BulkOperationsSummaryList": [_summary(each, call.region) for each in listed]}
+        if page.last_key is not None and len(listed) == len(operations):
+            body["NextToken"] = _next(page.last_key["id"])
+        return body
+
+
+def _refuse_active(table: str) -> Requests[None]:
+    """Make the journal where there is none; one operation at a time writes to a table.
+
+    Raises:
+        Fault: the table has one that has not ended, or there are too many.
+    """
+    tables = yield ListTables()
+    if JOURNAL.name not in tables:
+        with suppress(TableInUse):  # another connection was first
+            yield CreateTable(JOURNAL)
+    page: PageResponse = yield QueryTable(JOURNAL.name, KeyCondition((("part", "unfinished"),)), consistent=True)
+    if len(page.items) >= MAX_ACTIVE:
+        raise Fault("LimitExceededException", f"There are {MAX_ACTIVE} bulk operations that have not ended")
+    for item in page.items:
+        other = yield from _kept.read_operation(item["id"])
+        if other is not None and other.table == table:
+            raise Fault("ResourceInUseException", f"Table has a bulk operation in progress: {table}")
+
+
+def _found(call: Parameters) -> Requests[Operation]:
+    arn = call.required("BulkOperationArn", "bulkOperationArn")
+    if len(arn) < MIN_ARN:
+        refuse(violated(arn, "bulkOperationArn", f"Member must have length greater than or equal to {MIN_ARN}"))
+    match = _ARN.fullmatch(arn)
+    operation = None if match is None else (yield from _kept.read_operation(match[1]))
+    if operation is None:
+        raise Fault("ResourceNotFoundException", f"Requested resource not found: Bulk operation: {arn} not found")
+    return operation
+
+
+def _arn(operation: Operation, region: str) -> str:
+    return f"{table_arn(region, operation.table)}/bulk-operation/{operation.id}"
+
+
+def _summary(operation: Operation, region: str) -> Json:
+    ended = {} if operation.ended is None else {"EndTime": operation.ended / 1000}
+    return {
+        "BulkOperationArn": _arn(operation, region),
+        "BulkOperationStatus": operation.status,
+        "StartTime": operation.started / 1000,
+        **ended,
+    }
+
+
+def _description(operation: Operation, region: str) -> Requests[Json]:
+    progress, total = yield from _kept.read_progress(operation.id)
+    body = _summary(operation, region) | {
+        "TableDetails": [
+            {
+                "TableName": table_arn(region, operation.table),
+                "TableId": table_identity(operation.table, operation.created_at),
+            }
+        ],
+        "InputS3Configuration": operation.input,
+        "OutputS3Configuration": operation.output,
+        "ProcessedItemCount": progress.processed,
+        "ProcessedInputBytes": progress.read_bytes,
+        "FailedItemCount": progress.failed,
+        "PerformanceTier": operation.tier,
+    }
+    others = {
+        "ClientToken": operation.token,
+        "TotalInputBytes": total,
+        "MaxWriteRequestUnits": operation.max_units,
+        "FailureCode": operation.failure_code,
+        "FailureMessage": operation.failure,
+    }
+    body |= {name: value for name, value in others.items() if value is not None}
+    if progress.processed:
+        body["BulkOperationUsage"] = [(yield from _usage(operation.table, region, progress))]
+    return body
+
+
+def _usage(table: str, region: str, progress: Progress) -> Requests[Json]:
+    """The bytes that were put, of the table and of each index."""
+    try:
+        description: TableDescription = yield from existing(table)
+        local = {index.name for index in description.schema.indexes if index.local}
+    except Fault:
+        local = set()
+    whole = progress.written_bytes + sum(progress.index_bytes.values())
+    body: Json = {
+        "TableName": table_arn(region, table),
+        "BulkPutBytes": whole,
+        "Table": {"BulkPutBytes": progress.written_bytes},
+    }
+    for name, size in progress.index_bytes.items():
+        kind = "LocalSecondaryIndexes" if name in local else "GlobalSecondaryIndexes"
+        body.setdefault(kind, {})[name] = {"BulkPutBytes": size}
+    return body
+
+
+def _next(last: str) -> str:
+    """The token of the next page: hexadecimal digits, a multiple of 16."""
+    digits = last.encode().hex()
+    return digits + "0" * (-len(digits) % 16)
+
+
+def _start(token: str | None) -> str | None:
+    if token is None:
+        return None
+    if not _TOKEN.fullmatch(token):
+        refuse(violated(token, "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"))
+    return bytes.fromhex(token).rstrip(b"\0").decode(errors="replace")

@@ -1,0 +1,128 @@
+"""One bulk operation: its objects are listed once, loaded, and reported on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from partita.buckets import Buckets, Encryption
+from partita.errors import OperationError, TableNotFound
+from partita.runtime import run
+from partita.store import DescribeTable, Json, Store
+from partita.transfer import Pace
+from partita.transfer.bulk import BulkLoad
+from partita.wire._describe import table_arn
+from partita.wire.bulk import _kept
+from partita.wire.bulk._inputs import READERS, ObjectInput
+from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
+
+MAX_OBJECTS: Final = 50_000
+_ALGORITHMS: Final = {"AES256": "AES256", "KMS": "aws:kms"}
+
+
+def report_prefix(output: Json) -> str:
+    """What the keys of all reports begin with that are asked for so."""
+    prefix = str(output.get("S3KeyPrefix", "")).strip("/")
+    return f"{prefix}/AWSDynamoDB/" if prefix else "AWSDynamoDB/"
+
+
+class OperationRun:
+    """A run of an operation, which may be the second."""
+
+    def __init__(self, store: Store, buckets: Buckets, operation: Operation, stopped: Callable[[], bool]) -> None:
+        self._store = store
+        self._buckets = buckets
+        self._operation = operation
+        self._stopped = stopped
+        self._is_cancelled = False
+        self._load = BulkLoad(
+            store,
+            operation.table,
+            operation.id,
+            reports=operation.output["OutputType"],
+            pace=Pace(operation.max_units),
+        )
+
+    def run(self) -> str | None:
+        """Load what is not loaded; the status that it ends with, or None where the server is stopped.
+
+        Raises:
+            PartitaError: it cannot go on.
+        """
+        if self._is_to_stop():
+            return CANCELLED if self._is_cancelled else None
+        inputs = self._inputs()
+        if not self._load.run(inputs, self._is_to_stop):
+            return CANCELLED if self._is_cancelled else None
+        return "COMPLETED_WITH_ERRORS" if self._load.progress().failed else "COMPLETED"
+
+    def _is_to_stop(self) -> bool:
+        """Looked at before each transaction.
+
+        Raises:
+            TableNotFound: the table is gone, or another one has its name.
+        """
+        operation = self._operation
+        if self._store.execute(DescribeTable(operation.table)).created_at != operation.created_at:
+            raise TableNotFound(f"Requested resource not found: Table: {operation.table} not found")
+        now = run(_kept.read_operation(operation.id), self._store.execute)
+        self._is_cancelled = now is not None and now.status == CANCELLING
+        return self._is_cancelled or self._stopped()
+
+    def _inputs(self) -> list[ObjectInput]:
+        source, name = self._operation.input, self._operation.id
+        objects = _kept.kept_inputs(self._store, name)
+        if objects is None:
+            objects = [*self._buckets.objects(source["S3Bucket"], source.get("S3KeyPrefix", ""))]
+            if not objects:
+                where = f"{source['S3Bucket']}/{source.get('S3KeyPrefix', '')}"
+                raise OperationError(f"There are no objects at {where}")
+            if len(objects) > MAX_OBJECTS:
+                raise OperationError(f"There are more than {MAX_OBJECTS:,} objects")
+            _kept.keep_inputs(self._store, name, objects)
+        compression = source.get("InputCompressionType", "NONE")
+        read = READERS[source["InputFormat"]]
+        return [
+            ObjectInput(each.key, each.size, partial(self._buckets.open, each), read, compression) for each in objects
+        ]
+
+    def write_reports(self, ended: Operation) -> None:
+        """Write what was not written to the table, and what the whole operation did, to where it was asked for.
+
+        Raises:
+            PartitaError: there is no such place, or it cannot be written.
+        """
+        output = self._operation.output
+        folder = f"{report_prefix(output)}{self._operation.id}/"
+        encryption = _encryption(output)
+
+        def write(name: str, body: bytes) -> None:
+            self._buckets.write(output["S3Bucket"], f"{folder}{name}", body, encryption)
+
+        names = self._load.write_reports(write)
+        progress = self._load.progress()
+        summary = {
+            "bulkOperationId": ended.id,
+            "tableArn": table_arn("us-east-1", ended.table),
+            "startTime": ended.started / 1000,
+            "status": ended.status,
+            "inputS3Configuration": ended.input,
+            "processedItemCount": progress.processed,
+            "failedItemCount": progress.failed,
+            "conditionCheckFailureCount": progress.unmet,
+            "files": [f"{folder}{name}" for name in names],
+        }
+        write("manifest-summary.json", msgspec.json.encode(summary))
+
+    def forget(self) -> None:
+        """Keep nothing of what is needed only while it runs."""
+        self._load.forget_reports()
+        _kept.forget_inputs(self._store, self._operation.id)
+
+
+def _encryption(output: Json) -> Encryption | None:
+    algorithm = output.get("S3SseAlgorithm")
+    return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], output.get("S3SseKmsKeyId"))

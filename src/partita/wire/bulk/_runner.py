@@ -1,0 +1,191 @@
+"""Runs bulk operations in the background: one at a time for each store, in one of the processes that serve it.
+
+    Start ── kept as unfinished ── wakes the thread of the store ── lock between processes ── load ── reports ── end
+
+A process that is killed releases the lock. Whoever has it next, another process or this one after a restart, finds the
+operation among the unfinished ones and goes on where the journal says that it was.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+from msgspec.structs import replace
+
+from partita.buckets import Buckets
+from partita.errors import (
+    AccessDenied,
+    BucketNotFound,
+    ConditionFailed,
+    ObjectChanged,
+    OperationError,
+    PartitaError,
+    StoreClosed,
+    StoreUnavailable,
+    TableNotFound,
+    TransactionCancelled,
+)
+from partita.runtime import Clock, run, system_clock
+from partita.store import Json, Store
+from partita.store.embedded import EmbeddedStore
+from partita.transfer.bulk import load_lock
+from partita.wire.bulk import _kept
+from partita.wire.bulk._inputs import check_extras
+from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
+from partita.wire.bulk._run import OperationRun, report_prefix
+
+_LOG: Final = logging.getLogger("partita.wire")
+TRIES: Final = 6
+"""So often a bucket that is in trouble is asked."""
+WAIT_SECONDS: Final = 0.25
+"""How often a process looks whether another one, which runs operations, is done or gone."""
+_CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
+    (BucketNotFound, "S3NoSuchBucket"),
+    (AccessDenied, "S3AccessDenied"),
+    (ObjectChanged, "S3ObjectModified"),
+    (OperationError, "ValidationException"),
+    (TableNotFound, "ResourceNotFoundException"),
+)
+
+
+class BulkRunner:
+    """Runs the operations of the stores that `store_of` gives by region."""
+
+    def __init__(
+        self,
+        store_of: Callable[[str], Store],
+        buckets: Buckets,
+        *,
+        clock: Clock = system_clock,
+        pause: Callable[[float], object] | None = None,
+    ) -> None:
+        self._store_of = store_of
+        self._buckets = buckets
+        self._clock = clock
+        self._stopped = threading.Event()
+        self._pause = self._stopped.wait if pause is None else pause
+        self._lock = threading.Lock()
+        self._wanted: set[int] = set()
+        self._threads: dict[int, threading.Thread] = {}
+
+    def check(self, region: str, source: Json, output: Json) -> None:
+        """Refuse an operation that cannot be run here.
+
+        Raises:
+            OperationError: the store or an extra is missing for it, or a name leads out of the buckets.
+        """
+        if not isinstance(self._store_of(region), EmbeddedStore):
+            raise OperationError("Bulk operations are not run by a server that behaves as AWS does, for tests.")
+        check_extras(source["InputFormat"], source.get("InputCompressionType", "NONE"))
+        self._buckets.check_key(source["S3Bucket"], "object")
+        self._buckets.check_key(output["S3Bucket"], f"{report_prefix(output)}object")
+
+    def wake(self, region: str) -> None:
+        """Have the thread of a region's store look for operations that are to be run."""
+        store = self._store_of(region)
+        with self._lock:
+            if self._stopped.is_set():
+                return
+            self._wanted.add(id(store))
+            if id(store) not in self._threads:
+                thread = threading.Thread(target=self._run, args=(store,), name="bulk", daemon=True)
+                self._threads[id(store)] = thread
+                thread.start()
+
+    def stop(self) -> None:
+        """Stop after what is being written; the operations go on when they are run again."""
+        self._stopped.set()
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until nothing is run here."""
+        with self._lock:
+            threads = [*self._threads.values()]
+        for thread in threads:
+            thread.join()
+
+    def _run(self, store: Store) -> None:
+        """What the thread does: until nobody has asked again."""
+        while True:
+            with self._lock:
+                if id(store) not in self._wanted or self._stopped.is_set():
+                    del self._threads[id(store)]
+                    return
+                self._wanted.discard(id(store))
+            try:
+                self._run_unfinished(store)
+            except StoreClosed:
+                return
+            except Exception:  # noqa: BLE001 - whatever it is, the server goes on
+                _LOG.exception("Bulk operations cannot be run now; they go on when the next request asks for one.")
+
+    def _run_unfinished(self, store: Store) -> None:
+        lock = load_lock(store)
+        try:
+            while not self._stopped.is_set() and (names := _kept.unfinished(store)):
+                if not lock.acquire(blocking=False):
+                    self._pause(WAIT_SECONDS)
+                    continue
+                try:
+                    for name in names:
+                        self._run_one(store, name)
+                finally:
+                    lock.release()
+        finally:
+            lock.close()
+
+    def _run_one(self, store: Store, name: str) -> None:
+        operation = run(_kept.read_operation(name), store.execute)
+        if operation is None or operation.is_finished or self._stopped.is_set():
+            return
+        running = OperationRun(store, self._buckets, operation, self._stopped.is_set)
+        try:
+            status = self._patiently(running)
+            if status is None:
+                return
+            self._end(store, running, replace(operation, status=status))
+        except PartitaError as error:
+            if isinstance(error, StoreClosed):
+                raise
+            code = next((code for kind, code in _CODES if isinstance(error, kind)), "InternalServerError")
+            failed = replace(operation, status=FAILED, failure_code=code, failure=error.message)
+            self._end(store, running, failed)
+
+    def _patiently(self, running: OperationRun) -> str | None:
+        """Run it, again where a bucket was in trouble; the status that it ends with, or None where it was stopped."""
+        for attempt in range(1, TRIES + 1):
+            try:
+                return running.run()
+            except StoreUnavailable:
+                if attempt == TRIES or self._stopped.is_set():
+                    raise
+                self._pause(WAIT_SECONDS * 2**attempt)
+        raise AssertionError  # the last try has raised
+
+    def _end(self, store: Store, running: OperationRun, ended: Operation) -> None:
+        """Write the reports, then keep that it has ended; where it was cancelled meanwhile, keep that."""
+        if ended.status != FAILED:
+            running.write_reports(ended)
+        else:
+            with suppress(PartitaError):  # it may have failed because there is no place for them
+                running.write_reports(ended)
+        while True:
+            now = run(_kept.read_operation(ended.id), store.execute)
+            if now is None or now.is_finished:
+                break
+            if now.status == CANCELLING and ended.status != FAILED:
+                ended = replace(
+                    ended,
+                    status=CANCELLED,
+                    failure_code="OperationCancelled",
+                    failure="The bulk operation was cancelled by a request",
+                )
+            ended = replace(ended, ended=int(self._clock() * 1000))
+            with suppress(ConditionFailed, TransactionCancelled):  # its status has just changed
+                store.execute(_kept.end(ended, now.status))
+                break
+        running.forget()

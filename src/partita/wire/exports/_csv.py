@@ -1,0 +1,46 @@
+"""Records in CSV, as ImportTable reads them: key attributes have their types, and every other attribute is a text."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import BinaryIO
+
+from partita.errors import PartitaError
+from partita.store.embedded import BulkPut
+from partita.transfer.bulk import Record, Unreadable
+from partita.values import AttributeValue, Item, number
+
+
+def csv_records(
+    kinds: Mapping[str, str], delimiter: str, header: Sequence[str] | None, file: BinaryIO, skip: int
+) -> Iterator[Record]:
+    """The records of a file, whose first row names the columns unless a header is given. An empty cell is left out."""
+    rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""), delimiter=delimiter, strict=True)
+    try:
+        names = next(rows, []) if header is None else list(header)
+        for cells in islice(rows, skip, None):
+            if cells:
+                yield _record(kinds, names, cells)
+    except (csv.Error, UnicodeDecodeError) as error:
+        yield Unreadable(f"The object is not valid CSV from here on: {error}")
+
+
+def _record(kinds: Mapping[str, str], names: Sequence[str], cells: Sequence[str]) -> Record:
+    if len(cells) != len(names):
+        return Unreadable(f"The record has {len(cells)} cells, not {len(names)}.", ",".join(cells).encode())
+    try:
+        item: Item = {name: _value(kinds.get(name, "S"), cell) for name, cell in zip(names, cells, strict=True) if cell}
+    except (ValueError, ArithmeticError, binascii.Error, PartitaError) as error:
+        return Unreadable(f"A key attribute cannot be read: {error}", ",".join(cells).encode())
+    return BulkPut(item)
+
+
+def _value(kind: str, cell: str) -> AttributeValue:
+    if kind == "N":
+        return number(cell)
+    return base64.b64decode(cell, validate=True) if kind == "B" else cell

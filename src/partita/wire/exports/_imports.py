@@ -1,0 +1,170 @@
+"""ImportTable, DescribeImport and ListImports."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from partita.errors import OperationError, ValidationFailed
+from partita.runtime import Clock, new_ulid
+from partita.store import Json
+from partita.wire._describe import ACCOUNT, table_arn
+from partita.wire._faults import Fault
+from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire.bulk import check_extras
+from partita.wire.exports import _jobs
+from partita.wire.exports._jobs import Job
+from partita.wire.exports._runner import JobRunner
+
+_FORMATS: Final = ("DYNAMODB_JSON", "ION", "CSV")
+_COMPRESSIONS: Final = ("GZIP", "ZSTD", "NONE")
+_DELIMITERS: Final = frozenset(",;:|\t ")
+_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/import/([0-9A-Za-z-]+)")
+_LOGS: Final = "/aws-dynamodb/imports"
+
+
+class Imports:
+    """The operations. `create` makes the table; `runner` fills it, and without one nothing can be imported here."""
+
+    def __init__(self, clock: Clock, runner: JobRunner | None, create: Operation) -> None:
+        self._clock = clock
+        self._runner = runner
+        self._create = create
+
+    def operations(self) -> dict[str, Operation]:
+        """By name."""
+        return {"ImportTable": self.start, "DescribeImport": self.describe, "ListImports": _list}
+
+    def start(self, call: Parameters) -> Requests[Json]:
+        """Make a table, and begin to fill it."""
+        asked, token = _asked(call), call.text("ClientToken")
+        digest, now = _jobs.digest_of(call), int(self._clock() * 1000)
+        again = yield from _jobs.begun_before("import", token, now)
+        if again is not None:
+            if again.digest != digest:
+                message = "There was a conflict with a previous import request that had the same client token."
+                raise Fault("ImportConflictException", message)
+            return _described(again, call.region)
+        self._check(call, asked)
+        parameters = Parameters(asked["TableCreationParameters"], call.headers)
+        made = yield from self._create(parameters)
+        assert made is not None  # noqa: S101 - it describes the table
+        job = Job(
+            kind="import",
+            id=f"{now:014}-{new_ulid()[-8:].lower()}",
+            table=parameters.table(),
+            table_id=made["TableDescription"]["TableId"],
+            asked=asked,
+            digest=digest,
+            started=now,
+            token=token,
+        )
+        yield from _jobs.begin(job)
+        self._wake(call)
+        return _described(job, call.region)
+
+    def _check(self, call: Parameters, asked: Json) -> None:
+        """Refuse what this server cannot do."""
+        if self._runner is None:
+            raise ValidationFailed("This server has no buckets: start it with --buckets")
+        try:
+            check_extras(asked["InputFormat"], asked["InputCompressionType"])
+            self._runner.check(call.region, asked["S3BucketSource"]["S3Bucket"], "")
+        except OperationError as error:
+            raise ValidationFailed(error.message) from None
+
+    def _wake(self, call: Parameters) -> None:
+        if self._runner is not None:
+            self._runner.wake(call.region)
+
+    def describe(self, call: Parameters) -> Requests[Json]:
+        """What became of an import."""
+        arn = call.required("ImportArn", "importArn")
+        match = _ARN.fullmatch(arn)
+        job = None if match is None else (yield from _jobs.found("import", match[1]))
+        if job is None:
+            raise Fault("ImportNotFoundException", f"Import not found: {arn}")
+        if not job.is_finished:
+            self._wake(call)  # after a restart, whoever asks first has it go on
+        return _described(job, call.region)
+
+
+def _asked(call: Parameters) -> Json:
+    source, table = call.fields("S3BucketSource"), call.fields("TableCreationParameters")
+    if source is None:
+        refuse(violated(None, "s3BucketSource", "Member must not be null"))
+    if table is None:
+        refuse(violated(None, "tableCreationParameters", "Member must not be null"))
+    Parameters(source).required("S3Bucket", "s3BucketSource.s3Bucket")
+    kind = call.choice("InputFormat", _FORMATS)
+    if kind is None:
+        refuse(violated(None, "inputFormat", "Member must not be null"))
+    asked: dict[str, Any] = {
+        "S3BucketSource": source,
+        "InputFormat": kind,
+        "InputCompressionType": call.choice("InputCompressionType", _COMPRESSIONS, "NONE"),
+        "TableCreationParameters": table,
+    }
+    options = call.fields("InputFormatOptions")
+    if options is not None:
+        asked["InputFormatOptions"] = _checked_options(options, kind or "")
+    return asked
+
+
+def _checked_options(options: Json, kind: str) -> Json:
+    given = Parameters(options).fields("Csv")
+    if given is not None and kind != "CSV":
+        raise ValidationFailed("InputFormatOptions can only be specified for the InputFormat CSV")
+    part = Parameters(given or {})
+    delimiter, header = part.text("Delimiter"), part.texts("HeaderList")
+    if delimiter is not None and delimiter not in _DELIMITERS:
+        rule = "Member must satisfy regular expression pattern: [,;:|\\t ]"
+        refuse(violated(delimiter, "inputFormatOptions.csv.delimiter", rule))
+    if header == []:
+        rule = "Member must have length greater than or equal to 1"
+        refuse(violated("[]", "inputFormatOptions.csv.headerList", rule))
+    return options
+
+
+def _arn(job: Job, region: str) -> str:
+    return f"{table_arn(region, job.table)}/import/{job.id}"
+
+
+def _summary(job: Job, region: str) -> Json:
+    body: dict[str, Any] = {
+        "ImportArn": _arn(job, region),
+        "ImportStatus": job.status,
+        "TableArn": table_arn(region, job.table),
+        "S3BucketSource": job.asked["S3BucketSource"],
+        "CloudWatchLogGroupArn": f"arn:aws:logs:{region}:{ACCOUNT}:log-group:{_LOGS}:*",
+        "InputFormat": job.asked["InputFormat"],
+        "StartTime": job.started / 1000,
+    }
+    if job.ended is not None:
+        body["EndTime"] = job.ended / 1000
+    return body
+
+
+def _described(job: Job, region: str) -> Json:
+    body: dict[str, Any] = {
+        **_summary(job, region),
+        "TableId": job.table_id,
+        "ErrorCount": job.errors,
+        "ProcessedSizeBytes": job.bytes,
+        "ProcessedItemCount": job.processed,
+        "ImportedItemCount": job.items,
+        **{name: value for name, value in job.asked.items() if name != "S3BucketSource"},
+    }
+    if job.token is not None:
+        body["ClientToken"] = job.token
+    if job.failure_code is not None:
+        body |= {"FailureCode": job.failure_code, "FailureMessage": job.failure}
+    return {"ImportTableDescription": body}
+
+
+def _list(call: Parameters) -> Requests[Json]:
+    """The imports into all tables, or into one."""
+    table = None if call.text("TableArn") is None else call.table("TableArn")
+    jobs = yield from _jobs.all_jobs("import")
+    page, more = _jobs.page_of(call, [job for job in jobs if table in (None, job.table)], "PageSize")
+    return {"ImportSummaryList": [_summary(job, call.region) for job in page], **more}

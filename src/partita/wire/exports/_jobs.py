@@ -1,0 +1,162 @@
+"""Exports and imports as they are kept: items of the server's own table, beside the settings of tables."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from partita.errors import TableNotFound
+from partita.expressions import BeginsWith, Path, Value
+from partita.store import GetItem, Json, PageResponse, PutItem, ScanTable, Store
+from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire.tables import SETTINGS_TABLE, make_settings_table
+
+JobKind: TypeAlias = Literal["export", "import"]
+
+IN_PROGRESS: Final = "IN_PROGRESS"
+COMPLETED: Final = "COMPLETED"
+FAILED: Final = "FAILED"
+MAX_LISTED: Final = 25
+TOKEN_MILLISECONDS: Final = 8 * 3_600_000
+_HEX: Final = 16
+_MIN_TOKEN: Final = 112
+
+
+class Job(Struct, frozen=True):
+    """An export or an import; times are in milliseconds."""
+
+    kind: JobKind
+    id: str
+    table: str
+    table_id: str
+    asked: Json
+    """The parameters of the call."""
+    digest: str
+    started: int
+    status: str = IN_PROGRESS
+    token: str | None = None
+    ended: int | None = None
+    items: int = 0
+    bytes: int = 0
+    processed: int = 0
+    errors: int = 0
+    manifest: str | None = None
+    failure_code: str | None = None
+    failure: str | None = None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self.status != IN_PROGRESS
+
+
+def keep(job: Job) -> PutItem:
+    """Keep what is known of a job."""
+    return PutItem(SETTINGS_TABLE, {"table": f"{job.kind}/{job.id}", "job": msgspec.json.encode(job).decode()})
+
+
+def begin(job: Job) -> Requests[None]:
+    """Keep a new job."""
+    yield from make_settings_table()
+    yield keep(job)
+
+
+def found(kind: JobKind, name: str) -> Requests[Job | None]:
+    """The job of that identifier."""
+    try:
+        response = yield GetItem(SETTINGS_TABLE, {"table": f"{kind}/{name}"}, consistent=True)
+    except TableNotFound:
+        return None
+    return None if response.item is None else _read(response.item)
+
+
+def _read(item: dict[str, Any]) -> Job:
+    return msgspec.json.decode(item["job"], type=Job)
+
+
+def all_jobs(kind: JobKind) -> Requests[list[Job]]:
+    """Every job of a kind, oldest first."""
+    jobs: list[Job] = []
+    start = None
+    while True:
+        try:
+            page: PageResponse = yield _scan(kind, start)
+        except TableNotFound:
+            return []
+        jobs += [_read(item) for item in page.items]
+        start = page.last_key
+        if start is None:
+            return sorted(jobs, key=lambda job: job.id)
+
+
+def _scan(kind: JobKind, start: Any) -> ScanTable:
+    named = BeginsWith(Path(("table",)), Value(f"{kind}/"))
+    return ScanTable(SETTINGS_TABLE, filter=named, start=start, consistent=True)
+
+
+def unfinished(store: Store) -> Iterator[Job]:
+    """The jobs that are to be run."""
+    kinds: tuple[JobKind, ...] = ("export", "import")
+    for kind in kinds:
+        requests = all_jobs(kind)
+        try:
+            request = next(requests)
+            while True:
+                try:
+                    response = store.execute(request)
+                except TableNotFound as error:
+                    request = requests.throw(error)
+                else:
+                    request = requests.send(response)
+        except StopIteration as stop:
+            yield from (job for job in stop.value if not job.is_finished)
+
+
+def digest_of(call: Parameters) -> str:
+    """The same for calls that ask for the same."""
+    asked = {name: value for name, value in call.given.items() if name != "ClientToken"}
+    return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
+
+
+def begun_before(kind: JobKind, token: str | None, now: int) -> Requests[Job | None]:
+    """The job that a call with the same token has begun, in the last eight hours since it has ended."""
+    if token is None:
+        return None
+    jobs = yield from all_jobs(kind)
+    for job in reversed(jobs):
+        if job.token == token and (job.ended is None or now - job.ended <= TOKEN_MILLISECONDS):
+            return job
+    return None
+
+
+def page_of(call: Parameters, jobs: list[Job], size: str) -> tuple[list[Job], Json]:
+    """One page of jobs, and the token of the next."""
+    limit = call.whole(size)
+    if limit is not None and not 1 <= limit <= MAX_LISTED:
+        bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
+        refuse(violated(limit, size[:1].lower() + size[1:], f"Member must have value {bound}"))
+    limit = limit or MAX_LISTED
+    after = _after(call.text("NextToken"))
+    rest = [job for job in jobs if job.id > after]
+    more = {"NextToken": _token(rest[limit - 1])} if len(rest) > limit else {}
+    return rest[:limit], more
+
+
+def _token(job: Job) -> str:
+    """A text of sixteen hexadecimal digits, several times, as AWS has them."""
+    text = job.id.encode().hex()
+    length = max(_MIN_TOKEN, -(-len(text) // _HEX) * _HEX)
+    return text.ljust(length, "0")
+
+
+def _after(token: str | None) -> str:
+    if token is None:
+        return ""
+    try:
+        return bytes.fromhex(token).rstrip(b"\0").decode("ascii")
+    except ValueError:
+        refuse(violated(token, "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"))

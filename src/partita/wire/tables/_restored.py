@@ -1,0 +1,72 @@
+"""What a restored table is like: as its source is now, but for what the call overrides and what AWS leaves out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from partita.errors import ValidationFailed
+from partita.store import IndexSchema, TableSchema, table_definition
+from partita.wire._faults import Fault
+from partita.wire._parameters import Parameters
+from partita.wire.tables._definitions import BILLING, INVALID
+from partita.wire.tables._encryption import read_encryption
+from partita.wire.tables._settings import Settings
+from partita.wire.tables._throughput import read_billing
+
+_KINDS = {"GlobalSecondaryIndexOverride": False, "LocalSecondaryIndexOverride": True}
+_SERVED = {
+    "BillingModeOverride": "BillingMode",
+    "ProvisionedThroughputOverride": "ProvisionedThroughput",
+    "OnDemandThroughputOverride": "OnDemandThroughput",
+    "SSESpecificationOverride": "SSESpecification",
+}
+
+
+def restored(call: Parameters, source: TableSchema, settings: Settings, now: int) -> tuple[TableSchema, Settings]:
+    """The schema and the settings of the new table; stream, expiry, tags and protection are not restored.
+
+    Raises:
+        ValidationFailed: an override is wrong, or asks for an index that the source does not have.
+    """
+    call.choice("BillingModeOverride", BILLING)
+    if call.given.get("VectorIndexOverride"):
+        raise ValidationFailed(f"{INVALID}VectorIndexOverride names an index that the source table does not have")
+    indexes = source.indexes
+    for parameter, local in _KINDS.items():
+        wanted = call.members(parameter)
+        if wanted is not None:
+            kept = _kept(source, call, parameter, local=local)
+            indexes = tuple(index for index in indexes if index.local != local or index.name in kept)
+    schema = msgspec.structs.replace(source, name=call.table("TargetTableName"), indexes=indexes, stream=None, ttl=None)
+    names = {index.name for index in indexes}
+    before = Settings(
+        billing=settings.billing,
+        throughput=settings.throughput,
+        indexes={name: units for name, units in settings.indexes.items() if name in names},
+        on_demand_at=settings.on_demand_at,
+        encryption_key=settings.encryption_key,
+    )
+    given = {name: call.given[override] for override, name in _SERVED.items() if call.given.get(override) is not None}
+    changes = Parameters(given, call.headers)
+    after = read_billing(changes, before, now, creating=False)
+    return schema, msgspec.structs.replace(after, encryption_key=read_encryption(changes, before.encryption_key))
+
+
+def _kept(source: TableSchema, call: Parameters, parameter: str, *, local: bool) -> set[str]:
+    names = {str(Parameters(index).text("IndexName")): index for index in call.structures(parameter)}
+    known = {index.name: index for index in source.indexes if index.local == local}
+    for name, given in names.items():
+        if name not in known or not _is_same(source, known[name], given.get("KeySchema")):
+            raise ValidationFailed(f"{INVALID}{parameter}: the source table does not have the index {name}")
+    return set(names)
+
+
+def _is_same(source: TableSchema, index: IndexSchema, key: object) -> bool:
+    alone = msgspec.structs.replace(source, indexes=(index,))
+    kind = "LocalSecondaryIndexes" if index.local else "GlobalSecondaryIndexes"
+    return key in (None, table_definition(alone)[kind][0]["KeySchema"])
+
+
+def table_exists(name: str) -> Fault:
+    """The error for a table that cannot be restored since there is one of its name."""
+    return Fault("TableAlreadyExistsException", f"Table already exists: {name}")

@@ -1,0 +1,1 @@
+"""Faults with real processes, files and disks: `python -m tests.faults`."""

@@ -1,0 +1,68 @@
+"""`python -m tests.faults`: faults with real processes, files and disks, and a table of what came of each.
+
+    python -m tests.faults
+    python -m tests.faults --only kill-writers --rounds 1000 --seed 1
+    python -m tests.faults --list
+
+One seed chooses when processes are killed and which bytes change; how processes meet is up to the system. The exit
+status is 1 where something acknowledged is lost or doubled, or an invariant does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from tests.faults import _disk, _kills, _surroundings
+from tests.faults._report import Fault, Tally, table
+
+FAULTS: Final = (*_kills.FAULTS, *_disk.FAULTS, *_surroundings.FAULTS)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Play faults, and print the table."""
+    options = _options().parse_args(arguments)
+    if options.list:
+        print("\n".join(f"{fault.name:<15} {fault.rounds:>4} rounds  {fault.about}" for fault in FAULTS))
+        return 0
+    chosen = [fault for fault in FAULTS if not options.only or fault.name in options.only]
+    tallies = {fault.name: _played(fault, options.rounds or fault.rounds, options.seed) for fault in chosen}
+    print(f"\n{table(tallies)}\n\nSeed {options.seed}.")
+    for name, tally in tallies.items():
+        for broken in tally.broken[:5]:
+            print(f"{name}: {broken}")
+    return 0 if all(tally.is_sound for tally in tallies.values()) else 1
+
+
+def _played(fault: Fault, rounds: int, seed: int) -> Tally:
+    print(f"{fault.name}: {fault.about} ...", end=" ", flush=True)
+    tally, start = Tally(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="partita-faults-", ignore_cleanup_errors=True) as folder:
+        try:
+            fault.run(Path(folder), rounds, random.Random(f"{seed}/{fault.name}"), tally)
+        except Exception as error:  # noqa: BLE001 - it is one of the things that must not be
+            tally.broken.append(f"{type(error).__name__}: {error}")
+    print(f"{tally.rounds:,} rounds in {time.monotonic() - start:,.0f} s", flush=True)
+    return tally
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.faults", description="Faults with real processes, files and disks."
+    )
+    names = [fault.name for fault in FAULTS]
+    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="one fault; may be repeated")
+    parser.add_argument("--rounds", type=int, help="how many rounds of each fault, in place of its own number")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--list", action="store_true", help="list the faults")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+"""Disks that are full, cannot be written, vanish, or return other bytes than were written."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from tests.cli.processes.servers import MAIN, Client, Command, authorization
+from tests.faults._report import Fault, Tally
+from tests.store.embedded.flipping import answers, copied, filled, flip, without_the_last_commit, wrong
+
+from partita import EmbeddedStore
+from partita.errors import StoreFull, StoreReadOnly
+from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, TableSchema
+
+CREATED, FAILED = 201, 500
+THINGS: Final = TableSchema("things", KeyAttribute("id"))
+
+
+@contextmanager
+def _small_disk(folder: Path, tally: Tally, megabytes: int = 16) -> Iterator[Path | None]:
+    """A disk of its own, of that size; None where this user may not mount one."""
+    disk = folder / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)], check=False, capture_output=True
+    )
+    if done.returncode:
+        tally.skipped = "this user may not mount a disk"
+        yield None
+        return
+    try:
+        yield disk
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def full_disk(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """Writes are refused with `store_full`, nothing acknowledged is lost, and with space again they go on."""
+    with _small_disk(folder, tally) as disk:
+        for number in range(rounds if disk else 0):
+            _fill(disk / f"round-{number}", rng, tally)  # type: ignore[operator]  # there are no rounds without it
+            shutil.rmtree(disk / f"round-{number}")  # type: ignore[operator]
+
+
+def _fill(folder: Path, rng: random.Random, tally: Tally) -> None:
+    folder.mkdir()
+    ballast, names = folder / "ballast", []
+    ballast.write_bytes(bytes(rng.randint(6, 10) * 1_000_000))
+    with EmbeddedStore(folder / "partita.db") as store:
+        store.execute(CreateTable(THINGS))
+        try:
+            for number in range(100_000):
+                store.execute(PutItem("things", {"id": str(number), "text": "x" * rng.randint(1_000, 100_000)}))
+                names.append(str(number))
+        except StoreFull:
+            tally.rounds += 1
+        else:
+            tally.broken.append("the disk was never full")
+        ballast.unlink()
+        store.execute(PutItem("things", {"id": "after"}))
+        names.append("after")
+    with EmbeddedStore(folder / "partita.db") as store:
+        store.verify()
+        tally.acknowledged += len(names)
+        tally.lost += sum(store.execute(GetItem("things", {"id": each})).item is None for each in names)
+
+
+def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """A store on a disk that cannot be written is refused with `store_read_only`; `partita check` still works."""
+    with _small_disk(folder, tally) as disk:
+        if disk is None:
+            return
+        with EmbeddedStore(disk / "partita.db") as store:
+            store.execute(CreateTable(THINGS))
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        for _ in range(rounds):
+            try:
+                EmbeddedStore(disk / "partita.db").close()
+            except StoreReadOnly:
+                tally.rounds += 1
+            else:
+                tally.broken.append("a store on a read-only disk was opened")
+            check = subprocess.run([*MAIN, "check", "--data", str(disk)], check=False, capture_output=True, text=True)
+            tally.expect(check.returncode == 0, f"partita check: {check.stderr.strip()[-200:]}")
+
+
+def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """The data folder of a running server is removed: nothing more is acknowledged, and health says so."""
+    for number in range(rounds):
+        data = folder / f"data-{number}"
+        served = Command(data, "serve", "todo", "--workers", "0")
+        with served as command, Client(command.address, authorization(data)) as client:
+            status, _ = client.send("POST", "/todo/api/tasks", {"title": "before"})
+            tally.expect(status == CREATED, "nothing was acknowledged before")
+            shutil.rmtree(data)
+            status, _ = client.send("POST", "/todo/api/tasks", {"title": "after"})
+            tally.expect(status >= FAILED, f"a write was answered with {status} after the folder was gone")
+            status, _ = client.send("GET", "/healthz")
+            tally.expect(status >= FAILED, f"health was {status} after the folder was gone")
+        tally.rounds += 1
+
+
+def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """One bit of the file: every read is right, or `store_damaged`."""
+    right = answers(copied(filled(folder), folder, "live.db"))
+    for _ in range(rounds):
+        path = copied(folder, folder, "live.db")
+        flip(path, rng)
+        _judge(answers(path), [right], tally)
+
+
+def flipped_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """One bit of the log: the same, or without the last commit, which looks as if it had not been finished."""
+    right = answers(copied(filled(folder), folder, "killed.db"))
+    shorter = without_the_last_commit(folder, folder)
+    for _ in range(rounds):
+        path = copied(folder, folder, "killed.db")
+        flip(path.with_name("store.db-wal"), rng)
+        _judge(answers(path), [right, shorter], tally)
+
+
+def truncated_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """The file ends too early."""
+    right = answers(copied(filled(folder), folder, "live.db"))
+    for _ in range(rounds):
+        path = copied(folder, folder, "live.db")
+        os.truncate(path, rng.randrange(1, path.stat().st_size))
+        _judge(answers(path), [right], tally)
+
+
+def truncated_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
+    """The log ends too early, as after a crash: what is read is what was committed before."""
+    right = answers(copied(filled(folder), folder, "killed.db"))
+    for _ in range(rounds):
+        path = copied(folder, folder, "killed.db")
+        log = path.with_name("store.db-wal")
+        os.truncate(log, rng.randrange(log.stat().st_size))
+        with EmbeddedStore(path) as store:
+            store.verify()
+        tally.rounds += 1
+        tally.acknowledged += len(right)
+
+
+def _judge(found: list[object], rights: list[list[object]], tally: Tally) -> None:
+    tally.rounds += 1
+    tally.acknowledged += len(rights[0])
+    if all(wrong(found, right) for right in rights):
+        tally.broken.append(f"a read was wrong: {wrong(found, rights[0])[0]!r:.200}")
+
+
+FAULTS: Final = (
+    Fault("full-disk", "a disk without space, and with space again", 3, full_disk),
+    Fault("read-only", "a disk that cannot be written", 2, read_only),
+    Fault("vanished", "the data folder of a running server is removed", 2, vanished),
+    Fault("flipped-file", "one bit of the file is another", 30, flipped_file),
+    Fault("flipped-log", "one bit of the log is another", 30, flipped_log),
+    Fault("truncated-file", "the file ends too early", 30, truncated_file),
+    Fault("truncated-log", "the log ends too early", 30, truncated_log),
+)

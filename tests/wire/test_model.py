@@ -1,0 +1,183 @@
+"""botocore's model of DynamoDB: every operation is there, and its waiters and paginators work on ours."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from botocore.session import Session as BotocoreSession
+from tests.wire.bulk.conftest import asked, lines, tasks
+from tests.wire.support import TASKS, Json, serving, task
+from tests.wire.test_boto3 import connect
+
+from partita import EmbeddedStore
+from partita.buckets import FolderBuckets
+from partita.wire._operations import operations
+
+PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
+LATER = {"ExportCompleted", "ImportCompleted"}
+"""Waiters of operations that have tests of their own."""
+UNKNOWN = {"SearchVectors"}
+"""What is refused as an operation that is not known."""
+STREAM = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+
+
+def model(name: str) -> Any:
+    return BotocoreSession().get_component("data_loader").load_service_model("dynamodb", name)
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = tmp_path_factory.mktemp("model")
+    for bucket in ("in", "out"):
+        (folder / bucket).mkdir()
+    (folder / "in" / "a.json").write_bytes(lines(*tasks(5)))
+    with (
+        EmbeddedStore(folder / "model.db", durable=False) as store,
+        serving(store, buckets=FolderBuckets(folder)) as address,
+    ):
+        client = connect("dynamodb", address)
+        client.create_table(**TASKS)
+        for name in ("another", "one-more"):
+            client.create_table(**{**TASKS, "TableName": name})
+        for number in range(5):
+            client.put_item(TableName="tasks", Item=task("u", f"{number:05}"))
+        yield client
+        client.close()
+
+
+@pytest.mark.rule(59)
+def test_every_operation_is_served_or_refused_as_aws_would() -> None:
+    known = set(model("service-2")["operations"])
+    assert sorted(known - operations(lambda: 0.0).keys() - UNKNOWN) == []
+    assert sorted(name for name in known if f"`{name}`" not in PAGE) == []
+
+
+def _bulk(client: Any) -> Json:
+    started = client.start_bulk_put_items(**asked())["BulkOperationDescription"]
+    return {"BulkOperationArn": started["BulkOperationArn"]}
+
+
+def _insights(client: Any) -> Json:
+    client.update_contributor_insights(TableName="tasks", ContributorInsightsAction="ENABLE")
+    return {"TableName": "tasks"}
+
+
+def _kinesis(client: Any) -> Json:
+    client.enable_kinesis_streaming_destination(TableName="tasks", StreamArn=STREAM)
+    return {"TableName": "tasks"}
+
+
+WAITERS: dict[str, Callable[[Any], Json]] = {
+    "BulkOperationCompleted": _bulk,
+    "ContributorInsightsEnabled": _insights,
+    "KinesisStreamingDestinationActive": _kinesis,
+    "TableExists": lambda _: {"TableName": "tasks"},
+    "TableNotExists": lambda _: {"TableName": "nothing"},
+}
+
+
+@pytest.mark.rule(59)
+def test_every_waiter_comes_to_its_end(client: Any) -> None:
+    assert sorted(model("waiters-2")["waiters"].keys() - WAITERS.keys() - LATER) == []
+    names = {name.replace("_", ""): name for name in client.waiter_names}
+    for name, prepare in WAITERS.items():
+        wanted = prepare(client)
+        client.get_waiter(names[name.lower()]).wait(**wanted, WaiterConfig={"Delay": 0.01, "MaxAttempts": 6_000})
+
+
+def _tagged(client: Any) -> Json:
+    arn = client.describe_table(TableName="tasks")["Table"]["TableArn"]
+    client.tag_resource(ResourceArn=arn, Tags=[{"Key": f"k{number}", "Value": "v"} for number in range(15)])
+    return {"ResourceArn": arn}
+
+
+def _backed_up(client: Any) -> Json:
+    for number in range(3):
+        client.create_backup(TableName="another", BackupName=f"backup-{number}")
+    return {}
+
+
+def _loaded(client: Any) -> Json:
+    for _ in range(3):
+        arn = _bulk(client)
+        client.get_waiter("bulk_operation_completed").wait(**arn, WaiterConfig={"Delay": 0.01, "MaxAttempts": 6_000})
+    return {}
+
+
+QUERY = {"KeyConditionExpression": "#u = :u", "ExpressionAttributeNames": {"#u": "user"}}
+PAGINATORS: dict[str, tuple[Callable[[Any], Json], int]] = {
+    "ListBackups": (_backed_up, 3),
+    "ListBulkOperations": (_loaded, 3),
+    "ListTables": (lambda _: {}, 3),
+    "ListTagsOfResource": (_tagged, 15),
+    "Query": (lambda _: {"TableName": "tasks", **QUERY, "ExpressionAttributeValues": {":u": {"S": "u"}}}, 5),
+    "Scan": (lambda _: {"TableName": "tasks"}, 5),
+}
+
+
+@pytest.mark.rule(59)
+def test_every_paginator_gives_everything_once(client: Any) -> None:
+    pages: Json = model("paginators-1")["pagination"]
+    assert sorted(pages.keys() - PAGINATORS.keys()) == []
+    for name, (prepare, least) in PAGINATORS.items():
+        wanted = prepare(client)
+        paginator = client.get_paginator(_snake(name))
+        small = {} if "limit_key" not in pages[name] else {"PageSize": 2}
+        key = pages[name]["result_key"]
+        key = key[0] if isinstance(key, list) else key
+        found = [
+            json.dumps(each, default=str)
+            for page in paginator.paginate(**wanted, PaginationConfig=small)
+            for each in page[key]
+        ]
+        assert len(found) >= least, name
+        assert len(set(found)) == len(found), name
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+
+
+@pytest.mark.rule(59)
+def test_a_plain_table_is_described_in_every_way(client: Any) -> None:
+    """What Terraform and its like read after they made a table."""
+    table = {"TableName": "one-more"}
+    arn = client.describe_table(**table)["Table"]["TableArn"]
+    backups = client.describe_continuous_backups(**table)["ContinuousBackupsDescription"]
+    assert backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"] == "DISABLED"
+    assert client.describe_time_to_live(**table)["TimeToLiveDescription"] == {"TimeToLiveStatus": "DISABLED"}
+    assert client.list_tags_of_resource(ResourceArn=arn)["Tags"] == []
+    assert client.describe_contributor_insights(**table)["ContributorInsightsStatus"] == "DISABLED"
+    assert client.describe_kinesis_streaming_destination(**table)["KinesisDataStreamDestinations"] == []
+    scaling = client.describe_table_replica_auto_scaling(**table)["TableAutoScalingDescription"]
+    assert scaling == {"TableName": "one-more", "TableStatus": "ACTIVE", "Replicas": []}
+    assert client.list_global_tables()["GlobalTables"] == []
+    with pytest.raises(client.exceptions.PolicyNotFoundException):
+        client.get_resource_policy(ResourceArn=arn)
+
+
+@pytest.mark.rule(59)
+def test_no_table_is_a_global_one(client: Any) -> None:
+    missing = client.exceptions.GlobalTableNotFoundException
+    name = {"GlobalTableName": "tasks"}
+    for call in (client.describe_global_table, client.describe_global_table_settings):
+        with pytest.raises(missing, match="'tasks' does not exist"):
+            call(**name)
+    with pytest.raises(missing):
+        client.update_global_table(**name, ReplicaUpdates=[{"Create": {"RegionName": "eu-west-1"}}])
+    with pytest.raises(missing):
+        client.update_global_table_settings(**name, GlobalTableBillingMode="PAY_PER_REQUEST")
+    group = [{"RegionName": "eu-west-1"}]
+    with pytest.raises(client.exceptions.TableNotFoundException):
+        client.create_global_table(GlobalTableName="nothing", ReplicationGroup=group)
+    with pytest.raises(ClientError, match=r"ValidationException.*Replicas"):
+        client.create_global_table(**name, ReplicationGroup=group)
+    with pytest.raises(ClientError, match=r"ValidationException.*Replicas"):
+        client.update_table_replica_auto_scaling(TableName="tasks")
+    with pytest.raises(client.exceptions.ResourceNotFoundException):
+        client.describe_table_replica_auto_scaling(TableName="nothing")
