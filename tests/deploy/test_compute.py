@@ -146,6 +146,7 @@ def test_the_image_installs_wheels_with_constraints_and_is_not_root() -> None:
     assert "HEALTHCHECK" in instructions
     assert [said for name, _, said in lines if name == "USER"] == ["10001:10001"]
     assert "--constraint /build/constraints.txt /build/wheels/*.whl" in DOCKERFILE
+    assert "--no-compile" not in DOCKERFILE  # nobody can write bytecode later: the file system is read-only
     assert all(":" in image.split()[0] and "latest" not in image for name, _, image in lines if name == "FROM")
 
 

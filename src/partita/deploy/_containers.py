@@ -37,7 +37,7 @@ FROM python:3.13-slim AS build
 COPY constraints.txt /build/
 COPY wheels/ /build/wheels/
 RUN python -m venv /app \\
-    && /app/bin/pip install --no-cache-dir --no-compile --constraint /build/constraints.txt /build/wheels/*.whl \\
+    && /app/bin/pip install --no-cache-dir --constraint /build/constraints.txt /build/wheels/*.whl \\
        'partita[aws,serve]'
 
 FROM python:3.13-slim

@@ -47,6 +47,7 @@ from partita_services.todo.handlers import Profile
 from partita_services.todo.model import REQUESTS, Status, Task, User
 from partita_services.todo.personal import PERSONAL
 from partita_services.todo.projection import Counts, TaskProjection
+from partita_services.todo.search import MAX_FOUND
 from partita_services.todo.settings import keep_completed
 
 ROUTER: Final = APIRouter()
@@ -92,6 +93,9 @@ class SearchQuery(FieldPaging[Task]):
 class SearchListing(PartialListing[Task]):
     """One page of the tasks that a search found, best first."""
 
+    complete: bool = Field(
+        description=f"whether all that have the words are found: of more than {MAX_FOUND:,}, the last changed are"
+    )
     lag: LagView
 
 
@@ -181,10 +185,10 @@ async def search_tasks(
     search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
     offset = cursors.open(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
     lag = await LagView.of(projection)
-    hits = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
-    tasks = await db.run(handlers.show_tasks(caller.user_id, hits[: wanted.limit]))
-    more = cursors.seal({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
-    return SearchListing(items=wanted.fields.show(tasks), next_cursor=more, lag=lag)
+    found = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
+    tasks = await db.run(handlers.show_tasks(caller.user_id, found.task_ids[: wanted.limit]))
+    more = cursors.seal({"offset": offset + wanted.limit}, search) if len(found.task_ids) > wanted.limit else None
+    return SearchListing(items=wanted.fields.show(tasks), next_cursor=more, complete=found.complete, lag=lag)
 
 
 @ROUTER.get("/tasks/counts", responses=describe_problems(403))

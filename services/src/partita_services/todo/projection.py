@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from partita.change import RECENT_CHANGES, ItemChange, SqliteProjection, note_change
 from partita_services.todo.model import Priority, Status, Task
-from partita_services.todo.search import search_words
+from partita_services.todo.search import Found, search_words
 
 NO_PRIORITY: Final = "none"
 _EVERYBODY: Final = ""  # nobody's id is empty
@@ -31,7 +31,7 @@ CREATE TABLE counts (
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     owner, title, description, content = 'tasks', content_rowid = 'number',
-    tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+    tokenize = "unicode61 remove_diacritics 2", prefix = '1 2 3 4 5 6 7 8'
 );
 CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
     INSERT INTO words (rowid, owner, title, description) VALUES (new.number, new.owner, new.title, new.description);
@@ -75,9 +75,9 @@ class TaskProjection(SqliteProjection):
             by_priority={value: found.get(("priority", value), 0) for value in (*map(str, Priority), NO_PRIORITY)},
         )
 
-    def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> list[str]:
+    def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> Found:
         """The identifiers of a user's tasks that have all the words, best first; the last one may be a beginning."""
-        return search_words(self.read, user_id, _owner(user_id), text, limit, offset)
+        return search_words(self.read, _owner(user_id), text, limit, offset)
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from partita.bulk import JOURNAL, Progress
 from partita.errors import (
     ConditionFailed,
     OperationError,
@@ -20,7 +21,6 @@ from partita.errors import (
 from partita.expressions import KeyCondition
 from partita.runtime import Clock, new_ulid
 from partita.store import CreateTable, Json, ListTables, PageResponse, QueryTable, TableDescription
-from partita.transfer.bulk import JOURNAL, Progress
 from partita.wire._describe import table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation as WireOperation
