@@ -15,7 +15,7 @@ from typing import Final
 import click
 import msgspec
 
-from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, wire, writes
+from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, vectors, wire, writes
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, run, summary
@@ -27,6 +27,7 @@ SUITES: Final[dict[str, Suite]] = {
     "scale": scale.comparisons,
     "cdc": cdc.comparisons,
     "wire": wire.comparisons,
+    "vectors": vectors.comparisons,
     "remote": remote.comparisons,
     "copy": copy.comparisons,
     "services": services.comparisons,
@@ -42,6 +43,7 @@ TITLES: Final = {
     "scale": "Large files",
     "cdc": "Changes into the lake",
     "wire": "Servers of DynamoDB's protocol",
+    "vectors": "Searches of vectors",
     "remote": "Clients of DynamoDB",
     "copy": "Copies",
     "services": "To-Do over HTTP",

@@ -88,12 +88,14 @@ INNER = {
     "partita.store.embedded.bulk": "partita.store.embedded",
     "partita.store.embedded.points": "partita.store.embedded",
     "partita.store.embedded.upkeep": "partita.store.embedded",
+    "partita.store.embedded.vectors": "partita.store.embedded",
     "partita.wire.bulk": "partita.wire",
     "partita.wire.exports": "partita.wire",
     "partita.wire.connection": "partita.wire",
     "partita.wire.partiql": "partita.wire",
     "partita.wire.replicas": "partita.wire",
     "partita.wire.tables": "partita.wire",
+    "partita.wire.vectors": "partita.wire",
 }
 """Packages that are the inside of another, which says what of them is public."""
 

@@ -1,7 +1,8 @@
 """Puts by the thousand: what cannot be stored is left out and said, the rest is written in one transaction.
 
     plain items, no stream, no continuous backups     rows, in the order of their keys ── one statement for all
-    a condition, a stream or continuous backups       plan and apply each, as a single put does
+    a condition, a stream, continuous backups         plan and apply each, as a single put does
+    or a vector index
 
 In either way the entries of indexes are columns of the item's own row, so they are written in the same pass. Whoever
 loads keeps a journal of how far it is: its items are written in the same transaction, so they never disagree.
@@ -67,7 +68,7 @@ def load_items(writer: Writer, request: LoadItems) -> LoadResponse:
     table = writer.table(request.table)
     response = LoadResponse(index_sizes={index.name: 0 for index in table.indexes})
     is_logged = table.stream is not None or table.sql_log is not None
-    is_alone = not is_logged and not getattr(table, "vectors", ())  # nothing is written beside its row
+    is_alone = not is_logged and not table.vectors  # nothing is written beside its row
     if is_alone and all(put.condition is None for put in request.puts):
         _write_rows(writer, table, request.puts, response)
     else:

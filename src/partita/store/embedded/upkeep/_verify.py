@@ -11,6 +11,7 @@ import apsw
 from partita.errors import StoreDamaged
 from partita.store.embedded import _catalog
 from partita.store.embedded._table import KeyColumns, Table
+from partita.store.embedded.vectors import wrong_rows
 from partita.values import Item, decode_item, equal, item_size
 
 _SQL_STREAMS: Final = (
@@ -32,7 +33,8 @@ def verify(connection: apsw.Connection, path: str) -> None:
         for table in _catalog.load(connection).tables.values():
             if not connection.table_exists("main", f"items_{table.id}"):
                 raise StoreDamaged(f"The store {path} is damaged: table {table.name}, its items are missing.")
-            for finding in chain(_wrong_rows(connection, table), _wrong_streams(connection, table)):
+            found = (_wrong_rows(connection, table), wrong_rows(connection, table), _wrong_streams(connection, table))
+            for finding in chain.from_iterable(found):
                 raise StoreDamaged(f"The store {path} is damaged: table {table.name}, {finding}.")
 
 
