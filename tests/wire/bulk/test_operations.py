@@ -126,7 +126,7 @@ def test_vectors_are_searched_after_a_load(bulk: Bulk) -> None:
     bulk.put("v.json", *({"Item": item(str(number), number, 1, tenant="t")} for number in range(1, 4)))
     (usage,) = bulk.ended(TableName="notes")["BulkOperationUsage"]
     assert usage["VectorIndexes"]["near"]["BulkPutVectorBytes"] > 0
-    assert len(search(bulk.call)) == 3
+    assert len(search(bulk.call)["SearchResults"]) == 3
 
 
 @pytest.mark.rule(57)
