@@ -139,10 +139,14 @@ def _queue_start(name: str) -> Iterator[Need]:
 
 def _capturing(service: Service) -> Iterator[Need]:
     for table in service.tables:
-        if table.schema.stream == "NEW_AND_OLD_IMAGES":
+        if table.schema.stream == "NEW_AND_OLD_IMAGES" or _is_projected(service, table):
             stream = Resource("stream", table.name)
             yield Need("dynamodb:DescribeTable", Resource("table", table.name), "change stream")
             yield from (Need(f"dynamodb:{action}", stream, "change stream") for action in _STREAM_ACTIONS)
+
+
+def _is_projected(service: Service, table: Table) -> bool:
+    return service.projection is not None and service.projection.table is table
 
 
 def _maintaining(service: Service) -> Iterator[Need]:
