@@ -15,7 +15,22 @@ from typing import Final
 import click
 import msgspec
 
-from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, wire, writes
+from bench import (
+    acceptance,
+    cdc,
+    copy,
+    events,
+    idle,
+    imports,
+    ingest,
+    reads,
+    remote,
+    scale,
+    services,
+    vectors,
+    wire,
+    writes,
+)
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, run, summary
@@ -24,12 +39,15 @@ SUITES: Final[dict[str, Suite]] = {
     "reads": reads.comparisons,
     "writes": writes.comparisons,
     "imports": imports.comparisons,
+    "idle": idle.comparisons,
     "scale": scale.comparisons,
     "cdc": cdc.comparisons,
     "wire": wire.comparisons,
+    "vectors": vectors.comparisons,
     "remote": remote.comparisons,
     "copy": copy.comparisons,
     "services": services.comparisons,
+    "acceptance": acceptance.comparisons,
     "events": events.comparisons,
     "ingest": ingest.comparisons,
 }
@@ -39,12 +57,15 @@ TITLES: Final = {
     "reads": "Reads from a file",
     "writes": "Durable writes",
     "imports": "Starting",
+    "idle": "At rest",
     "scale": "Large files",
     "cdc": "Changes into the lake",
     "wire": "Servers of DynamoDB's protocol",
+    "vectors": "Searches of vectors",
     "remote": "Clients of DynamoDB",
     "copy": "Copies",
     "services": "To-Do over HTTP",
+    "acceptance": "Requests for events that are accepted",
     "events": "Decisions of events",
     "ingest": "Events that are acknowledged",
 }

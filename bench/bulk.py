@@ -25,8 +25,8 @@ import boto3
 import click
 
 from partita import EmbeddedStore
+from partita.bulk import JOURNAL
 from partita.store import CreateTable, DescribeTable, IndexSchema, KeyAttribute, ListTables, ScanTable, TableSchema
-from partita.transfer.bulk import JOURNAL
 
 TABLE: Final = TableSchema(
     "orders",

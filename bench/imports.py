@@ -55,7 +55,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         ("import a model, to boto3 with a client", MODEL, 0.5),
         ("import a model, a session and a store, to boto3", NAMES, 1.0),
         ("import a function for messages, to boto3", FUNCTION, 1.5),
-        ("import a function for requests, to boto3", HTTP, 4.0),
+        ("import a function for requests, to boto3", HTTP, 3.0),
     ):
         yield compare(name, Bar("at most", most), _python(folder, code), boto3, repetitions=REPETITIONS)
     _served(folder)  # makes the folder, with sample data

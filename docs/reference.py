@@ -18,6 +18,8 @@ MODULES = (
     "partita.app",
     "partita.app.signin",
     "partita.buckets",
+    "partita.buckets.s3",
+    "partita.bulk",
     "partita.change",
     "partita.change.lake",
     "partita.change.shared",
@@ -66,7 +68,6 @@ MODULES = (
     "partita.testing.plugin",
     "partita.testing.realism",
     "partita.transfer",
-    "partita.transfer.bulk",
     "partita.transfer.exports",
     "partita.values",
     "partita.wire",
@@ -87,12 +88,14 @@ INNER = {
     "partita.store.embedded.bulk": "partita.store.embedded",
     "partita.store.embedded.points": "partita.store.embedded",
     "partita.store.embedded.upkeep": "partita.store.embedded",
+    "partita.store.embedded.vectors": "partita.store.embedded",
     "partita.wire.bulk": "partita.wire",
     "partita.wire.exports": "partita.wire",
     "partita.wire.connection": "partita.wire",
     "partita.wire.partiql": "partita.wire",
     "partita.wire.replicas": "partita.wire",
     "partita.wire.tables": "partita.wire",
+    "partita.wire.vectors": "partita.wire",
 }
 """Packages that are the inside of another, which says what of them is public."""
 

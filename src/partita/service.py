@@ -287,5 +287,5 @@ def summary_of(pattern: Pattern) -> PatternSummary:
     """The summary of a declared access pattern."""
     parameters = pattern.signature.parameters.values()
     types = {parameter.name: inspect.formatannotation(parameter.annotation).strip("'") for parameter in parameters}
-    served_by = "-" if pattern.key is None else pattern.index or "table"
+    served_by = pattern.index or ("-" if pattern.key is None else "table")
     return PatternSummary(pattern.name, pattern.kind, pattern.index, served_by, types, pattern.budget, pattern.doc)

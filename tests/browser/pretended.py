@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import BrowserContext, Route
+from playwright.sync_api import BrowserContext, Page, Route
 
 DAY: Final = "2026-05-01"
 CONNECTION: Final = {"athlete_name": "Robin Rider", "state": "connected", "connected_at": f"{DAY}T08:00:00Z"}
@@ -35,6 +35,15 @@ def milestone(number: int, status: str = "ACTIVE", title: str = "") -> dict[str,
     )
 
 
+def tell(page: Page) -> None:
+    """Let the page hear that something has changed, as from another tab that listens."""
+    page.evaluate("""() => {
+        const channel = new BroadcastChannel("partita u1 /commitcollect/api/stream");
+        channel.postMessage({ event: "change", data: { what: "workouts" } });
+        channel.close();
+    }""")
+
+
 class Pretended:
     """What there is, and what was asked for; a path in `held` is not answered until it is released."""
 
@@ -47,6 +56,7 @@ class Pretended:
         self.status: dict[str, int] = {}
         self.lost = 0
         self.held: dict[str, list[Route]] = {}
+        self._streams: list[Route] = []
         context.route("**/commitcollect/api/**", self._answer)
         context.route("**/commitcollect/auth/logout", lambda route: route.fulfill(status=204))
 
@@ -59,6 +69,8 @@ class Pretended:
         path = urlsplit(route.request.url).path.rpartition("/api/")[2]
         if path.startswith("models"):
             route.continue_()
+        elif path == "stream":
+            self._listen(route)
         elif path in self.held:
             self.held[path].append(route)
         elif path in self.status:
@@ -70,6 +82,12 @@ class Pretended:
             route.fulfill(json=self.me)
         else:
             self._list(route, {"workouts": self.workouts, "audit": self.events, "milestones": self.milestones}[path])
+
+    def _listen(self, route: Route) -> None:
+        """Say once that changes will be told; after that a page waits, and hears what a test tells (`tell`)."""
+        self._streams.append(route)
+        if len(self._streams) == 1:
+            route.fulfill(content_type="text/event-stream", body="event: ready\nid: 1\ndata: {}\n\n")
 
     def _list(self, route: Route, items: list[dict[str, Any]]) -> None:
         wanted = parse_qs(urlsplit(route.request.url).query)

@@ -248,11 +248,12 @@ def pretend(page: Page, number: int) -> None:
     month = {"month": "2026-05", "opening": 0, "received": number, "spent": 0, "closing": number, "entries": number}
     page.route("**/api/accounts?*", paged(accounts))
     page.route("**/api/accounts?shared=*", paged([]))
-    page.route("**/api/accounts/many-0000?*", lambda route: route.fulfill(json=accounts[0] | {"last_write": 1}))
+    many = accounts[0] | {"last_write": 1, "access": "own"}
+    page.route("**/api/accounts/many-0000?*", lambda route: route.fulfill(json=many))
     page.route("**/statements", lambda route: route.fulfill(json={"items": [month]}))
     page.route("**/entries?*", paged([entry(at) for at in range(number)]))
     page.route("**/versions?*", paged([{**accounts[0], "last_write": at, "by": "m"} for at in range(number)]))
-    page.route("**/grants?*", paged([]))
+    page.route("**/grants?*", paged([{"user_id": f"user-{at:04}", "access": "view"} for at in range(number)]))
 
 
 def test_of_thousands_those_near_the_screen_are_drawn(open_page: OpenPage, server: Server) -> None:
@@ -261,8 +262,12 @@ def test_of_thousands_those_near_the_screen_are_drawn(open_page: OpenPage, serve
     open_as(page, server, "many", "#/many-0000")
     rows = ".entries tbody tr:not(.spacer)"
     expect(page.locator(rows).first).to_contain_text("Entry 0000")
-    expect(page.locator(rows).nth(99).locator(".after")).to_have_text("1.00")
-    page.wait_for_function(SCROLL_TO_THE_END, arg=[rows, "Entry 0700+0.017.01"])  # what it is, and the balance after it
+    expect(page.locator(rows).nth(99).locator(".after")).to_have_text("49.01")
+    page.wait_for_function(
+        SCROLL_TO_THE_END, arg=[rows, "Entry 0700+0.0143.00"]
+    )  # what it is, and the balance after it
     assert page.locator(rows).count() < 250
     page.wait_for_function(SCROLL_TO_THE_END, arg=[".accounts li:not(.spacer)", "Account 0700"])
     assert page.locator(".accounts li").count() < 250
+    page.wait_for_function(SCROLL_TO_THE_END, arg=[".grants li:not(.spacer)", "user-0700"])
+    assert page.locator(".grants li").count() < 250

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
-from tests.browser.pretended import Pretended, milestone
+from tests.browser.pretended import Pretended, milestone, tell
 from tests.browser.test_axe import violations
 
 OpenPage = Callable[..., Page]
@@ -49,6 +49,7 @@ def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
     done = milestone(12, "COMPLETED", "عشرون كيلومترا") | {"parts_earned": 10}
     pretended.milestones[:0] = [milestone(11, title="A title without a blank: " + "x" * 55), done]
     pretended.me["connection"] = None
+    tell(page)
     page.get_by_text("What happened in this account").click()
     page.get_by_text("Past milestones").click()
     expect(page.get_by_role("button", name="Edit")).to_be_visible()
@@ -65,6 +66,7 @@ def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
     check(page, "question")
     page.keyboard.press("Escape")
     pretended.status["workouts"] = 503
+    tell(page)
     expect(page.locator(".stale")).not_to_be_empty()
     page.route("**/auth/logout-everywhere", lambda route: route.abort())
     page.get_by_role("button", name="Log out everywhere").click()

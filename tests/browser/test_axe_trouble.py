@@ -57,10 +57,3 @@ def test_an_empty_board_and_its_help(open_page: OpenPage, everything: Server) ->
     page.get_by_role("button", name="Keyboard shortcuts").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert violations(page) == {}
-
-
-def test_an_event_of_its_own(open_page: OpenPage, everything: Server) -> None:
-    page = open_as(open_page(), everything, "user", "/events/")
-    page.locator("a.card, .card a").first.click()
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert violations(page) == {}

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import PATIENCE, Server, serving
-from tests.browser.pretended import Pretended, event, workout
+from tests.browser.pretended import Pretended, event, tell, workout
 from tests.browser.test_commitcollect import ROBIN, commit, log_in
 
 OpenPage = Callable[..., Page]
@@ -49,10 +49,10 @@ def begin(page: Page, title: str) -> Locator:
 
 
 def looked(page: Page, times: int = 2) -> None:
-    """Wait until the page has looked again: what it asked for came, and so the look before that is drawn."""
+    """Have the page look again, and once more: what it asked for then came, and so the look before that is drawn."""
     for _ in range(times):
         with page.expect_response("**/api/workouts?*"):
-            pass
+            tell(page)
 
 
 def test_of_thousands_those_near_the_screen_are_drawn_and_nothing_jumps(open_page: OpenPage, address: str) -> None:
@@ -118,6 +118,7 @@ def test_a_slow_look_shows_nothing_older_than_a_change_or_a_farewell(open_page: 
     expect(page.get_by_text("An empty shelf is a good beginning")).to_be_visible()
 
     pretended.held["me"] = []
+    tell(page)
     while not pretended.held["me"]:
         page.wait_for_timeout(20)
     old = pretended.held.pop("me")  # a look that began before the change
@@ -131,6 +132,7 @@ def test_a_slow_look_shows_nothing_older_than_a_change_or_a_farewell(open_page: 
     expect(card).to_be_visible()
 
     pretended.held["me"] = []
+    tell(page)
     while not pretended.held["me"]:
         page.wait_for_timeout(20)
     page.get_by_role("button", name="Log out", exact=True).click()
@@ -150,6 +152,7 @@ def test_what_cannot_be_read_is_tried_again(open_page: OpenPage, address: str) -
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("button", name="New milestone")).to_be_visible()
     pretended.status["workouts"] = 503  # a look: all stays, and it is said
+    tell(page)
     expect(page.locator(".stale")).to_contain_text("This may be out of date.")
     expect(page.get_by_role("button", name="New milestone")).to_be_visible()
     pretended.status.clear()

@@ -80,7 +80,7 @@ def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Only operators may do this.")
     page.get_by_role("textbox", name="Token").fill("nonsense")
     page.get_by_role("button", name="Use token").click()
-    expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
+    expect(page.get_by_role("alert")).to_contain_text("This token is not taken here")
     expect(page.get_by_role("button", name="Read", exact=True)).to_have_count(0)
     page.get_by_role("textbox", name="Token").fill(server.token("ada", "operator"))
     page.get_by_role("button", name="Use token").click()

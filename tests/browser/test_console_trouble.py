@@ -119,7 +119,7 @@ def test_who_is_not_known_any_more_signs_in_and_has_read(open_page: OpenPage, se
     page.get_by_label("User id").fill("demo")
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
     page.get_by_role("button", name="Read", exact=True).click()
-    expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
+    expect(page.get_by_role("alert")).to_contain_text("Sign in to go on.")
     page.get_by_role("button", name="Sign in again").click()
     again = page.get_by_role("dialog", name="Sign in again")
     again.get_by_text("Use a token").click()

@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
 from tests.browser.held import Held
 from tests.browser.test_events import create, post, ticket
@@ -105,27 +105,7 @@ def test_a_rubbish_token_leads_to_the_sign_in(open_page: OpenPage, server: Serve
     page.add_init_script("sessionStorage.setItem('partita-token', 'rubbish')")
     page.goto(f"{server.url}/events/")
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_text("The token is not valid.")
-
-
-def test_events_beyond_a_page_are_reached(open_page: OpenPage, server: Server) -> None:
-    event = {"eventType": "FIRST_COME", "capacityTotal": 2, "capacityRemaining": 2, "status": "OPEN"}
-    times = {"opensAt": "2020-01-01T00:00:00Z", "closesAt": "2090-01-01T00:00:00Z"}
-    all_events = [event | times | {"eventId": f"e{number}", "name": f"Event {number}"} for number in range(250)]
-
-    def answer(route: Route) -> None:
-        start = int(route.request.url.partition("cursor=")[2] or 0)
-        more = str(start + 100) if start + 100 < len(all_events) else None
-        route.fulfill(json={"items": all_events[start : start + 100], "next_cursor": more})
-
-    page = open_page()
-    page.route("**/api/events?*", answer)
-    open_as(page, server, "x-many")
-    expect(page.locator(".card")).to_have_count(100)
-    for count in (200, 250):
-        page.get_by_role("button", name="Show more").scroll_into_view_if_needed()
-        expect(page.locator(".card")).to_have_count(count)
-    expect(page.get_by_role("button", name="Show more")).to_be_hidden()
+    expect(page.get_by_role("alert")).to_have_text("Sign in to go on.")
 
 
 def test_the_steps_of_a_request_can_be_read(open_page: OpenPage, server: Server) -> None:

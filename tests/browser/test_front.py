@@ -66,7 +66,7 @@ def test_a_link_or_token_that_has_expired_is_told_with_a_way_on(open_page: OpenP
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
     page.reload()
-    expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
+    expect(page.get_by_role("alert")).to_contain_text("Sign in to go on.")
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.locator(".who")).to_have_text("demo-operator, as an operator")
     assert page.evaluate("sessionStorage.getItem('partita-token')") != "rubbish"

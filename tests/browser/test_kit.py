@@ -177,6 +177,13 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
         (0, {}, "The server cannot be reached. Check the connection, and try again."),
         (401, {"detail": "Send `Authorization: Bearer TOKEN`."}, "Sign in to go on."),
         (401, {"detail": "The token has expired."}, "Your sign-in has expired."),
+        (401, {"code": "unauthenticated", "detail": "The token is not valid."}, "Sign in to go on."),
+        (401, {"code": "unauthenticated", "detail": "You are not logged in."}, "You are not logged in."),
+        (
+            422,
+            {"errors": [{"field": "", "message": "closesAt must be after opensAt"}]},
+            "What was sent: Closes at must be after opens at.",
+        ),
         (409, {"code": "email_taken", "detail": "Another user has this email."}, "Another user has this email."),
         (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere meanwhile."),
         (503, {"detail": "x"}, "The service is in trouble right now. Try again in a moment."),

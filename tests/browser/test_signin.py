@@ -115,6 +115,6 @@ def test_whoever_changes_their_mind_is_told_and_led_back(
     page = open_page()
     page.goto(f"{federated.url}/todo/")
     page.get_by_role("button", name="Sign in with 127.0.0.1").click()
-    expect(page.get_by_role("alert")).to_contain_text("access_denied")
+    expect(page.get_by_role("alert")).to_contain_text("The identity provider did not let you in")
     page.get_by_role("link", name="Back").click()
     page.wait_for_url(f"{federated.url}/todo/")

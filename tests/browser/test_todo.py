@@ -376,7 +376,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, serv
     expect(page.get_by_text("partita token --user demo")).to_be_visible()
     page.get_by_label("Token").fill("nonsense")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("The token is not valid.")
+    expect(page.get_by_role("alert")).to_contain_text("This token is not taken here")
     page.get_by_label("Token").fill(server.token("demo"))
     page.get_by_role("button", name="Use token").click()
     expect(page.get_by_text("Demo Reader")).to_be_visible()

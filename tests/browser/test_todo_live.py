@@ -13,6 +13,22 @@ OpenPage = Callable[..., Page]
 
 pytestmark = pytest.mark.req("X17")
 
+END_STREAMS = """(() => {
+    const fetched = window.fetch;
+    const ends = [];
+    window.endStreams = () => { for (const end of ends.splice(0)) end(); };
+    window.fetch = async (address, options = {}) => {
+        const response = await fetched(address, options);
+        if (!String(address).endsWith("/stream") || !response.ok) return response;
+        const { readable, writable } = new TransformStream();
+        const stop = new AbortController();
+        ends.push(() => stop.abort());
+        response.body.pipeTo(writable, { signal: stop.signal, preventAbort: true }).catch(() => writable.close());
+        return new Response(readable, response);
+    };
+})()"""
+"""Lets a test end the streams of a page, as a server does when a token has expired."""
+
 
 @pytest.fixture
 def server(serve: Callable[[str], Server]) -> Server:
@@ -60,3 +76,36 @@ def test_a_change_between_the_list_and_a_late_stream_is_shown(open_page: OpenPag
             page.wait_for_timeout(20)
     streams[0].continue_()
     expect(page.get_by_text("Came meanwhile")).to_be_visible()
+
+
+def test_after_a_new_sign_in_the_stream_goes_on_with_what_was_missed(open_page: OpenPage, server: Server) -> None:
+    add(server, "l-again", "Was there")
+    page = open_page()
+    page.add_init_script(END_STREAMS)
+    ends: list[Route] = []
+
+    def end(route: Route) -> None:
+        """The stream ends with the token, and nobody is known any more, until somebody signs in."""
+        if not route.request.headers["authorization"].endswith("rubbish"):
+            ends.append(route)
+            route.continue_()
+        else:
+            route.fulfill(status=401, json={"code": "unauthenticated", "detail": "The token has expired."})
+
+    open_board(page, server, "l-again")
+    expect(page.get_by_text("Was there")).to_be_visible()
+    page.route("**/api/tasks/stream", end)
+    page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
+    page.evaluate("() => window.endStreams()")
+    expect(page.locator(".toast.wrong")).to_contain_text("What you see may be out of date. Your sign-in has expired.")
+    add(server, "l-again", "Missed meanwhile")
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    again = page.get_by_role("dialog", name="Sign in again")
+    again.get_by_text("Use a token").click()
+    again.get_by_role("textbox", name="Token").fill(server.token("l-again"))
+    again.get_by_role("button", name="Use token").click()
+    expect(page.get_by_text("Missed meanwhile")).to_be_visible()
+    expect(page.locator(".toast.wrong")).to_have_count(0)
+    add(server, "l-again", "Heard since")
+    expect(page.get_by_text("Heard since")).to_be_visible()
+    assert ends[-1].request.headers["last-event-id"]

@@ -11,7 +11,8 @@ import pytest
 from botocore.session import Session as BotocoreSession
 from moto import mock_aws
 
-from partita.buckets import Buckets, Encryption, FolderBuckets, S3Buckets, open_buckets
+from partita.buckets import Buckets, Encryption, FolderBuckets, open_buckets
+from partita.buckets.s3 import S3Buckets
 from partita.errors import BucketNotFound, ObjectChanged, OperationError
 from partita.store.remote import Credentials
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from partita import AsyncSession, EmbeddedStore, Rcu, Session
+from partita import AsyncSession, EmbeddedStore, Rcu, SearchedKb, Session
 from partita.console._attempt import Attempt, AttemptResult, attempt
 
 GALLERY = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "gallery.py"))
@@ -62,3 +63,12 @@ async def test_a_key_of_several_attributes_takes_its_arguments_as_text(store: Em
     saas = told(store, "saas")
     found = await tried(store, saas, "urgent", tenant="acme", region="eu", status="open", priority="1..5")
     assert [each["number"] for each in found.items] == [1]
+
+
+async def test_vectors_are_searched_with_one_that_is_written_as_json(store: EmbeddedStore) -> None:
+    meanings = told(store, "meanings")
+    vector = json.dumps(meanings.by_letters("milk"))
+    found = await tried(store, meanings, "similar_open_tasks", user_id="ann", status="open", vector=vector, top="1")
+    assert (found.call, found.index, found.budget) == ("SearchVectors", "by-meaning", SearchedKb(16))
+    assert [(each["entity"]["title"], 0 < each["score"] < 1) for each in found.items] == [("Buy milk and bread", True)]
+    assert found.consumed.searched > 1024

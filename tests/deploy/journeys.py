@@ -165,5 +165,5 @@ JOURNEYS: Final[Mapping[str, Callable[[FakeClock], Journey]]] = {
     "todo": lambda _: Journey(todo, opened=_reminding),
 }
 
-ENDLESS: Final = {"/api/events/{event_id}/figures/stream", "/api/tasks/stream"}
+ENDLESS: Final = {"/api/events/{event_id}/figures/stream", "/api/stream", "/api/tasks/stream"}
 """Routes whose answers do not end; they read what another route of the journey reads."""

@@ -7,7 +7,4 @@ from typing import Final
 KNOWN_DIFFERENCES: Final[dict[str, str]] = {
     "an export needs recovery to a point in time": "not served",
     "scaling of a table is described": "not served",
-    "a vector index is described": "not served",
-    "the nearest vector is found first": "not served",
-    "a search of a missing table is not found": "not served",
 }

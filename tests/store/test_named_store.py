@@ -28,6 +28,7 @@ from partita.store import (
     NamedStore,
     PutItem,
     Request,
+    SearchVectors,
     SetRecovery,
     Store,
     TableSchema,
@@ -75,7 +76,7 @@ def create(store: Store, *names: str) -> None:
 
 def test_every_request_and_every_response_is_known() -> None:
     """A new request must say where it names its tables."""
-    modules = (Request.__module__, SetRecovery.__module__)
+    modules = (Request.__module__, SearchVectors.__module__, SetRecovery.__module__)
     requests = {each for each in Request.__subclasses__() if each.__module__ in modules}
     results = {get_args(base)[0] for each in requests for base in each.__orig_bases__}  # type: ignore[attr-defined]
     assert (requests, {each for each in results if each != tuple[str, ...]}) == (set(REQUESTS), set(RESPONSES))

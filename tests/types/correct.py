@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, assert_type
+from typing import Annotated, Any, ClassVar, assert_type
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
@@ -24,6 +24,7 @@ from partita import (
     Count,
     Delete,
     Derived,
+    Dimensions,
     Encrypted,
     Entity,
     Explanation,
@@ -42,6 +43,9 @@ from partita import (
     Query,
     Rcu,
     Ref,
+    Registry,
+    Scored,
+    SearchedKb,
     Session,
     Shards,
     Span,
@@ -50,6 +54,8 @@ from partita import (
     Update,
     Upsert,
     Usage,
+    Vector,
+    VectorIndex,
     Version,
     WalkResult,
     Wcu,
@@ -72,6 +78,7 @@ from partita import (
     put,
     query,
     reseal,
+    search,
     transact,
     transact_get,
     update,
@@ -526,6 +533,33 @@ def recipes(db: Session, task: Task, command: Command) -> None:
         db.run(AUDIT.append(LoggedIn(method="m"), user_id="u", trace=Trace("r", "c"))),
         AuditEntry | None,
     )
+
+
+MEANINGS = Table("meanings", indexes=[VectorIndex("by-meaning", "embedding", 3)], registry=Registry())
+
+
+class Meaning(Entity, table=MEANINGS):
+    """Something with a vector."""
+
+    primary: ClassVar = Key("{user_id}", "{number}")
+    by_meaning: ClassVar = Key("{user_id}", index="by-meaning")
+
+    user_id: str
+    number: int
+    embedding: Annotated[Vector, Dimensions(3)]
+
+
+@search(Meaning, Meaning.by_meaning, budget=SearchedKb(1))
+def alike(user_id: str, vector: Vector, top: int) -> None:
+    """What is most like a vector."""
+
+
+def searching(db: Session) -> None:
+    found = db.run(alike("u", [1.0, 0.0, 0.0], 5))
+    assert_type(found, tuple[Scored[Meaning], ...])
+    assert_type(found[0].entity, Meaning)
+    assert_type(found[0].score, float)
+    Meaning(user_id="u", number=1, embedding=(1.0, 0.0, 0.0))
 
 
 class Tools(BaseModel):

@@ -42,20 +42,12 @@ def make(call: Caller, **parts: Any) -> None:
         {"MultiRegionConsistency": "STRONG"},
         {"GlobalTableWitnessUpdates": [{"Create": {"RegionName": "eu-west-1"}}]},
         {"GlobalTableSettingsReplicationMode": "ENABLED"},
-        {"VectorIndexUpdates": [{"Delete": {"IndexName": "one"}}]},
     ],
     ids=lambda given: next(iter(given)),
 )
 def test_what_is_not_served_is_refused_and_not_dropped(call: Caller, given: Json) -> None:
     with pytest.raises(ValidationFailed, match="not supported by this endpoint"):
         change(call, **given)
-
-
-@pytest.mark.rule(48)
-def test_vector_indexes_are_refused_when_a_table_is_made(call: Caller) -> None:
-    with pytest.raises(ValidationFailed, match="Vector indexes are not supported"):
-        make(call, VectorIndexes=[{"IndexName": "one"}])
-    assert call("ListTables")["TableNames"] == ["tasks"]
 
 
 @pytest.mark.rule(48)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from partita._aws._credentials import Credentials, CredentialSource
-from partita._aws._endpoints import ITEMS, Api, Endpoints
+from partita._aws._endpoints import ITEMS, SEARCHES, Api, Endpoints
 from partita._aws._failures import EXPIRED, SKEWED, UNKNOWN, Failure, failure_of
 from partita._aws._runner import Calls, LoadCredentials
 from partita._aws._transport import HttpRequest, HttpResponse, RequestNotSent, ResponseLost
@@ -40,6 +40,8 @@ class ApiCall(Struct, frozen=True):
     repeatable: bool = False
     writes: bool = False
     api: Api = ITEMS
+    searches: bool = False
+    """Whether AWS answers it at its endpoint for searches."""
 
 
 class RetryBudget:
@@ -116,7 +118,7 @@ class ApiClient:
 
     def _signed(self, call: ApiCall) -> Calls[HttpRequest]:
         credentials: Credentials = self._credentials.ready() or (yield LoadCredentials())
-        endpoint = self._endpoints[call.api]
+        endpoint = self._endpoints[SEARCHES if call.searches else call.api]
         now = self._clock() + self._skew
         headers = endpoint.signer.headers(f"{call.api}.{call.name}", call.body, credentials, now)
         return HttpRequest(endpoint.url, headers, call.body)

@@ -13,12 +13,14 @@ from partita._aws._credentials import AwsSession, GivenCredentials, botocore_ses
 from partita._aws._sign import CONTENT_TYPE, Signer
 from partita.errors import OperationError
 
-Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810", "secretsmanager"]
+Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_20120810", "search", "secretsmanager"]
 ITEMS: Final = "DynamoDB_20120810"
 STREAMS: Final = "DynamoDBStreams_20120810"
+SEARCHES: Final = "search"
+"""Searches of vectors: calls of the same API, which AWS answers at another host."""
 QUEUES: Final = "AmazonSQS"
 SECRETS: Final = "secretsmanager"
-TABLES: Final[tuple[Api, ...]] = (ITEMS, STREAMS)
+TABLES: Final[tuple[Api, ...]] = (ITEMS, SEARCHES, STREAMS)
 """What a store needs."""
 
 LOCAL_HOSTS: Final = frozenset(("127.0.0.1", "::1", "localhost"))
@@ -26,6 +28,7 @@ _USUAL_PORTS: Final = {"http": 80, "https": 443}
 _ANY_REGION: Final = "us-east-1"
 _SERVICES: Final[Mapping[Api, str]] = {
     ITEMS: "dynamodb",
+    SEARCHES: "dynamodb",
     STREAMS: "dynamodbstreams",
     QUEUES: "sqs",
     SECRETS: "secretsmanager",
@@ -91,7 +94,11 @@ def endpoints_of_region(
     if not region:
         hint = "Give one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
         raise OperationError("No AWS region is known.", hint=hint)
-    return {api: _endpoint(_regional_url(known, _SERVICES[api], region), region, api) for api in apis}
+    found: dict[Api, Endpoint] = {}
+    for api in apis:
+        url = _search_url(found[ITEMS].url) if api == SEARCHES else _regional_url(known, _SERVICES[api], region)
+        found[api] = _endpoint(url, region, api)
+    return found
 
 
 def _region_of(session: Any) -> str | None:
@@ -117,6 +124,13 @@ def _regional_url(session: Any, service: str, region: str) -> str:
     url: str = client.meta.endpoint_url
     client.close()
     return url
+
+
+def _search_url(url: str) -> str:
+    """Where a region answers searches: beside its endpoint for items, as botocore's rules have it."""
+    scheme, _, host = url.partition("://")
+    is_regional = host.startswith(("dynamodb.", "dynamodb-fips."))
+    return f"{scheme}://search-{host}" if is_regional else url
 
 
 def _endpoint(url: str, region: str, api: Api) -> Endpoint:

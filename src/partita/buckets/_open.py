@@ -8,7 +8,6 @@ from urllib.parse import parse_qs, urlsplit
 
 from partita.buckets._folder import FolderBuckets
 from partita.buckets._interface import Buckets
-from partita.buckets._s3 import S3Buckets
 from partita.errors import OperationError
 
 _OPTIONS: Final = frozenset(("endpoint", "profile", "region"))
@@ -30,5 +29,7 @@ def open_buckets(address: str) -> Buckets:
     unknown = options.keys() - _OPTIONS or [name for name, values in options.items() if len(values) > 1]
     if parts.scheme != "s3" or unknown or parts.fragment:
         raise OperationError(f"{address!r} is not understood.", hint=_HINT)
+    from partita.buckets.s3 import S3Buckets  # noqa: PLC0415 - only who asks for it loads what speaks to AWS
+
     given = {name: values[0] or None for name, values in options.items()}
     return S3Buckets(endpoint=given.get("endpoint"), region=given.get("region"), profile=given.get("profile"))

@@ -6,11 +6,13 @@
 from partita.change._change import ItemChange
 from partita.change._consumer import Consumer
 from partita.change._projection import SetAside, SqliteProjection
+from partita.change._recent import RECENT_CHANGES, RecentChanges, changes_after, note_change
 from partita.change._sink import Advance, FencedSink, Positions, Sink
 from partita.change._snapshot import Snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
 
 __all__ = [
+    "RECENT_CHANGES",
     "Advance",
     "Batch",
     "ChangeStream",
@@ -19,8 +21,11 @@ __all__ = [
     "ItemChange",
     "Lag",
     "Positions",
+    "RecentChanges",
     "SetAside",
     "Sink",
     "Snapshot",
     "SqliteProjection",
+    "changes_after",
+    "note_change",
 ]

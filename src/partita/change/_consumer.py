@@ -9,6 +9,7 @@ from contextlib import closing, suppress
 from random import Random
 from typing import Final
 
+from partita.change._projection import SqliteProjection
 from partita.change._sink import Sink
 from partita.change._snapshot import Snapshot, snapshot
 from partita.change._stream import Batch, ChangeStream, Lag
@@ -43,7 +44,7 @@ class Consumer:
 
         Args:
             store: where the table is.
-            table: a declared table whose stream has new and old images.
+            table: a declared table whose stream has new and old images, or the keys where the sink needs no more.
             sink: where the changes go.
             batch: about how many changes the sink commits at once.
             clock: the time, for the lag.
@@ -62,7 +63,8 @@ class Consumer:
         self._random = random
         self._on_caught_up = on_caught_up
         self._start = start
-        self._stream = ChangeStream(store, table)
+        self._keys_only = isinstance(sink, SqliteProjection) and sink.keys_only
+        self._stream = ChangeStream(store, table, keys_only=self._keys_only)
         self._positions: Mapping[str, int] | None = None
 
     def step(self) -> int:
@@ -153,8 +155,17 @@ class Consumer:
 
     def _load(self, at: Mapping[str, int] | None) -> int:
         self._positions = None
+        if self._keys_only:
+            return self._load_nothing()
         taking = snapshot(self._store, self._table, at=at, clock=self._clock, pause=self._pause, random=self._random)
         with taking as taken:
             self._sink.load(taken)
             self._positions = dict(taken.positions)
             return len(taken)
+
+    def _load_nothing(self) -> int:
+        """Begin at the end of the stream: of what was before, the sink wants nothing."""
+        with closing(Snapshot(self._table, self._stream.end(), self._clock())) as nothing:
+            self._sink.load(nothing)
+            self._positions = dict(nothing.positions)
+        return 0

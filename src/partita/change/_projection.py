@@ -75,7 +75,9 @@ class SqliteProjection:
     TITLES = SqliteProjection("titles.db", tables="CREATE TABLE titles (…)", apply=apply)
     """
 
-    def __init__(self, path: str | Path, *, tables: str, apply: Apply, version: int = 1) -> None:
+    def __init__(
+        self, path: str | Path, *, tables: str, apply: Apply, version: int = 1, keys_only: bool = False
+    ) -> None:
         """Open the file, which is made where there is none.
 
         Args:
@@ -83,6 +85,8 @@ class SqliteProjection:
             tables: the statements that create its tables. When they change, the projection starts over.
             apply: brings one change into the tables.
             version: raise it when `apply` changes, so that the projection starts over.
+            keys_only: `apply` looks at the keys of changes alone, and at none from before it listens: then a stream of
+                `KEYS_ONLY` is enough, and a new projection begins at its end, without a scan of the table.
 
         Raises:
             StoreError: the file cannot be opened.
@@ -91,6 +95,7 @@ class SqliteProjection:
         self._tables = tables
         self._apply = apply
         self._version = version
+        self.keys_only = keys_only
         self._writing = threading.Lock()
         self._readers = threading.local()
         with _translating(self.path):

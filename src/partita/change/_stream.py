@@ -38,8 +38,8 @@ class Batch(Struct, frozen=True):
 class ChangeStream:
     """The stream of a declared table in a store."""
 
-    def __init__(self, store: Store, table: Table) -> None:
-        if table.schema.stream != "NEW_AND_OLD_IMAGES":
+    def __init__(self, store: Store, table: Table, *, keys_only: bool = False) -> None:
+        if table.schema.stream != "NEW_AND_OLD_IMAGES" and not (keys_only and table.schema.stream == "KEYS_ONLY"):
             raise ModelError(
                 f"{table!r} has no stream with new and old images.",
                 owner=table,

@@ -15,6 +15,7 @@ R = TypeVar("R")
 PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "aws": ("botocore",),
     "lake": ("deltalake", "pyarrow"),
+    "vectors": ("numpy",),
     "serve": ("fastapi", "jinja2", "jwt", "prometheus_client", "uvicorn"),
 }
 

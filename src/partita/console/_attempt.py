@@ -33,7 +33,7 @@ from partita.patterns import UnfitArgument, operation_of
 MASK: Final = "(encrypted)"
 """What stands for the value of an encrypted field."""
 
-READS: Final = ("BatchGetItem", "GetItem", "Query", "TransactGetItems")
+READS: Final = ("BatchGetItem", "GetItem", "Query", "SearchVectors", "TransactGetItems")
 """The calls that change nothing."""
 
 
@@ -105,7 +105,7 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained.predicted,
         explained.assumed_item_bytes,
         explained.budget,
-        Budget(sum(run.read for run in seen), sum(run.write for run in seen)),
+        sum((Budget(run.read, run.write, run.searched) for run in seen), Budget()),
         [_plain(item) if wanted.reveal else _masked(_plain(item), _secrets(pattern)) for item in items],
         cursor,
     )

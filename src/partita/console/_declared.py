@@ -11,7 +11,7 @@ from msgspec import Struct
 from partita.model import Budget, EntitySchema, Table, allows_none
 from partita.patterns import KeyLayout, KeyMatch, Parameter, Pattern, key_matches, layout, parameters_of, type_name
 from partita.service import Service, summary_of
-from partita.store import KeyAttribute, StreamView
+from partita.store import KeyAttribute, StreamView, VectorIndexSchema
 
 
 class FieldView(Struct, frozen=True):
@@ -54,6 +54,14 @@ class IndexView(Struct, frozen=True):
     key: list[str]
     projection: str | tuple[str, ...]
     local: bool
+    vector: str | None = None
+    """What a vector index compares, in words; None for other indexes."""
+
+    @classmethod
+    def of_vectors(cls, index: VectorIndexSchema) -> IndexView:
+        """A vector index as it is shown."""
+        what = f"{index.attribute}: {index.dimensions:,} dimensions, {index.distance}"
+        return cls(index.name, _names(index.search), index.projection, local=False, vector=what)
 
 
 class TableView(Struct, frozen=True):
@@ -76,7 +84,10 @@ class TableView(Struct, frozen=True):
             _names(schema.key),
             schema.ttl,
             schema.stream,
-            [IndexView(index.name, _names(index.key), index.projection, index.local) for index in schema.indexes],
+            [
+                *(IndexView(index.name, _names(index.key), index.projection, index.local) for index in schema.indexes),
+                *(IndexView.of_vectors(index) for index in schema.vectors),
+            ],
             [EntityView.of(entity) for entity in table.entities],
             layout(table),
         )

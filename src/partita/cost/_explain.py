@@ -13,7 +13,7 @@ from partita.model import Budget, EntitySchema, Table
 from partita.operations import Context, Operation, forecast
 from partita.runtime import Together
 from partita.session import Session
-from partita.store import QueryTable, Request, TableNames, api_call, stored_request
+from partita.store import QueryTable, Request, SearchVectors, TableNames, api_call, stored_request
 
 SHOWN: Final = 2
 """So many of the requests that are sent together are printed."""
@@ -36,9 +36,10 @@ class Explanation(Struct, frozen=True):
 
     def __str__(self) -> str:
         times = f", {len(self.at_once)} at once" if self.at_once else ""
+        least = "at least " if self.predicted.searched else ""  # how much more depends on what is in the index
         lines = [
             f"{self.name}: {self.call} on {self.index or 'the table'}{times}",
-            f"  predicted: {self.predicted} (with items of {self.assumed_item_bytes:,} bytes)",
+            f"  predicted: {least}{self.predicted} (with items of {self.assumed_item_bytes:,} bytes)",
             f"  budget:    {self.budget or 'none declared'}",
         ]
         if self.consumed is not None:
@@ -73,7 +74,7 @@ def explain(
     return Explanation(
         name=operation.name,
         call=calls[0][0],
-        index=first.index if isinstance(first, QueryTable) else None,
+        index=first.index if isinstance(first, QueryTable | SearchVectors) else None,
         request=calls[0][1],
         predicted=sum((forecast(each, tables_of(operation), item_bytes) for each in requests), Budget()),
         assumed_item_bytes=item_bytes,
@@ -112,4 +113,4 @@ def _run(operation: Operation[Any], session: Session) -> tuple[Budget, int]:
     with session.meter.watch() as seen:
         session.run(operation)
     (consumption,) = seen
-    return Budget(consumption.read, consumption.write), len(consumption.requests)
+    return Budget(consumption.read, consumption.write, consumption.searched), len(consumption.requests)

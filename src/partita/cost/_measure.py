@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from partita.errors import AlreadyExists, OperationError
 from partita.model import Budget, Entity, Prefix, Span, schema_of
-from partita.operations import Operation, Query, delete
+from partita.operations import Operation, Query, Search, delete
 from partita.patterns import Pattern
 from partita.recipes.versioned import LAST_WRITE, Versioned
 from partita.service import Service
@@ -89,7 +89,7 @@ def _verdict(budget: Budget | None, measured: Budget | None) -> BudgetVerdict:
         return "not measured"
     if budget is None:
         return "no budget"
-    return "within" if budget.covers(measured.read, measured.write) else "over"
+    return "within" if budget.covers(measured.read, measured.write, measured.searched) else "over"
 
 
 def _run(pattern: Pattern, samples: _Samples, session: Session) -> _Run:
@@ -106,7 +106,8 @@ def _consumed(session: Session, operation: Operation[Any]) -> _Run:
     with session.meter.watch() as seen:
         session.run(operation)
     index = operation.key.index if isinstance(operation, Query) else None
-    consumed = Budget(sum(run.read for run in seen), sum(run.write for run in seen))
+    index = operation.index if isinstance(operation, Search) else index
+    consumed = sum((Budget(run.read, run.write, run.searched) for run in seen), Budget())
     return _Run(index, consumed, tuple(request for run in seen for request in run.requests))
 
 

@@ -37,7 +37,7 @@ FROM python:3.13-slim AS build
 COPY constraints.txt /build/
 COPY wheels/ /build/wheels/
 RUN python -m venv /app \\
-    && /app/bin/pip install --no-cache-dir --no-compile --constraint /build/constraints.txt /build/wheels/*.whl \\
+    && /app/bin/pip install --no-cache-dir --constraint /build/constraints.txt /build/wheels/*.whl \\
        'partita[aws,serve]'
 
 FROM python:3.13-slim
@@ -90,8 +90,8 @@ _PULLING: Final = (
 
 
 def _filling(service: Service) -> list[Json]:
-    """A task keeps its projection in a file of its own, which a scan fills when it is started."""
-    if service.projection is None:
+    """A task keeps its projection in a file of its own, which a scan fills at its start, unless keys are enough."""
+    if service.projection is None or service.projection.table.schema.stream == "KEYS_ONLY":
         return []
     return [allow(("dynamodb:Scan",), attribute(logical(service.projection.table.name)))]
 

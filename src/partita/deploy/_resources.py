@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from partita.deploy._policy import AS_DECLARED, Json, queue_name
 from partita.deploy._roles import Resource
+from partita.errors import ModelError
 from partita.queue import QueuePolicy
 from partita.store import TableNames, TableSchema, table_definition
 
@@ -126,6 +127,9 @@ def _table_properties(schema: TableSchema, settings: TableSettings) -> Json:
     properties["DeletionProtectionEnabled"] = settings.protected
     properties |= dict(_encryption(settings.encryption))
     if isinstance(settings.capacity, Provisioned):
+        if schema.vectors:
+            message = f"The table {schema.name!r} has vector indexes, which DynamoDB has on demand only."
+            raise ModelError(message, hint='Leave its capacity "on-demand".')
         _provision(properties, settings.capacity)
     if settings.tags:
         properties["Tags"] = [{"Key": key, "Value": value} for key, value in settings.tags.items()]

@@ -29,6 +29,7 @@ ROLES: Final[Mapping[RoleName, str]] = {
 _STREAM_ACTIONS: Final = ("DescribeStream", "GetRecords", "GetShardIterator")
 _START: Final = ("DescribeTable", "DescribeTimeToLive")
 
+_SEARCH: Final = "SearchVectors"
 _WRITES_ATTRIBUTES: Final = ("BatchWriteItem", "PutItem", "UpdateItem")
 
 _QUEUE_START: Final = ("GetQueueAttributes", "GetQueueUrl")
@@ -138,10 +139,14 @@ def _queue_start(name: str) -> Iterator[Need]:
 
 def _capturing(service: Service) -> Iterator[Need]:
     for table in service.tables:
-        if table.schema.stream == "NEW_AND_OLD_IMAGES":
+        if table.schema.stream == "NEW_AND_OLD_IMAGES" or _is_projected(service, table):
             stream = Resource("stream", table.name)
             yield Need("dynamodb:DescribeTable", Resource("table", table.name), "change stream")
             yield from (Need(f"dynamodb:{action}", stream, "change stream") for action in _STREAM_ACTIONS)
+
+
+def _is_projected(service: Service, table: Table) -> bool:
+    return service.projection is not None and service.projection.table is table
 
 
 def _maintaining(service: Service) -> Iterator[Need]:
@@ -177,6 +182,8 @@ def left_out(service: Service) -> tuple[LeftOut, ...]:
 
 def _objections(operation: DeclaredOperation, caller: tuple[str, ...]) -> list[str]:
     """Why a policy cannot hold an operation to the caller's own items."""
+    if any(each.action == _SEARCH for each in operation.sends):
+        return ["it searches vectors, and a policy cannot hold a search to a partition"]
     foreign = [each for each in operation.sends if _own_partition(each, caller) is None]
     open_indexes = [name for each in operation.sends for name in _open_indexes(each)]
     return [
@@ -206,7 +213,8 @@ def _open_indexes(permission: Permission) -> list[str]:
     if permission.action not in _WRITES_ATTRIBUTES:
         return []
     table = permission.table.schema
-    return [index.name for index in table.indexes if table.hash.name not in {each.name for each in index.hash}]
+    found = [index.name for index in table.indexes if table.hash.name not in {each.name for each in index.hash}]
+    return found + [index.name for index in table.vectors if index.hash is not None and index.hash != table.hash]
 
 
 def _own_partition(permission: Permission, caller: tuple[str, ...]) -> str | None:

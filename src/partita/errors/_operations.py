@@ -78,6 +78,14 @@ class EventRefused(OperationError, code="event_refused"):
     hint = "Connect it to a source that it is made for: docs/lambda.md."
 
 
+class ExtraMissing(OperationError, code="extra_missing"):
+    """Something needs the packages of an extra that is not installed; `extra` is which."""
+
+    def __init__(self, message: str, *, extra: str) -> None:
+        super().__init__(message, hint=f"Install the extra: pip install 'partita[{extra}]'.")
+        self.extra = extra
+
+
 class GuardrailError(OperationError, code="guardrail"):
     """The operation is refused before it reaches the store."""
 

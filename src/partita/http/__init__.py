@@ -5,6 +5,7 @@ from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_m
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
+from partita.http._news import NEWS_MEDIA_TYPE, LastEventId, NewsEvent, change_news, describe_news, news_response
 from partita.http._pages import ASSETS, PAGE_HEADERS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._personal import ErasureView, add_personal_routes
@@ -40,6 +41,7 @@ __all__ = [
     "ALONE",
     "ASSETS",
     "FETCH_ERRORS",
+    "NEWS_MEDIA_TYPE",
     "PAGE_HEADERS",
     "PROBLEM_MEDIA_TYPE",
     "REPLAYED",
@@ -63,8 +65,10 @@ __all__ = [
     "Instant",
     "Issuer",
     "LagView",
+    "LastEventId",
     "Listing",
     "MissingPage",
+    "NewsEvent",
     "Now",
     "Once",
     "Pages",
@@ -84,8 +88,10 @@ __all__ = [
     "add_personal_routes",
     "admit",
     "background_figures",
+    "change_news",
     "check_store",
     "checked_address",
+    "describe_news",
     "describe_problems",
     "etag",
     "fetch_document",
@@ -93,6 +99,7 @@ __all__ = [
     "handle_errors",
     "is_not_modified",
     "known_parameters",
+    "news_response",
     "once_by",
     "operators_only",
     "precondition_problems",

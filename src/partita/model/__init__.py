@@ -1,13 +1,14 @@
 """The model: tables, entities, keys and fields as they are declared, and what is derived from them."""
 
 from partita.model._attributes import instant_text, to_attribute
-from partita.model._budget import Budget, Rcu, Wcu
+from partita.model._budget import Budget, Rcu, SearchedKb, Wcu
 from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._naming import snake
 from partita.model._stored_forms import Compressed, Encrypted, encrypted
-from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag
+from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag, VectorIndex
 from partita.model._updates import to_update
+from partita.model._vector import Dimensions, Vector, vector_of
 from partita.model.keys import (
     AttributeTemplate,
     BoundKey,
@@ -38,6 +39,7 @@ __all__ = [
     "Change",
     "Compressed",
     "Derived",
+    "Dimensions",
     "Encrypted",
     "Entity",
     "EntitySchema",
@@ -54,11 +56,14 @@ __all__ = [
     "Ref",
     "Registry",
     "RemoveAction",
+    "SearchedKb",
     "Shards",
     "Span",
     "Table",
     "Template",
     "TypeTag",
+    "Vector",
+    "VectorIndex",
     "Version",
     "Wcu",
     "all_of",
@@ -78,4 +83,5 @@ __all__ = [
     "template_texts",
     "to_attribute",
     "to_update",
+    "vector_of",
 ]

@@ -123,6 +123,7 @@ def _check_key_attributes(schema: EntitySchema[Any]) -> None:
     """
     table = schema.table.schema
     keys = [table.key, *(index.key for index in table.indexes)]
+    keys += [(index.hash,) for index in table.vectors if index.hash is not None]
     types = {attribute.name: attribute for key in keys for attribute in key}
     written = {name for key in schema.keys.values() for name in key.written}
     for name in sorted(types.keys() & schema.fields.keys()):

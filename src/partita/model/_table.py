@@ -11,13 +11,14 @@ from msgspec import Struct
 
 from partita.errors import ModelError
 from partita.model.keys import DEFAULT_FORMAT, KeyFormat
-from partita.store import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
+from partita.store import Distance, IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema, VectorIndexSchema
 
 if TYPE_CHECKING:
     from partita.model._entity import EntitySchema
     from partita.patterns import DeclaredOperation, Pattern
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
+MAX_DIMENSIONS: Final = 4_096
 MAX_KEY_ATTRIBUTES: Final = 4
 """As many as the partition key of a global index may have, and its sort key."""
 
@@ -68,6 +69,39 @@ class LocalIndex(Struct, frozen=True):
         return IndexSchema(self.name, (hash_key,), (range_key,), _projected(owner, self.projection), local=True)
 
 
+class VectorIndex(Struct, frozen=True):
+    """A vector index: which items are most like a vector, by `vector`, the attribute that holds theirs.
+
+    Its partition key is named after it unless said otherwise, `by-meaningPK`; an entity is in it by a
+    `Key("NOTE#{user_id}", index="by-meaning")`. `filters` are attributes that a search may compare with a value each.
+    """
+
+    name: str
+    vector: str
+    dimensions: int
+    distance: Distance = "COSINE"
+    hash: Attribute | Literal[False] | None = None
+    """False: the index has no partition key, and every search is of all of it."""
+    filters: tuple[Attribute, ...] = ()
+    projection: Projected = "ALL"
+
+    def schema(self) -> VectorIndexSchema:
+        """What a store knows of it."""
+        owner = f"The vector index {self.name!r}"
+        if self.distance not in get_args(Distance):
+            hint = f"Use one of {', '.join(get_args(Distance))}."
+            raise ModelError(f"{owner}: {self.distance!r} is not a distance.", owner=owner, hint=hint)
+        if not 1 <= self.dimensions <= MAX_DIMENSIONS:
+            message = f"{owner} has {self.dimensions} dimensions; it may have 1 to {MAX_DIMENSIONS}."
+            raise ModelError(message, owner=owner)
+        partition = None
+        if self.hash is not False:
+            partition = _attribute(owner, f"{self.name}PK" if self.hash is None else self.hash)
+        filters = tuple(_attribute(owner, each) for each in self.filters)
+        projected = _projected(owner, self.projection)
+        return VectorIndexSchema(self.name, self.vector, self.dimensions, self.distance, partition, filters, projected)
+
+
 class TypeTag(Struct, frozen=True):
     """The attribute that says of which entity an item is, and what it says of one entity."""
 
@@ -84,7 +118,7 @@ class Table:
         *,
         hash: Attribute = "PK",  # noqa: A002 - DynamoDB's own word for it
         range: Attribute | None = "SK",  # noqa: A002
-        indexes: Sequence[Index | LocalIndex] = (),
+        indexes: Sequence[Index | LocalIndex | VectorIndex] = (),
         ttl: str | None = None,
         stream: StreamView | None = None,
         keys: KeyFormat = DEFAULT_FORMAT,
@@ -97,7 +131,7 @@ class Table:
             name: as DynamoDB knows it.
             hash: the attribute of the partition key.
             range: the attribute of the sort key; None where the table has none.
-            indexes: secondary indexes.
+            indexes: secondary indexes and vector indexes.
             ttl: the attribute that says when an item expires.
             stream: which images of a changed item its stream has; None for no stream.
             keys: how keys are written, where another tool has written them already.
@@ -114,9 +148,10 @@ class Table:
             name=name,
             hash=hash_key,
             range=None if range is None else _attribute(repr(self), range),
-            indexes=tuple(index.schema() if isinstance(index, Index) else index.schema(hash_key) for index in indexes),
+            indexes=tuple(_index_schema(index, hash_key) for index in indexes if not isinstance(index, VectorIndex)),
             ttl=ttl,
             stream=_stream_view(repr(self), stream),
+            vectors=tuple(index.schema() for index in indexes if isinstance(index, VectorIndex)),
         )
         self.entities: list[EntitySchema[Any]] = []
         self.patterns: dict[str, Pattern] = {}
@@ -131,9 +166,11 @@ class Table:
         """The attributes of partition and sort key, of the table or of one of its indexes."""
         if index is None:
             return self.schema.key[:1], self.schema.key[1:]
+        if (vectors := self.schema.vector(index)) is not None:
+            return () if vectors.hash is None else (vectors.hash,), ()
         found = self.schema.index(index)
         if found is None:
-            names = ", ".join(known.name for known in self.schema.indexes) or "none"
+            names = ", ".join(self.schema.index_names) or "none"
             raise ModelError(f"{self!r} has no index {index!r}.", owner=self, hint=f"It has: {names}.")
         return found.hash, found.range
 
@@ -205,6 +242,10 @@ REGISTRY = Registry()
 """Where tables register themselves unless they are given another registry."""
 
 
+def _index_schema(index: Index | LocalIndex, hash_key: KeyAttribute) -> IndexSchema:
+    return index.schema() if isinstance(index, Index) else index.schema(hash_key)
+
+
 def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
     match declared:
         case str():
@@ -241,22 +282,22 @@ def _stream_view(owner: str, declared: StreamView | None) -> StreamView | None:
 
 
 def _check_attributes(table: Table) -> None:
-    for name in (table.name, *(index.name for index in table.schema.indexes)):
+    for name in (table.name, *table.schema.index_names):
         if not _NAME.fullmatch(name):
             message = f"{name!r} is not a name for a table or index."
             raise ModelError(message, owner=table, hint="Use 3 to 255 of A-Z, a-z, 0-9, _, - and .")
     types: dict[str, KeyType] = {}
-    names: set[str] = set()
     keys = [table.schema.key, *(index.key for index in table.schema.indexes)]
+    keys += [index.search for index in table.schema.vectors]
     for attribute in (attribute for key in keys for attribute in key):
         if types.setdefault(attribute.name, attribute.type) != attribute.type:
             raise ModelError(f"{table!r}: the attribute {attribute.name!r} has two types.", owner=table)
     if table.schema.range is not None and table.schema.range.name == table.schema.hash.name:
         raise ModelError(f"{table!r} uses one attribute twice in its key.", owner=table)
+    for place, name in enumerate(table.schema.index_names):
+        if name in table.schema.index_names[:place]:
+            raise ModelError(f"{table!r}: two indexes are named {name!r}.", owner=table)
     for index in table.schema.indexes:
-        if index.name in names:
-            raise ModelError(f"{table!r}: two indexes are named {index.name!r}.", owner=table)
-        names.add(index.name)
         if len({attribute.name for attribute in index.key}) != len(index.key):
             raise ModelError(f"{table!r}: the index {index.name!r} uses one attribute twice.", owner=table)
     _check_marks(table, types)

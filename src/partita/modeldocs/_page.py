@@ -78,6 +78,10 @@ def _attributes(table: Table) -> str:
     for index in table.schema.indexes:
         key = ", ".join(f"`{attribute.name}`" for attribute in index.key)
         parts.append(f"{'local ' if index.local else ''}index {index.name} ({key})")
+    for vectors in table.schema.vectors:
+        by = ", ".join(f"`{attribute.name}`" for attribute in vectors.search)
+        what = f"`{vectors.attribute}`, {vectors.dimensions:,} dimensions, {vectors.distance}"
+        parts.append(f"vector index {vectors.name} ({what}{f'; by {by}' if by else ''})")
     return "; ".join(parts)
 
 
@@ -100,7 +104,8 @@ def _pattern_row(pattern: Pattern, measurement: Measurement) -> tuple[str, ...]:
 def _request(pattern: Pattern, measurement: Measurement) -> str:
     if asked := key_matches(pattern):
         parts = [f"`{part.attribute}` {part.relation} `{part.template}`" for part in asked]
-        return f"{'GetItem' if pattern.kind == 'get' else 'Query'}: {', '.join(parts)}"
+        call = {"get": "GetItem", "search": "SearchVectors"}.get(pattern.kind, "Query")
+        return f"{call}: {', '.join(parts)}"
     calls = ", ".join(dict.fromkeys(name.removesuffix("Table") for name in measurement.requests))
     sent = _sent(pattern.sends or ())
     return f"{calls}: {sent}" if sent and calls.startswith("Transact") else sent or calls

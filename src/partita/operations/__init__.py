@@ -14,6 +14,7 @@ from partita.operations._projection import check_projected, projection_of
 from partita.operations._query import Count, First, Query
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
+from partita.operations._search import MAX_TOP, Scored, Search
 from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
 from partita.operations._unclaimed import UnclaimedItems
 from partita.operations.writes import (
@@ -47,6 +48,7 @@ from partita.operations.writes import (
 
 __all__ = [
     "MAX_ACTIONS",
+    "MAX_TOP",
     "Action",
     "BatchGet",
     "BatchWrite",
@@ -76,6 +78,8 @@ __all__ = [
     "Requests",
     "Scan",
     "ScanItems",
+    "Scored",
+    "Search",
     "Slot",
     "Transaction",
     "UnclaimedItems",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 from partita.expressions import Update
 from partita.model import Budget, Table
@@ -18,6 +18,7 @@ from partita.store import (
     QueryTable,
     Request,
     ScanTable,
+    SearchVectors,
     TableSchema,
     TransactAction,
     TransactGetItems,
@@ -25,6 +26,9 @@ from partita.store import (
     UpdateItem,
 )
 from partita.values import Item, item_size, read_units, write_units
+
+FLOAT_BYTES: Final = 4
+MIN_SEARCHED_BYTES: Final = 1_024
 
 
 def forecast(request: Request[Any], tables: Iterable[Table], item_bytes: int) -> Budget:
@@ -49,6 +53,8 @@ class _Forecast:
             return _sum(self._write(action, 2) for action in request.actions)
         if isinstance(request, PutItem | UpdateItem | DeleteItem):
             return self._write(request, 1)
+        if isinstance(request, SearchVectors):
+            return Budget(searched=self._searched(request))
         return Budget(read=self._read(request))
 
     def _read(self, request: Request[Any]) -> float:
@@ -59,6 +65,10 @@ class _Forecast:
         if isinstance(request, TransactGetItems):
             return 2 * len(request.gets) * read_units(self._bytes, consistent=True)
         return 0.0
+
+    def _searched(self, request: SearchVectors) -> float:
+        """What its matches take: the least that it reads. How much more depends on what else is in the partition."""
+        return max(MIN_SEARCHED_BYTES, request.top * (FLOAT_BYTES * len(request.vector) + self._bytes))
 
     def _write(self, action: TransactAction, factor: int) -> Budget:
         size = item_size(action.item) if isinstance(action, PutItem) else self._bytes

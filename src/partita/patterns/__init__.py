@@ -6,6 +6,7 @@ from partita.patterns._counts import count
 from partita.patterns._describe import KeyLayout, KeyMatch, key_matches, layout, type_name
 from partita.patterns._patterns import Pattern, get, pattern, query
 from partita.patterns._permissions import DeclaredOperation, Permission, declare_operation, parts_of
+from partita.patterns._searches import search
 from partita.patterns._spans import span_range
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "parts_of",
     "pattern",
     "query",
+    "search",
     "span_range",
     "type_name",
 ]

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from partita.errors import ModelError
 from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
-from partita.operations import Collect, CollectPage, Get, Operation, Query, check_projected, projection_of
+from partita.operations import Collect, CollectPage, Get, Operation, Query, Search, check_projected, projection_of
 from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
@@ -29,7 +29,7 @@ E = TypeVar("E", bound=Entity)
 M = TypeVar("M", bound=BaseModel)
 O = TypeVar("O", bound=Operation[Any])  # noqa: E741 - O for operation
 
-PatternKind: TypeAlias = Literal["get", "query", "collect", "write"]
+PatternKind: TypeAlias = Literal["get", "query", "collect", "search", "write"]
 
 
 class Pattern(Struct, frozen=True):
@@ -49,11 +49,13 @@ class Pattern(Struct, frozen=True):
     """The requests that a role must be allowed to run it; None where that is not known."""
     keys: tuple[BoundKey, ...] = ()
     """The key of each entity of a collection."""
+    searched: str | None = None
+    """The vector index of a search."""
 
     @property
     def index(self) -> str | None:
         """The index that serves the pattern; None for the table itself."""
-        return self.key.index if self.key else None
+        return self.searched or (self.key.index if self.key else None)
 
     @property
     def hints(self) -> dict[str, Any]:
@@ -255,6 +257,7 @@ def register(  # noqa: PLR0913 - one for each thing that is known of a pattern
     sends: tuple[Permission, ...] | None,
     view: type[BaseModel] | None = None,
     keys: tuple[BoundKey, ...] = (),
+    searched: str | None = None,
 ) -> Pattern:
     """Register what is known of a pattern with its table.
 
@@ -277,6 +280,7 @@ def register(  # noqa: PLR0913 - one for each thing that is known of a pattern
         function=make,
         sends=sends,
         keys=keys,
+        searched=searched,
     )
     schema.table.add_pattern(declared)
     make.pattern = declared  # type: ignore[attr-defined]
@@ -290,6 +294,7 @@ def _partition_fields(key: BoundKey) -> tuple[str, ...]:
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:
     result = get_type_hints(function).get("return")
     kinds: dict[Any, PatternKind] = {Get: "get", Query: "query", Collect: "collect", CollectPage: "collect"}
+    kinds[Search] = "search"
     only_reads = budget is not None and not budget.write
     return kinds.get(get_origin(result) or result, "get" if only_reads else "write")
 

@@ -28,6 +28,7 @@ ACTIONS: Final[Mapping[type[Any], str]] = {
     store.BatchGetItem: "BatchGetItem",
     store.QueryTable: "Query",
     store.ScanTable: "Scan",
+    store.SearchVectors: "SearchVectors",
     store.PutItem: "PutItem",
     store.UpdateItem: "UpdateItem",
     store.DeleteItem: "DeleteItem",
@@ -146,6 +147,8 @@ def parts_of(request: store.Request[Any]) -> Iterator[RequestPart]:
         yield RequestPart("Query", request.table, request.index, dict(request.key_condition.equal))
     elif isinstance(request, store.ScanTable):
         yield RequestPart("Scan", request.table, request.index, {})
+    elif isinstance(request, store.SearchVectors):
+        yield RequestPart("SearchVectors", request.table, request.index, dict(request.equal))
     elif isinstance(request, store.GetItem | store.PutItem | store.UpdateItem | store.DeleteItem):
         yield RequestPart(ACTIONS[type(request)], request.table, None, _key_in(request))
 

@@ -1,10 +1,12 @@
 """What every layer needs to run: time, identifiers, requests, retries, names to answer to, private files."""
 
+from partita.runtime._chunks import chunks
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._disk import sync
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
 from partita.runtime._outage_log import OutageLog
+from partita.runtime._pace import Pace
 from partita.runtime._private_files import (
     close_to_others,
     create_private,
@@ -23,10 +25,12 @@ __all__ = [
     "Blocking",
     "Clock",
     "OutageLog",
+    "Pace",
     "Pause",
     "RetryPolicy",
     "Together",
     "Ulids",
+    "chunks",
     "close_to_others",
     "create_private",
     "exposure",

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias, get_args
 from partita.errors import GuardrailError, LimitExceeded, ScanRefused, UnclaimedItem
 from partita.operations import Operation, UnclaimedItems
 from partita.patterns import parts_of
-from partita.store import DataRequest, QueryTable, Request, ScanTable
+from partita.store import DataRequest, QueryTable, Request, ScanTable, SearchVectors
 
 Guardrail: TypeAlias = Callable[[Operation[Any], Any], None]
 Guardrails: TypeAlias = Mapping[type, tuple[Guardrail, ...]]
@@ -52,7 +52,7 @@ REQUEST_PATH: Final[Guardrails] = {QueryTable: (bounded_read,), ScanTable: (no_s
 """The guardrails of an ordinary session."""
 
 STRICT: Final[Guardrails] = {
-    **{kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in get_args(DataRequest)},
+    **{kind: (*REQUEST_PATH.get(kind, ()), as_declared) for kind in (*get_args(DataRequest), SearchVectors)},
     UnclaimedItems: (no_unclaimed,),
 }
 """The guardrails of a strict session, as in tests."""

@@ -34,6 +34,8 @@ class Consumption(Struct, frozen=True):
     """Whether that is more than the access pattern declares."""
     service: str = ""
     """Whose session ran it, where that was said."""
+    searched: float = 0.0
+    """Bytes of vectors that were searched."""
 
 
 class Usage(Struct):
@@ -195,6 +197,7 @@ class MeteredRun(Struct):
     requests: list[str] = []
     read: float = 0.0
     write: float = 0.0
+    searched: float = 0.0
 
     def count(self, request: Request[Any] | Pause, response: Any) -> None:
         """Add one request that the store responded to; a pause has no response."""
@@ -202,13 +205,15 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        if type(capacity) is Capacity and not capacity.indexes:  # as most are: this is on the way of every read
+        # As most are: this is on the way of every read.
+        if type(capacity) is Capacity and not capacity.indexes and not capacity.vectors:
             self.read += capacity.read
             self.write += capacity.write
             return
         for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
             self.read += part.total_read
             self.write += part.total_write
+            self.searched += part.searched
 
     def count_retry(self, error: PartitaError) -> None:
         """Count one repeated request."""
@@ -222,8 +227,8 @@ class MeteredRun(Struct):
         """Record the run, and say whether it consumed more than its operation may."""
         name, budget = self.operation.name_and_budget()
         read, write = self.read, self.write
-        over = budget is not None and not budget.covers(read, write)
-        self.meter.record(Consumption(name, tuple(self.requests), read, write, over, self.service))
+        over = budget is not None and not budget.covers(read, write, self.searched)
+        self.meter.record(Consumption(name, tuple(self.requests), read, write, over, self.service, self.searched))
         return over
 
     def fail(self, error: PartitaError) -> None:

@@ -21,6 +21,7 @@ from partita.store import (
     QueryTable,
     Request,
     ScanTable,
+    SearchVectors,
     TransactGetItems,
     TransactWriteItems,
 )
@@ -30,7 +31,7 @@ R = TypeVar("R")
 Sent: TypeAlias = Generator[Request[Any] | Pause | Blocking, Any, R]
 """What a session executes: requests to the store, the pauses in between, and calls for keys."""
 
-_READS: Final = (GetItem, QueryTable, ScanTable, BatchGetItem, TransactGetItems)
+_READS: Final = (GetItem, QueryTable, ScanTable, SearchVectors, BatchGetItem, TransactGetItems)
 _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))
 
 

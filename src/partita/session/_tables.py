@@ -10,6 +10,7 @@ from partita.session._retries import Sent
 from partita.store import (
     CreateIndex,
     CreateTable,
+    CreateVectorIndex,
     DescribeTable,
     SetStream,
     SetTimeToLive,
@@ -42,15 +43,7 @@ def _add_missing(declared: TableSchema, stored: TableSchema) -> Sent[None]:
             f"The table {declared.name!r} exists with the key {_names(stored)}, but {_names(declared)} is declared.",
             hint="A table's key cannot be changed: declare another table and copy the items.",
         )
-    for index in declared.indexes:
-        found = stored.index(index.name)
-        if found is None and not index.local:
-            yield CreateIndex(declared.name, index)
-        elif found is None or not found.is_like(index):
-            raise ModelError(
-                f"The index {index.name!r} of {declared.name!r} is not stored as it is declared.",
-                hint="Declare it under another name; an index cannot be changed.",
-            )
+    yield from _add_indexes(declared, stored)
     if declared.ttl is not None and stored.ttl is None:
         yield SetTimeToLive(declared.name, declared.ttl)
     elif declared.ttl not in (None, stored.ttl):
@@ -59,6 +52,26 @@ def _add_missing(declared: TableSchema, stored: TableSchema) -> Sent[None]:
         yield SetStream(declared.name, declared.stream)
     elif declared.stream not in (None, stored.stream):
         raise _differs(declared.name, "stream", stored.stream, declared.stream)
+
+
+def _add_indexes(declared: TableSchema, stored: TableSchema) -> Sent[None]:
+    for index in declared.indexes:
+        found = stored.index(index.name)
+        if found is None and not index.local:
+            yield CreateIndex(declared.name, index)
+        elif found is None or not found.is_like(index):
+            raise _other_index(declared.name, index.name)
+    for vectors in declared.vectors:
+        known = stored.vector(vectors.name)
+        if known is None:
+            yield CreateVectorIndex(declared.name, vectors)
+        elif not known.is_like(vectors):
+            raise _other_index(declared.name, vectors.name)
+
+
+def _other_index(table: str, index: str) -> ModelError:
+    message = f"The index {index!r} of {table!r} is not stored as it is declared."
+    return ModelError(message, hint="Declare it under another name; an index cannot be changed.")
 
 
 def _differs(table: str, setting: str, stored: str | None, declared: str | None) -> ModelError:

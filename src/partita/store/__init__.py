@@ -55,7 +55,16 @@ from partita.store._requests import (
     UpdateItem,
     WriteResponse,
 )
-from partita.store._schema import IndexSchema, KeyAttribute, KeyType, StreamView, TableSchema
+from partita.store._schema import (
+    Distance,
+    IndexSchema,
+    KeyAttribute,
+    KeyType,
+    StreamView,
+    TableSchema,
+    VectorIndexSchema,
+)
+from partita.store._vector_requests import CreateVectorIndex, DeleteVectorIndex, SearchResponse, SearchVectors
 
 __all__ = [
     "MAX_RECOVERY_DAYS",
@@ -67,13 +76,16 @@ __all__ = [
     "ConditionCheck",
     "CreateIndex",
     "CreateTable",
+    "CreateVectorIndex",
     "DataRequest",
     "DeleteIndex",
     "DeleteItem",
     "DeleteTable",
+    "DeleteVectorIndex",
     "DescribeRecovery",
     "DescribeStream",
     "DescribeTable",
+    "Distance",
     "FindInStream",
     "GetItem",
     "IndexSchema",
@@ -93,6 +105,8 @@ __all__ = [
     "RestoreTable",
     "Returns",
     "ScanTable",
+    "SearchResponse",
+    "SearchVectors",
     "SetRecovery",
     "SetStream",
     "SetTimeToLive",
@@ -112,6 +126,7 @@ __all__ = [
     "TransactWriteItems",
     "TransactWriteResponse",
     "UpdateItem",
+    "VectorIndexSchema",
     "WriteResponse",
     "api_call",
     "named_store",

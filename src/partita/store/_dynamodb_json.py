@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from partita.expressions import Renderer
+from partita.expressions import And, Compare, Path, Renderer, Value
 from partita.store._requests import (
     BatchGetItem,
     BatchWriteItem,
@@ -23,10 +23,13 @@ from partita.store._requests import (
     TransactWriteItems,
     UpdateItem,
 )
+from partita.store._vector_requests import SearchVectors
 from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
 
 _WHOLE: Final = 10**MAX_DIGITS
 """Smaller whole numbers can be stored as they are."""
+
+_SMALLEST_FLOAT: Final = 2.0**-149
 
 Json: TypeAlias = dict[str, Any]
 """A JSON object, decoded."""
@@ -188,6 +191,27 @@ def _page(request: QueryTable | ScanTable, own: Json, renderer: Renderer) -> Jso
     return _with_expressions({name: value for name, value in options.items() if value is not None}, renderer)
 
 
+def _search(request: SearchVectors) -> Json:
+    renderer = Renderer()
+    call: Json = {
+        "TableName": request.table,
+        "IndexName": request.index,
+        "SearchVector": [{"N": _float_text(each)} for each in request.vector],
+        "TopK": request.top,
+    }
+    if request.equal:
+        terms = tuple(Compare("=", Path((name,)), Value(value)) for name, value in request.equal)
+        call["SearchConditionExpression"] = renderer.condition(terms[0] if len(terms) == 1 else And(terms))
+    if request.projection is not None:
+        call["ProjectionExpression"] = renderer.projection(request.projection)
+    return _with_expressions(call, renderer)
+
+
+def _float_text(value: float) -> str:
+    """A number of a vector, of which 32 bits are compared; what they cannot tell from zero is zero."""
+    return "0" if abs(value) < _SMALLEST_FLOAT else repr(float(value))
+
+
 def _batch_get(request: BatchGetItem) -> Json:
     tables: dict[str, Json] = {}
     for get in request.gets:
@@ -227,6 +251,7 @@ _CALLS: Final[dict[type, Callable[[Any], Json]]] = {
     DeleteItem: _write,
     QueryTable: _query,
     ScanTable: _scan,
+    SearchVectors: _search,
     BatchGetItem: _batch_get,
     BatchWriteItem: _batch_write,
     TransactGetItems: lambda request: {"TransactItems": [{"Get": _get(get)} for get in request.gets]},

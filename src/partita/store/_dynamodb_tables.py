@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from partita.store._dynamodb_json import Json
-from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store._schema import IndexSchema, KeyAttribute, TableSchema, VectorIndexSchema
 
 
 def table_definition(schema: TableSchema) -> Json:
     """The parameters of CreateTable."""
-    attributes = (*schema.key, *(attribute for index in schema.indexes for attribute in index.key))
+    keys = (*(index.key for index in schema.indexes), *(index.search for index in schema.vectors))
+    attributes = (*schema.key, *(attribute for key in keys for attribute in key))
     definition: Json = {
         "TableName": schema.name,
         "BillingMode": "PAY_PER_REQUEST",
@@ -21,6 +22,8 @@ def table_definition(schema: TableSchema) -> Json:
     for parameter, local in (("LocalSecondaryIndexes", True), ("GlobalSecondaryIndexes", False)):
         if indexes := [index_definition(index) for index in schema.indexes if index.local is local]:
             definition[parameter] = indexes
+    if schema.vectors:
+        definition["VectorIndexes"] = [vector_definition(index) for index in schema.vectors]
     if schema.stream is not None:
         definition["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": schema.stream}
     return definition
@@ -33,15 +36,32 @@ def attribute_definitions(attributes: Iterable[KeyAttribute]) -> list[Json]:
 
 def index_definition(index: IndexSchema) -> Json:
     """An index as CreateTable and UpdateTable take it."""
-    if isinstance(index.projection, str):
-        projection: Json = {"ProjectionType": index.projection}
-    else:
-        projection = {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(index.projection)}
     return {
         "IndexName": index.name,
         "KeySchema": _key_schema(index.hash, index.range),
-        "Projection": projection,
+        "Projection": _projection(index.projection),
     }
+
+
+def vector_definition(index: VectorIndexSchema) -> Json:
+    """A vector index as CreateTable and UpdateTable take it."""
+    roles = [("INLINE_FILTER", key) for key in index.filters]
+    roles = roles if index.hash is None else [("HASH", index.hash), *roles]
+    search = [{"AttributeName": key.name, "SearchSchemaElementType": role} for role, key in roles]
+    return {
+        "IndexName": index.name,
+        "VectorAttribute": {"AttributeName": index.attribute},
+        **({"SearchSchema": search} if search else {}),
+        "Projection": _projection(index.projection),
+        "Dimensions": index.dimensions,
+        "DistanceFunction": index.distance,
+    }
+
+
+def _projection(projection: str | tuple[str, ...]) -> Json:
+    if isinstance(projection, str):
+        return {"ProjectionType": projection}
+    return {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(projection)}
 
 
 def _key_schema(hashes: Iterable[KeyAttribute], ranges: Iterable[KeyAttribute]) -> list[Json]:
@@ -66,19 +86,39 @@ def table_schema(described: Json, ttl: str | None) -> TableSchema:
         ),
         ttl=ttl,
         stream=stream.get("StreamViewType") if stream.get("StreamEnabled") else None,
+        vectors=tuple(_vector_schema(each, types) for each in described.get("VectorIndexes") or ()),
     )
 
 
 def _index_schema(described: Json, types: Mapping[str, Any], *, local: bool) -> IndexSchema:
-    projection = described["Projection"]
-    included = projection["ProjectionType"] == "INCLUDE"
     return IndexSchema(
         name=described["IndexName"],
         hash=_key_attributes(described, types, "HASH"),
         range=_key_attributes(described, types, "RANGE"),
-        projection=tuple(projection["NonKeyAttributes"]) if included else projection["ProjectionType"],
+        projection=_projected(described["Projection"]),
         local=local,
     )
+
+
+def _vector_schema(described: Json, types: Mapping[str, Any]) -> VectorIndexSchema:
+    roles: dict[str, list[KeyAttribute]] = {"HASH": [], "INLINE_FILTER": []}
+    for each in described.get("SearchSchema") or ():
+        name = each["AttributeName"]
+        roles[each["SearchSchemaElementType"]].append(KeyAttribute(name, types[name]))
+    return VectorIndexSchema(
+        name=described["IndexName"],
+        attribute=described["VectorAttribute"]["AttributeName"],
+        dimensions=described["Dimensions"],
+        distance=described["DistanceFunction"],
+        hash=next(iter(roles["HASH"]), None),
+        filters=tuple(roles["INLINE_FILTER"]),
+        projection=_projected(described["Projection"]),
+    )
+
+
+def _projected(projection: Json) -> Any:
+    included = projection["ProjectionType"] == "INCLUDE"
+    return tuple(projection["NonKeyAttributes"]) if included else projection["ProjectionType"]
 
 
 def _key_attributes(described: Json, types: Mapping[str, Any], role: str) -> tuple[KeyAttribute, ...]:

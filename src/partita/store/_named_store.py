@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from partita.store import _points
 from partita.store import _requests as rq
+from partita.store import _vector_requests as vrq
 from partita.store._interface import Store, past_of
 from partita.store._names import TableNames
 
@@ -119,6 +120,7 @@ REQUESTS: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.DeleteItem: _table,
     rq.QueryTable: _table,
     rq.ScanTable: _table,
+    vrq.SearchVectors: _table,
     rq.BatchGetItem: _each_in("gets"),
     rq.BatchWriteItem: _each_in("writes"),
     rq.TransactGetItems: _each_in("gets"),
@@ -129,6 +131,8 @@ REQUESTS: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.ListTables: _same,
     rq.CreateIndex: _table,
     rq.DeleteIndex: _table,
+    vrq.CreateVectorIndex: _table,
+    vrq.DeleteVectorIndex: _table,
     rq.SetTimeToLive: _table,
     rq.SetStream: _table,
     rq.DescribeStream: _table,
@@ -144,6 +148,7 @@ RESPONSES: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.ItemResponse: _consumed,
     rq.WriteResponse: _consumed,
     rq.PageResponse: _consumed,
+    vrq.SearchResponse: _consumed,
     rq.BatchGetResponse: _consumed_and_unprocessed,
     rq.BatchWriteResponse: _consumed_and_unprocessed,
     rq.TransactGetResponse: _each_in("capacity"),

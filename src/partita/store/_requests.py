@@ -28,6 +28,8 @@ class Capacity(Struct, frozen=True):
     write: float = 0.0
     indexes: tuple[tuple[str, float, float], ...] = ()
     """Name, read units and write units of each index that consumed any."""
+    vectors: tuple[tuple[str, float, float], ...] = ()
+    """Name, bytes searched and bytes written of each vector index: they are charged by the byte, and not in units."""
 
     @property
     def total_read(self) -> float:
@@ -38,6 +40,11 @@ class Capacity(Struct, frozen=True):
     def total_write(self) -> float:
         """Write units of the table and its indexes."""
         return self.write + sum(write for _, _, write in self.indexes)
+
+    @property
+    def searched(self) -> float:
+        """Bytes of vectors that were searched."""
+        return sum(searched for _, searched, _ in self.vectors)
 
 
 # --- responses ---

@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 KeyType: TypeAlias = Literal["S", "N", "B"]
 """The type of a key attribute: string, number or binary."""
+Distance: TypeAlias = Literal["COSINE", "EUCLIDEAN", "DOT_PRODUCT"]
+"""How a vector index measures how alike two vectors are."""
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 """What the records of a stream hold of an item."""
 
@@ -49,6 +51,36 @@ class IndexSchema(Struct, frozen=True):
         return self.projection if isinstance(self.projection, str) else frozenset(self.projection)
 
 
+class VectorIndexSchema(Struct, frozen=True):
+    """A vector index: which items are most like a vector, within one partition where it has a `hash` attribute.
+
+    `filters` are attributes that a search may compare with one value each.
+    """
+
+    name: str
+    attribute: str
+    """The attribute that holds the vector, a list of numbers."""
+    dimensions: int
+    distance: Distance = "COSINE"
+    hash: KeyAttribute | None = None
+    filters: tuple[KeyAttribute, ...] = ()
+    projection: Literal["ALL", "KEYS_ONLY"] | tuple[str, ...] = "ALL"
+
+    @property
+    def search(self) -> tuple[KeyAttribute, ...]:
+        """The attributes that a search may name: the partition's first, then the filters."""
+        return self.filters if self.hash is None else (self.hash, *self.filters)
+
+    def is_like(self, other: VectorIndexSchema) -> bool:
+        """Whether both are the same index; the order of what they project and filter does not count."""
+        return _unordered(self) == _unordered(other)
+
+
+def _unordered(index: VectorIndexSchema) -> tuple[object, ...]:
+    projects = index.projection if isinstance(index.projection, str) else frozenset(index.projection)
+    return index.name, index.attribute, index.dimensions, index.distance, index.hash, frozenset(index.filters), projects
+
+
 class TableSchema(Struct, frozen=True):
     """A table as a store sees it."""
 
@@ -58,12 +90,23 @@ class TableSchema(Struct, frozen=True):
     indexes: tuple[IndexSchema, ...] = ()
     ttl: str | None = None
     stream: StreamView | None = None
+    vectors: tuple[VectorIndexSchema, ...] = ()
+    """Vector indexes, which are searched and neither queried nor scanned."""
 
     @property
     def key(self) -> tuple[KeyAttribute, ...]:
         """Hash and, where there is one, range attribute."""
         return (self.hash,) if self.range is None else (self.hash, self.range)
 
+    @property
+    def index_names(self) -> tuple[str, ...]:
+        """The names of all indexes, secondary ones first."""
+        return (*(index.name for index in self.indexes), *(index.name for index in self.vectors))
+
     def index(self, name: str) -> IndexSchema | None:
         """The index of that name."""
         return next((index for index in self.indexes if index.name == name), None)
+
+    def vector(self, name: str) -> VectorIndexSchema | None:
+        """The vector index of that name."""
+        return next((index for index in self.vectors if index.name == name), None)

@@ -35,6 +35,6 @@ def assert_budget(session: Session, operation: Operation[R]) -> R:
 
 
 def _over_budget(explanation: Explanation, consumption: Consumption) -> AssertionError:
-    consumed = Budget(consumption.read, consumption.write)
+    consumed = Budget(consumption.read, consumption.write, consumption.searched)
     afterwards = replace(explanation, consumed=consumed, requests_sent=len(consumption.requests))
     return AssertionError(f"{explanation.name} went over its budget.\n{afterwards}")

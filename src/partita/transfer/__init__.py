@@ -10,7 +10,7 @@ from partita.transfer._export import export_tables
 from partita.transfer._import import Import
 from partita.transfer._manifest import DataFile, ExportedTable, Format, Manifest
 from partita.transfer._mask import Mask, PersonalMask
-from partita.transfer._pace import Pace
+from partita.transfer._records import csv_records, jsonl_records, typed_records
 from partita.transfer._sample import Sample, copy_sample
 from partita.transfer._sides import Outside, Side
 from partita.transfer._store_copy import StoreCopy, tables_of
@@ -30,7 +30,6 @@ __all__ = [
     "Manifest",
     "Mask",
     "Outside",
-    "Pace",
     "PersonalMask",
     "Prices",
     "Sample",
@@ -39,7 +38,10 @@ __all__ = [
     "TableComparison",
     "TableCopy",
     "copy_sample",
+    "csv_records",
     "estimate",
     "export_tables",
+    "jsonl_records",
     "tables_of",
+    "typed_records",
 ]

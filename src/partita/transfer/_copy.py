@@ -29,14 +29,14 @@ from msgspec.structs import replace
 from partita.change import Batch, ChangeStream, Lag
 from partita.errors import CopyRefused, RebuildRequired
 from partita.expressions import Path
+from partita.runtime import Pace, chunks
 from partita.store import BatchGetItem, DeleteItem, DescribeTable, GetItem, ScanTable, Store, TableDescription
 from partita.transfer._changes import COMPLETE, ChangeStage, reached, stream_of
 from partita.transfer._checkpoint import Checkpoint, CopyState, Segment
 from partita.transfer._following import ChangeWriter, transactions
-from partita.transfer._pace import Pace
 from partita.transfer._sides import Outside, PatientStore, Side
 from partita.transfer._tables import ensure_table, is_empty, table_differences
-from partita.transfer._writing import ItemWriter, chunks
+from partita.transfer._writing import ItemWriter
 from partita.values import Item
 
 PAGE: Final = 1_000

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from partita.change import ItemChange
 from partita.errors import CopyRefused, TransactionCancelled, ValidationFailed
+from partita.runtime import Pace
 from partita.store import PutItem, Store, TableSchema, TransactWriteItems, wire_item
 from partita.transfer._changes import write_of
 from partita.transfer._checkpoint import Checkpoint, CopyState
-from partita.transfer._pace import Pace
 from partita.transfer._sides import passes
 from partita.transfer._units import units_of
 from partita.transfer._writing import Write

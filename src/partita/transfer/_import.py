@@ -17,16 +17,16 @@ import msgspec
 from msgspec.structs import replace
 
 from partita.errors import CopyRefused, ExportDamaged, PartitaError
+from partita.runtime import Pace, chunks
 from partita.store import PutItem, Store, TableSchema
 from partita.transfer._checkpoint import Checkpoint, CopyState
 from partita.transfer._copy import CopyOptions
 from partita.transfer._csv import csv_writes
 from partita.transfer._lines import dynamodb_write, json_write
 from partita.transfer._manifest import DataFile, ExportedTable, Format, check_files, md5_of, read_exports
-from partita.transfer._pace import Pace
 from partita.transfer._sides import Outside, PatientStore, Side
 from partita.transfer._tables import described, ensure_table
-from partita.transfer._writing import ItemWriter, Write, chunks
+from partita.transfer._writing import ItemWriter, Write
 from partita.values import encode_item
 
 CHUNK: Final = 1_000

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from partita.errors import CopyRefused
 from partita.expressions import KeyCondition, Path
+from partita.runtime import Pace, chunks
 from partita.store import DescribeTable, QueryTable, ScanTable, Store, TableSchema
 from partita.transfer._copy import PAGE, CopyOptions
 from partita.transfer._mask import PersonalMask
-from partita.transfer._pace import Pace
 from partita.transfer._sides import Outside, PatientStore, Side
 from partita.transfer._tables import ensure_table, is_empty
-from partita.transfer._writing import ItemWriter, chunks
+from partita.transfer._writing import ItemWriter
 from partita.values import Item
 
 

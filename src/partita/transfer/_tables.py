@@ -41,6 +41,10 @@ def table_differences(source: TableSchema, target: TableSchema) -> Iterator[str]
             yield f"the index {index.name} is missing"
         elif not index.is_like(other):
             yield f"the index {index.name} is another"
+    for vectors in source.vectors:
+        known = target.vector(vectors.name)
+        if known is None or not vectors.is_like(known):
+            yield f"the vector index {vectors.name} is {'missing' if known is None else 'another'}"
     if source.ttl != target.ttl:
         yield f"the TTL attribute is {target.ttl}, not {source.ttl}"
     if source.stream != target.stream:

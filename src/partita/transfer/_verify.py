@@ -15,9 +15,9 @@ import apsw
 import msgspec
 from msgspec import Struct
 
+from partita.runtime import chunks
 from partita.store import BatchGetItem, DescribeTable, GetItem, ScanTable, Store, TableSchema, wire_item
 from partita.transfer._sides import Outside, PatientStore, Side
-from partita.transfer._writing import chunks
 from partita.values import Item, decode_item, encode_item
 
 PAGE: Final = 1_000

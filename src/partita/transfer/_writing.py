@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import islice
 from types import TracebackType
 from typing import Final, Self, TypeAlias, TypeVar
 
 from partita.errors import CopyRefused, ValidationFailed
+from partita.runtime import Pace, chunks
 from partita.store import BatchWriteItem, DeleteItem, PutItem, Store, TableSchema, wire_item
-from partita.transfer._pace import Pace
 from partita.transfer._units import units_of
 from partita.values import Item, write_units
 
@@ -20,13 +19,6 @@ MAX_PAUSE: Final = 5.0
 T = TypeVar("T")
 
 Write: TypeAlias = PutItem | DeleteItem
-
-
-def chunks(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """The values, so many at a time."""
-    source = iter(values)
-    while chunk := tuple(islice(source, size)):
-        yield chunk
 
 
 class ItemWriter:

@@ -25,6 +25,7 @@ from partita.store import (
     ReadStream,
     Request,
     ScanTable,
+    SearchVectors,
     Store,
     TransactGetItems,
     TransactWriteItems,
@@ -165,7 +166,7 @@ def _accesses(operation: str, request: Request[Any]) -> Iterator[tuple[str, str,
             yield from ((one, get.table, None) for get in gets)
         case BatchWriteItem(writes=writes):
             yield from ((operation, write.table, None) for write in writes)
-        case GetItem() | QueryTable() | ScanTable() if request.table != SETTINGS_TABLE:
+        case GetItem() | QueryTable() | ScanTable() | SearchVectors() if request.table != SETTINGS_TABLE:
             yield "PartiQLSelect" if statements else operation, request.table, getattr(request, "index", None)
         case PutItem() | UpdateItem() | DeleteItem() if request.table != SETTINGS_TABLE:
             yield _PARTIQL[type(request)] if statements else operation, request.table, None

@@ -26,6 +26,8 @@ def consumed(capacity: Capacity, detail: str, *, transaction: bool = False) -> R
             kind = "LocalSecondaryIndexes" if name in local else "GlobalSecondaryIndexes"
             units = _units(index_read, index_write, transaction=transaction)
             body.setdefault(kind, {})[name] = units
+    if capacity.vectors:
+        body["VectorIndexes"] = {name: {"VectorWriteRequestBytes": written} for name, _, written in capacity.vectors}
     return body
 
 

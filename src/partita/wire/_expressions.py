@@ -30,6 +30,7 @@ _PARSERS: Final[dict[str, Callable[[str, Substitutions], Any]]] = {
     "KeyConditionExpression": parse_key_condition,
     "ConditionExpression": parse_condition,
     "UpdateExpression": parse_update,
+    "SearchConditionExpression": lambda text, subs: parse_condition(text, subs, "SearchConditionExpression"),
 }
 
 

@@ -8,6 +8,7 @@ from partita.wire._parameters import Operation
 from partita.wire.bulk import BulkOperations, BulkRunner
 from partita.wire.exports import Exports, Imports, JobRunner
 from partita.wire.tables import table_operations
+from partita.wire.vectors import search_vectors
 
 
 def operations(
@@ -26,6 +27,7 @@ def operations(
         "DeleteItem": _items.delete_item,
         "Query": _pages.query,
         "Scan": _pages.scan,
+        "SearchVectors": search_vectors,
         "BatchGetItem": _batches.batch_get,
         "BatchWriteItem": _batches.batch_write,
         "TransactGetItems": _batches.transact_get,

@@ -90,6 +90,9 @@ def test_a_damaged_backup_changes_nothing(seeded: Run, folder: Path, tmp_path: P
     result = seeded("restore", str(archive))
     assert (result.exit_code, f"The archive {archive} is damaged" in result.output) == (1, True)
     assert before == {path.name: path.read_bytes() for path in folder.iterdir()}
+    elsewhere = tmp_path / "not-there"
+    assert seeded("restore", str(archive), "--data", str(elsewhere)).exit_code == 1
+    assert not elsewhere.exists()
 
 
 def test_a_restore_that_was_killed_is_finished_by_the_next_command(

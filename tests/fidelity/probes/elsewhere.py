@@ -1,21 +1,12 @@
-"""Operations that reach beyond tables: backups, exports and imports, global tables, vectors."""
+"""Operations that reach beyond tables: backups, exports and imports, global tables."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.fidelity import Api, holds, probe, refused, same
-from tests.fidelity._attributes import Json, n
+from tests.fidelity._attributes import n
 from tests.fidelity._shapes import shape
 
 HASH = shape(("pk",), {"pk": "S"})
-VECTOR = {
-    "IndexName": "vectors",
-    "VectorAttribute": {"AttributeName": "v"},
-    "Projection": {"ProjectionType": "ALL"},
-    "Dimensions": 2,
-    "DistanceFunction": "COSINE",
-}
 
 
 @probe(rule=53, tier=2, billed=True)
@@ -67,37 +58,3 @@ def scaling_of_a_table_is_described(api: Api) -> None:
     """By replica."""
     found = api("DescribeTableReplicaAutoScaling", TableName=api.table("hash"))["TableAutoScalingDescription"]
     same(found["TableName"], api.table("hash"))
-
-
-def _vectors(api: Api) -> str:
-    return api.shared_table("vectors", {**HASH, "VectorIndexes": [VECTOR]})
-
-
-@probe(tier=2, billed=True)
-def a_vector_index_is_described(api: Api) -> None:
-    """As it was made."""
-    index = api("DescribeTable", TableName=_vectors(api))["Table"]["VectorIndexes"][0]
-    same((index["IndexName"], index["Dimensions"], index["DistanceFunction"]), ("vectors", 2, "COSINE"))
-
-
-@probe(tier=2, billed=True)
-def the_nearest_vector_is_found_first(api: Api) -> None:
-    """By angle."""
-    table = _vectors(api)
-    for name, vector in (("east", (1, 0)), ("north", (0, 1))):
-        api("PutItem", TableName=table, Item={"pk": {"S": name}, "v": {"L": [n(part) for part in vector]}})
-
-    def search() -> list[Json]:
-        query: dict[str, Any] = {"SearchVector": [n(1), n("0.1")], "TopK": 2}
-        found: list[Json] = api("SearchVectors", TableName=table, IndexName="vectors", **query)["SearchResults"]
-        return found
-
-    results = api.eventually(search, lambda found: len(found) > 1)
-    same([result["Item"]["pk"]["S"] for result in results], ["east", "north"])
-
-
-@probe(tier=2)
-def a_search_of_a_missing_table_is_not_found(api: Api) -> None:
-    """Like any other read."""
-    given: dict[str, Any] = {"IndexName": "vectors", "SearchVector": [n(1), n("0.1")], "TopK": 1}
-    refused(api, "SearchVectors", kind="ResourceNotFoundException", TableName=f"{api.prefix}nowhere", **given)

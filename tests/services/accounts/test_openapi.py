@@ -27,7 +27,7 @@ def between_two(case: schemathesis.Case[Any]) -> bool:
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("route", [route for route in ROUTES if route != "GET /stream"])  # which does not end
 @pytest.mark.parametrize("mode", MODES)
 def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
     check_responses(SERVICE, route, mode, assuming=between_two)

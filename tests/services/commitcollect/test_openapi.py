@@ -24,7 +24,7 @@ from partita_services.commitcollect.signin.browser import SECURE
 
 pytestmark = pytest.mark.slow
 
-ROUTES = routes_of(ROUTER)
+ROUTES = tuple(route for route in routes_of(ROUTER) if route != "GET /stream")  # which does not end
 
 SITE = (
     "GET /auth/login",

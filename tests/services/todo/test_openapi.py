@@ -19,7 +19,7 @@ from partita.change import Consumer
 from partita.http import AppState, Caller, Identity
 from partita.service import OpenProjection
 from partita.testing import FakeClock
-from partita_services.todo import live
+from partita_services.todo import http
 from partita_services.todo.bootstrap import SAMPLE_USER, SERVICE
 from partita_services.todo.bootstrap import seed as samples
 from partita_services.todo.http import ROUTER
@@ -53,7 +53,7 @@ async def once(*_: object) -> AsyncIterator[str]:
 def test_every_response_is_described(
     route: str, mode: schemathesis.GenerationMode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "task_news", once)
+    monkeypatch.setattr(http, "change_news", once)
     clock = FakeClock()
     with EmbeddedStore(":memory:", clock=clock) as store, closing(TaskProjection(tmp_path / "p.db")) as sink:
         session = Session(store, clock=clock)

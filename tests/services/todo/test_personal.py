@@ -83,7 +83,7 @@ class TestErasure:
         assert (await api.put("/me", json={"email": "ann@example.com", "name": "B"}, headers=bob)).status_code == 200
         projection.consumer.catch_up()
         assert sum(projection.sink.counts("ann").by_status.values()) == 0
-        assert projection.sink.search("ann", "secret", 10) == []
+        assert projection.sink.search("ann", "secret", 10).task_ids == []
 
     async def test_more_than_one_call_erases_is_erased_by_more_calls(
         self, api: httpx.AsyncClient, store: FaultyStore

@@ -18,7 +18,7 @@ from tests.wire.bulk.conftest import Bulk, lines, tasks
 from tests.wire.support import TASKS, task
 
 from partita import EmbeddedStore
-from partita.buckets import S3Buckets
+from partita.buckets.s3 import S3Buckets
 from partita.store import ScanTable
 from partita.store.remote import Credentials
 

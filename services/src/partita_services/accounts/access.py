@@ -67,17 +67,27 @@ def reach(actor: Actor, pk: str, right: Right = Right.VIEW, *, consistent: bool 
         ItemMissing: there is none, or they may not even see it.
         NotAllowed: they may see it, and no more.
     """
+    account, has = yield from reach_with_right(actor, pk, consistent=consistent)
+    if has < right:
+        raise NotAllowed(f"You may see the account {pk!r}, but not do this with it.", hint="Ask its owner.")
+    return account
+
+
+def reach_with_right(actor: Actor, pk: str, *, consistent: bool = True) -> Procedure[tuple[Account, Right]]:
+    """An account that someone may see, and what else they may do with it.
+
+    Raises:
+        ItemMissing: there is none, or they may not even see it.
+    """
     account = yield from (account_now(pk) if consistent else ACCOUNTS.read(pk))
     if account is None:
         raise no_account(pk)
     if actor.is_operator or account.data.owner == actor.user_id:
-        return account
+        return account, Right.OWN
     grant = yield from grant_of(pk, actor.user_id)
     if grant is None or not is_for(grant, account):
         raise no_account(pk)
-    if RIGHTS[grant.access] < right:
-        raise NotAllowed(f"You may see the account {pk!r}, but not do this with it.", hint="Ask its owner.")
-    return account
+    return account, RIGHTS[grant.access]
 
 
 def is_for(grant: Grant, account: Account) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from partita import Operation, Procedure, Span, f
 from partita.recipes.idempotency import Command, run_plan
-from partita.service import Service
+from partita.service import Projection, Service
 from partita_services.accounts import model
 from partita_services.accounts.access import PERSONAL, Actor
 from partita_services.accounts.handlers import AccountDraft, GrantDraft, add_account, grant_access
@@ -36,6 +36,8 @@ from partita_services.accounts.movements import Movement, Occasion, TransferOrde
 if TYPE_CHECKING:
     import click
     from fastapi import APIRouter
+
+    from partita.change import SqliteProjection
 
 SAMPLE_USER: Final = "demo"
 OTHER_USER: Final = "grace"
@@ -132,6 +134,12 @@ def _command() -> click.Group:
     return accounts
 
 
+def _projection(path: Path) -> SqliteProjection:
+    from partita_services.accounts.live import AccountChanges  # noqa: PLC0415 - only a server needs it
+
+    return AccountChanges(path)
+
+
 SERVICE: Final = Service(
     name="accounts",
     title="Accounts",
@@ -141,6 +149,7 @@ SERVICE: Final = Service(
     seed=seed,
     examples=examples,
     pages=Path(__file__).parent / "pages",
+    projection=Projection(TABLE, _projection),
     command=_command,
     rate_limit=LIMITS,
     personal=PERSONAL,

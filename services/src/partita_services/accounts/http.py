@@ -4,38 +4,47 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Path, Request, Response
+from fastapi import Query as QueryParameters
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
-from partita import AsyncSession, Procedure, new_ulid, retry_on_conflict
+from partita import AsyncSession, Procedure, Query, new_ulid, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing
 from partita.http import (
     CurrentCaller,
+    CurrentProjection,
+    CurrentState,
     Db,
     FieldPaging,
     HttpProblem,
+    LastEventId,
     Now,
     Once,
     PartialListing,
     Role,
+    TokenCheck,
     add_personal_routes,
+    change_news,
     describe_problems,
     etag,
     known_parameters,
+    news_response,
     once_by,
     response_of,
 )
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
 from partita.recipes.versioned import Versioned
-from partita_services.accounts import handlers, movements, statements
-from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, Right, reach
+from partita_services.accounts import handlers, live, movements, statements
+from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, Right, reach, reach_with_right
 from partita_services.accounts.handlers import AccountContent, AccountDraft, GrantDraft
+from partita_services.accounts.live import AccountChanges
 from partita_services.accounts.model import (
     REQUESTS,
     Account,
+    AccountData,
     AccountId,
     Entry,
     Month,
@@ -51,6 +60,7 @@ from partita_services.accounts.responses import (
     AccountView,
     EntryView,
     GrantView,
+    ReachedAccount,
     StatementCsv,
     Statements,
     StatementView,
@@ -134,11 +144,12 @@ class EntriesQuery(FieldPaging[EntryView]):
     month: Month | None = Field(
         default=None, examples=["2026-05"], description="those of a month, the first ones first; else newest first"
     )
+    order: Literal["oldest", "newest"] | None = Field(default=None, description="another order than that")
 
 
 @ROUTER.get("/accounts", responses=describe_problems(400, 403))
 async def list_accounts(
-    actor: CurrentActor, db: Db, wanted: Annotated[AccountsQuery, Query()]
+    actor: CurrentActor, db: Db, wanted: Annotated[AccountsQuery, QueryParameters()]
 ) -> PartialListing[AccountSummary]:
     """The caller's accounts by key, or those of others that the caller may see."""
     owner = wanted.owner or actor.user_id
@@ -168,14 +179,28 @@ async def open_account(
         return await once(handlers.add_account(draft, occasion), opened)
 
 
+@ROUTER.get("/stream", response_class=StreamingResponse, responses=live.STREAM)
+async def stream_accounts(
+    state: CurrentState[Any],
+    actor: CurrentActor,
+    db: Db,
+    projection: CurrentProjection[AccountChanges],
+    is_valid: TokenCheck,
+    last_event_id: LastEventId = None,
+) -> StreamingResponse:
+    """Which accounts have changed that the caller may see, as server-sent events. They end with the token."""
+    hears = live.Listener(actor, projection.sink, db)
+    return news_response(change_news(hears.look, hears.tell, last_event_id, is_valid, state.stopping))
+
+
 @ROUTER.get("/accounts/{pk}", responses=describe_problems(404))
 async def show_account(
-    actor: CurrentActor, db: Db, pk: AccountPath, options: Annotated[ReadOptions, Query()], response: Response
-) -> AccountView:
-    """One account, with its `ETag`."""
-    account = await db.run(reach(actor, pk, consistent=options.consistent))
+    actor: CurrentActor, db: Db, pk: AccountPath, options: Annotated[ReadOptions, QueryParameters()], response: Response
+) -> ReachedAccount:
+    """One account, with its `ETag`, and what the caller may do with it."""
+    account, right = await db.run(reach_with_right(actor, pk, consistent=options.consistent))
     response.headers["ETag"] = etag(account.last_write)
-    return AccountView.of(account)
+    return ReachedAccount.reached(account, right)
 
 
 @ROUTER.put(
@@ -237,11 +262,12 @@ async def transfer(once: OnceByCaller, occasion: CurrentOccasion, db: Db, order:
 
 @ROUTER.get("/accounts/{pk}/entries", responses=describe_problems(400, 404))
 async def list_entries(
-    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[EntriesQuery, Query()]
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[EntriesQuery, QueryParameters()]
 ) -> PartialListing[EntryView]:
     """The entries of an account's ledger, newest first; or those of a month."""
     data = (await db.run(reach(actor, pk, consistent=False))).data
-    found = latest_entries(*data.ledger) if wanted.month is None else statements.entries_of(data, wanted.month)
+    found, usual = _entries(data, wanted.month)
+    found = found if wanted.order in (None, usual) else found.reversed()
     page = await db.run(wanted.fields.narrow(found).page(wanted.limit, after=wanted.cursor))
     return PartialListing.of(page, wanted.fields, EntryView.of)
 
@@ -285,7 +311,7 @@ async def show_statement(actor: CurrentActor, db: Db, pk: AccountPath, month: Mo
 
 @ROUTER.get("/accounts/{pk}/versions", responses=describe_problems(400, 404))
 async def list_versions(
-    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[VersionView], Query()]
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[VersionView], QueryParameters()]
 ) -> PartialListing[VersionView]:
     """What the account said, newest first, and who wrote it; movements of money are entries instead."""
     account = await db.run(reach(actor, pk, consistent=False))
@@ -295,7 +321,7 @@ async def list_versions(
 
 @ROUTER.get("/accounts/{pk}/grants", responses=describe_problems(400, 403, 404))
 async def list_grants(
-    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[GrantView], Query()]
+    actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[GrantView], QueryParameters()]
 ) -> PartialListing[GrantView]:
     """Who else may see or use an account of the caller's."""
     with _problems(actor):
@@ -318,6 +344,13 @@ async def revoke_access(actor: CurrentActor, db: Db, pk: AccountPath, user_id: U
     """Let someone neither see nor use an account any more; or give up a grant of one's own."""
     with _problems(actor):
         await db.run(handlers.revoke_access(pk, user_id, actor))
+
+
+def _entries(data: AccountData, month: str | None) -> tuple[Query[Entry], str]:
+    """The entries of a ledger or of a month, and the order that they are in."""
+    if month is None:
+        return latest_entries(*data.ledger), "newest"
+    return statements.entries_of(data, month), "oldest"
 
 
 async def _entered_once(

@@ -59,7 +59,13 @@ from partita.recipes.versioned import (
 )
 from partita.store import BatchWriteItem
 
-TABLE: Final = Table("accounts", hash="pk", range=None, indexes=[Index("GSI-Owner", hash="owner", range="pk")])
+TABLE: Final = Table(
+    "accounts",
+    hash="pk",
+    range=None,
+    indexes=[Index("GSI-Owner", hash="owner", range="pk")],
+    stream="NEW_AND_OLD_IMAGES",
+)
 LEDGER_TABLE: Final = Table("account-ledger")
 GRANTS_TABLE: Final = Table("account-grants", indexes=[Index("GSI-User")])
 REQUESTS_TABLE: Final = Table("account-requests", hash="PK", range=None, ttl="ttl")

@@ -6,16 +6,22 @@ import csv
 from collections.abc import Iterable
 from datetime import datetime
 from io import StringIO
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
 from partita.http import Instant
+from partita_services.accounts.access import Right
 from partita_services.accounts.model import Access, Account, AccountVersion, Entry, Grant, Kind
 from partita_services.accounts.statements import Statement
 
 _MINOR: Final = "in minor units, such as cents"
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
+_ACCESS: Final[dict[Right, Literal["view", "use", "own"]]] = {
+    Right.VIEW: "view",
+    Right.USE: "use",
+    Right.OWN: "own",
+}
 
 
 class AccountView(BaseModel):
@@ -33,6 +39,19 @@ class AccountView(BaseModel):
         """The account as it is shown."""
         data = account.data.model_dump(exclude={"opened"})
         return cls(**data, data_version=account.data_version, last_write=account.last_write)
+
+
+class ReachedAccount(AccountView):
+    """An account that was asked for."""
+
+    access: Literal["view", "use", "own"] = Field(
+        description="what the caller may do with it; each includes the former"
+    )
+
+    @classmethod
+    def reached(cls, account: Account, right: Right) -> Self:
+        """The account as it is shown to somebody."""
+        return cls(**AccountView.of(account).model_dump(), access=_ACCESS[right])
 
 
 class AccountSummary(BaseModel):

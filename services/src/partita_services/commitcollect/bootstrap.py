@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from partita.queue import Create, QueuePolicy
-from partita.service import Installation, Service, WorkerContext
+from partita.service import Installation, Projection, Service, WorkerContext
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.collectibles.model import collectible
 from partita_services.commitcollect.model import (
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from fastapi import APIRouter
     from starlette.types import ASGIApp
 
+    from partita.change import SqliteProjection
     from partita_services.commitcollect.work import Tools
 
 QUEUE: Final = "commitcollect"
@@ -101,6 +102,12 @@ def _work(context: WorkerContext[Tools]) -> None:
     from partita_services.commitcollect.jobs.worker import run
 
     run(context)
+
+
+def _projection(path: Path) -> SqliteProjection:
+    from partita_services.commitcollect.live import UserChanges
+
+    return UserChanges(path)
 
 
 @contextmanager
@@ -178,6 +185,7 @@ SERVICE: Final = Service(
     seed=seed,
     examples=examples,
     pages=Path(__file__).parent / "pages",
+    projection=Projection(TABLE, _projection),
     command=_command,
     site=_site,
     resources=open_tools,

@@ -8,28 +8,36 @@ from contextlib import contextmanager, suppress
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Body, Depends, Path, Query, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import StreamingResponse
 from pydantic import ConfigDict, Field, model_validator
 
 from partita import retry_on_conflict
+from partita.change import RecentChanges, changes_after
 from partita.errors import PartitaError, VersionConflict
 from partita.http import (
+    CurrentProjection,
+    CurrentState,
     Db,
     FieldPaging,
     FieldProblem,
     HttpProblem,
     IfNoneMatch,
+    LastEventId,
     Now,
     Once,
     PartialListing,
     Resources,
     add_personal_routes,
+    change_news,
     describe_problems,
     is_not_modified,
+    news_response,
     once_by,
     response_of,
 )
 from partita.recipes.idempotency import StoredResponse
-from partita_services.commitcollect import handlers
+from partita_services.commitcollect import handlers, live
 from partita_services.commitcollect.collectibles.http import ROUTER as MODELS
 from partita_services.commitcollect.handlers import (
     Creation,
@@ -43,6 +51,7 @@ from partita_services.commitcollect.handlers import (
 from partita_services.commitcollect.jobs.announcing import forward_notices
 from partita_services.commitcollect.jobs.disconnect import request_disconnect
 from partita_services.commitcollect.jobs.erasure import request_deletion
+from partita_services.commitcollect.live import UserChanges
 from partita_services.commitcollect.model import REQUESTS, latest_workouts
 from partita_services.commitcollect.personal import PERSONAL
 from partita_services.commitcollect.responses import (
@@ -210,6 +219,23 @@ async def edit_milestone(
     with _problems():
         work = handlers.edit_milestone(visitor.user_id, milestone_id, edit, now, trace)
         return MilestoneView.of(await db.run(work))
+
+
+@ROUTER.get("/stream", response_class=StreamingResponse, responses=live.STREAM)
+async def stream_changes(
+    state: CurrentState[Tools],
+    visitor: CurrentVisitor,
+    db: Db,
+    projection: CurrentProjection[UserChanges],
+    last_event_id: LastEventId = None,
+) -> StreamingResponse:
+    """What of the user's has changed, as server-sent events. They end with the session."""
+
+    async def look(after: int | None) -> RecentChanges:
+        return await run_in_threadpool(changes_after, projection.sink, after, [visitor.user_id])
+
+    is_valid = live.session_check(db, visitor.session_id)
+    return news_response(change_news(look, live.user_news, last_event_id, is_valid, state.stopping))
 
 
 @ROUTER.get("/workouts", responses=describe_problems(400))

@@ -30,7 +30,7 @@ from partita import (
 from partita.recipes.idempotency import Idempotency, IdempotencyRecord
 from partita.recipes.lifecycle import Lifecycle, Transition
 
-TABLE: Final = Table("CommitCollect", indexes=[LocalIndex("LSI1")], ttl="ttl")
+TABLE: Final = Table("CommitCollect", indexes=[LocalIndex("LSI1")], ttl="ttl", stream="KEYS_ONLY")
 IDEMPOTENCY_TABLE: Final = Table(
     "CommitCollectIdempotency", hash="IdempotencyKey", range=None, indexes=[Index("GSI1")], ttl="ttl"
 )

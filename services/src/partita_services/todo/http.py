@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from partita import Procedure
+from partita.change import RecentChanges, changes_after
 from partita.http import (
     CurrentCaller,
     CurrentProjection,
@@ -20,13 +21,17 @@ from partita.http import (
     FieldPaging,
     IfMatch,
     LagView,
+    LastEventId,
+    NewsEvent,
     Now,
     Once,
     PartialListing,
     TokenCheck,
     add_personal_routes,
+    change_news,
     describe_problems,
     etag,
+    news_response,
     once_by,
     operators_only,
     precondition_problems,
@@ -42,6 +47,7 @@ from partita_services.todo.handlers import Profile
 from partita_services.todo.model import REQUESTS, Status, Task, User
 from partita_services.todo.personal import PERSONAL
 from partita_services.todo.projection import Counts, TaskProjection
+from partita_services.todo.search import MAX_FOUND
 from partita_services.todo.settings import keep_completed
 
 ROUTER: Final = APIRouter()
@@ -53,10 +59,6 @@ MAX_BULK: Final = 100
 TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 TimeZone = Annotated[
     Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
-]
-LastEventId = Annotated[
-    Annotated[int, Field(ge=0, le=2**53)] | SkipJsonSchema[None],
-    Header(description="the `id` of the last event that the caller has; without it, changes from now on"),
 ]
 
 
@@ -91,6 +93,9 @@ class SearchQuery(FieldPaging[Task]):
 class SearchListing(PartialListing[Task]):
     """One page of the tasks that a search found, best first."""
 
+    complete: bool = Field(
+        description=f"whether all that have the words are found: of more than {MAX_FOUND:,}, the last changed are"
+    )
     lag: LagView
 
 
@@ -180,10 +185,10 @@ async def search_tasks(
     search, cursors = f"search|{caller.user_id}|{wanted.q}", db.context.cursors
     offset = cursors.open(wanted.cursor, search)["offset"] if wanted.cursor is not None else 0
     lag = await LagView.of(projection)
-    hits = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
-    tasks = await db.run(handlers.show_tasks(caller.user_id, hits[: wanted.limit]))
-    more = cursors.seal({"offset": offset + wanted.limit}, search) if len(hits) > wanted.limit else None
-    return SearchListing(items=wanted.fields.show(tasks), next_cursor=more, lag=lag)
+    found = await run_in_threadpool(projection.sink.search, caller.user_id, wanted.q, wanted.limit + 1, offset)
+    tasks = await db.run(handlers.show_tasks(caller.user_id, found.task_ids[: wanted.limit]))
+    more = cursors.seal({"offset": offset + wanted.limit}, search) if len(found.task_ids) > wanted.limit else None
+    return SearchListing(items=wanted.fields.show(tasks), next_cursor=more, complete=found.complete, lag=lag)
 
 
 @ROUTER.get("/tasks/counts", responses=describe_problems(403))
@@ -224,11 +229,13 @@ async def stream_tasks(
 ) -> StreamingResponse:
     """The caller's tasks as server-sent events, whenever one is written or deleted. They end with the token."""
 
-    async def read(task_ids: Sequence[str]) -> Sequence[Task]:
-        return await db.run(handlers.show_tasks(caller.user_id, task_ids))
+    async def look(after: int | None) -> RecentChanges:
+        return await run_in_threadpool(changes_after, projection.sink, after, [caller.user_id])
 
-    news = live.task_news(caller.user_id, projection.sink, read, last_event_id, is_valid, state.stopping)
-    return StreamingResponse(news, media_type=live.MEDIA_TYPE, headers={"Cache-Control": "no-store"})
+    async def tell(task_ids: Sequence[str]) -> Sequence[NewsEvent]:
+        return await live.task_news(task_ids, lambda ids: db.run(handlers.show_tasks(caller.user_id, ids)))
+
+    return news_response(change_news(look, tell, last_event_id, is_valid, state.stopping))
 
 
 @ROUTER.get("/tasks/{task_id}", responses=describe_problems(404))

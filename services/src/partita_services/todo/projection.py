@@ -5,16 +5,15 @@ One row for each task; triggers keep the counts and the words in step with it, s
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import apsw
 from pydantic import BaseModel, Field
 
-from partita.change import ItemChange, SqliteProjection
+from partita.change import RECENT_CHANGES, ItemChange, SqliteProjection, note_change
 from partita_services.todo.model import Priority, Status, Task
-from partita_services.todo.search import search_words
+from partita_services.todo.search import Found, search_words
 
 NO_PRIORITY: Final = "none"
 _EVERYBODY: Final = ""  # nobody's id is empty
@@ -32,12 +31,8 @@ CREATE TABLE counts (
 ) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (
     owner, title, description, content = 'tasks', content_rowid = 'number',
-    tokenize = "unicode61 remove_diacritics 2", prefix = '2 3'
+    tokenize = "unicode61 remove_diacritics 2", prefix = '1 2 3 4 5 6 7 8'
 );
-CREATE TABLE changes (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, task_id TEXT NOT NULL, UNIQUE (owner, task_id)
-);
-INSERT INTO changes VALUES (abs(random() % 1000000000000), '', '');  -- numbers of an older file mean nothing here
 CREATE TRIGGER task_added AFTER INSERT ON tasks BEGIN
     INSERT INTO words (rowid, owner, title, description) VALUES (new.number, new.owner, new.title, new.description);
     INSERT INTO counts VALUES
@@ -53,20 +48,6 @@ CREATE TRIGGER task_removed AFTER DELETE ON tasks BEGIN
         AND ((field = 'status' AND value = old.status) OR (field = 'priority' AND value = old.priority));
 END;
 """
-REMEMBERED: Final = 10_000
-"""So many tasks that have changed last are remembered, of all users together."""
-MAX_CHANGES: Final = 100
-"""Who is further behind reads the lists again."""
-
-
-class ChangeLog(NamedTuple):
-    """Which tasks of a user have changed after a number."""
-
-    number: int
-    """Where to go on."""
-    task_ids: tuple[str, ...] = ()
-    is_forgotten: bool = False
-    """Whether more has changed than is remembered."""
 
 
 class Counts(BaseModel):
@@ -83,7 +64,7 @@ class TaskProjection(SqliteProjection):
     """Counts of tasks and a search over them, as far as the changes of the table have been read."""
 
     def __init__(self, path: str | Path) -> None:
-        super().__init__(path, tables=_TABLES, apply=_apply)
+        super().__init__(path, tables=_TABLES + RECENT_CHANGES, apply=_apply)
 
     def counts(self, user_id: str | None = None) -> Counts:
         """The counts of one user, or of all."""
@@ -94,22 +75,9 @@ class TaskProjection(SqliteProjection):
             by_priority={value: found.get(("priority", value), 0) for value in (*map(str, Priority), NO_PRIORITY)},
         )
 
-    def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> list[str]:
+    def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> Found:
         """The identifiers of a user's tasks that have all the words, best first; the last one may be a beginning."""
-        return search_words(self.read, user_id, _owner(user_id), text, limit, offset)
-
-    def changes_after(self, user_id: str, number: int | None) -> ChangeLog:
-        """Which tasks have changed after a number; None asks from where on to listen."""
-        ((last,),) = self.read("SELECT max(number) FROM changes")
-        if number is None or number == last:
-            return ChangeLog(last)
-        if not last - REMEMBERED <= number < last:
-            return ChangeLog(last, is_forgotten=True)
-        sql = "SELECT task_id FROM changes WHERE owner = ? AND number > ? AND number <= ? ORDER BY number LIMIT ?"
-        rows = self.read(sql, [_pseudonym(user_id), number, last, MAX_CHANGES + 1])
-        if len(rows) > MAX_CHANGES:
-            return ChangeLog(last, is_forgotten=True)
-        return ChangeLog(last, tuple(task_id for (task_id,) in rows))
+        return search_words(self.read, _owner(user_id), text, limit, offset)
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
@@ -118,9 +86,7 @@ def _apply(connection: apsw.Connection, change: ItemChange) -> None:
         return
     key = (change.keys["PK"], change.keys["SK"])
     user_id, task_id = (part.partition("#")[2] for part in key)
-    connection.execute("INSERT OR REPLACE INTO changes VALUES (NULL, ?, ?)", (_pseudonym(user_id), task_id))
-    forgotten = connection.last_insert_rowid() - REMEMBERED
-    connection.execute("DELETE FROM changes WHERE number <= ?", (forgotten,))
+    note_change(connection, user_id, task_id)
     connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", key)
     if change.new is not None:
         row = (*key, *_columns(change.new))
@@ -131,11 +97,6 @@ def _columns(task: Task) -> tuple[Any, ...]:
     priority = task.priority or NO_PRIORITY
     owner = _owner(task.user_id)
     return task.user_id, task.task_id, owner, task.status, priority, task.title, task.description or ""
-
-
-def _pseudonym(user_id: str) -> str:
-    """Whose task has changed: enough to ask for one's own, and not to know whose another is."""
-    return blake2b(user_id.encode(), digest_size=16).hexdigest()
 
 
 def _owner(user_id: str) -> str:

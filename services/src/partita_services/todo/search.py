@@ -1,63 +1,65 @@
-"""Searching the words of tasks: those that have all of them in the title first, and never all of them ranked.
+"""Searching the words of tasks: those that have all of them in the title first, and never more than a thousand.
 
-    in the title       the 1,000 that changed last, the shortest title first; then the others, the last changed first
-    in both together   the same, by their descriptions
+    in the title       the shortest title first, of equals the one that changed last
+    in both together   behind them, by their descriptions
 
-So no more than a thousand are ranked and read. What still grows with the number of tasks that have it is to look a
-beginning up: SQLite merges the lists of all words that begin so.
+Of more than a thousand that have the words, the thousand that changed last are looked at: so many rows are read,
+however many there are. A beginning of up to eight letters is in the index as it is; for a longer one SQLite merges the
+lists of all words that begin so, and that still grows with the tasks that have them. So does looking for words that
+are common each, and rare together.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-MAX_RANKED: Final = 1_000
-"""Of so many that have the words the best come first."""
+MAX_FOUND: Final = 1_000
+"""So many are looked at, and found."""
 _WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # accents that are written apart belong to it
 
-_HITS: Final = """
-    SELECT task_id, tasks.title, tasks.description, tasks.number FROM words JOIN tasks ON tasks.number = words.rowid
-    WHERE words MATCH ? AND user_id = ? ORDER BY words.rowid DESC LIMIT ? OFFSET ?
-"""
-_RANKED: Final = f"SELECT task_id FROM ({_HITS}) ORDER BY length({{by}}), number DESC LIMIT ? OFFSET ?"  # noqa: S608
-_LAST: Final = f"SELECT task_id FROM ({_HITS})"  # noqa: S608 - our own text
-_COUNT: Final = f"SELECT count(*) FROM ({_HITS})"  # noqa: S608 - our own text
+_ROWS: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
+_COUNT: Final = f"SELECT count(*) FROM ({_ROWS})"  # noqa: S608 - our own text
+_RANKED: Final = f"""
+    SELECT task_id FROM tasks WHERE number IN ({_ROWS}) ORDER BY length({{by}}), number DESC LIMIT ? OFFSET ?
+"""  # noqa: S608 - our own text
 
 Read = Callable[[str, Sequence[Any]], list[Any]]
 """Reads rows of the projection."""
 
 
-def search_words(read: Read, user_id: str, owner: str, text: str, limit: int, offset: int) -> list[str]:
-    """The identifiers of a user's tasks that have all the words, best first; the last word may be a beginning."""
+class Found(NamedTuple):
+    """One page of what a search found."""
+
+    task_ids: list[str]
+    complete: bool
+    """Whether all that have the words are found, on this page and the others."""
+
+
+def search_words(read: Read, owner: str, text: str, limit: int, offset: int) -> Found:
+    """A page of the owner's tasks that have all the words, best first; the last word may be a beginning."""
     words = _WORD.findall(text)
     if not words:
-        return []
+        return Found([], complete=True)
     wanted = " AND ".join([*(f'"{word}"' for word in words[:-1]), f'"{words[-1]}" *'])
     in_title = f"owner : {owner} AND title : ({wanted})"
     elsewhere = f"(owner : {owner} AND {{title description}} : ({wanted})) NOT title : ({wanted})"
-    found = _page(read, in_title, user_id, "title", limit, offset)
-    if len(found) == limit:
-        return found
-    before = offset + len(found) if found else _count(read, in_title, user_id, offset)
-    return found + _page(read, elsewhere, user_id, "description", limit - len(found), max(0, offset - before))
+    titles = _count(read, in_title, MAX_FOUND + 1)
+    left = MAX_FOUND - titles
+    others = 0 if left < 0 else _count(read, elsewhere, left + 1)
+    found = _page(read, in_title, "title", MAX_FOUND, limit, offset) if offset < titles else []
+    if others and left and len(found) < limit:
+        behind = max(0, offset - titles)
+        found += _page(read, elsewhere, "description", left, limit - len(found), behind)
+    return Found(found, complete=titles + others <= MAX_FOUND)
 
 
-def _page(read: Read, match: str, user_id: str, by: str, limit: int, offset: int) -> list[str]:
-    """A part of what matches: of the first, the best; behind them, what changed last."""
-    found: list[str] = []
-    if offset < MAX_RANKED:
-        ranked = _RANKED.format(by=by)
-        most = min(limit, MAX_RANKED - offset)
-        found = [row[0] for row in read(ranked, [match, user_id, MAX_RANKED, 0, most, offset])]
-        if len(found) < most:
-            return found
-    if len(found) < limit:
-        found += [row[0] for row in read(_LAST, [match, user_id, limit - len(found), offset + len(found)])]
-    return found
+def _page(read: Read, match: str, by: str, most: int, limit: int, offset: int) -> list[str]:
+    return [row[0] for row in read(_RANKED.format(by=by), [match, most, limit, offset])]
 
 
-def _count(read: Read, match: str, user_id: str, most: int) -> int:
-    ((count,),) = read(_COUNT, [match, user_id, most, 0])
+def _count(read: Read, match: str, most: int) -> int:
+    """How many match, up to so many."""
+    ((count,),) = read(_COUNT, [match, most])
     return int(count)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -28,10 +28,24 @@ def restore(file: Path, data: DataFolder) -> None:
     FILE is an archive of `partita backup`, or a copy of the database alone. It is proved first, and stays. What was
     there is kept under another name.
     """
-    data.create()
-    kept = _restore_archive(file, data) if is_archive(file) else _restore_database(file, data)
+    with _made(data):
+        kept = _restore_archive(file, data) if is_archive(file) else _restore_database(file, data)
     for each in kept:
         click.echo(f"What was there is kept as {each}")
+
+
+@contextmanager
+def _made(data: DataFolder) -> Iterator[None]:
+    """Make the folder where it is missing; where nothing is restored into it, it is gone again."""
+    was_there = data.path.exists()
+    data.create()
+    try:
+        yield
+    except BaseException:
+        if not was_there:
+            with suppress(OSError):  # something is in it
+                data.path.rmdir()
+        raise
 
 
 def _restore_archive(file: Path, data: DataFolder) -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 import click
@@ -17,6 +17,7 @@ from partita.service import Service
 from partita.store import (
     CreateIndex,
     CreateTable,
+    CreateVectorIndex,
     DescribeTable,
     IndexSchema,
     Request,
@@ -131,7 +132,14 @@ def _indexes(declared: TableSchema, stored: TableSchema) -> Iterator[Difference]
             yield _missing(declared.name, index)
         elif not found.is_like(index):
             yield Difference(declared.name, f"index {index.name} is another", "declare it under another name")
-    for name in _names(stored.indexes) - _names(declared.indexes):
+    for vectors in declared.vectors:
+        known = stored.vector(vectors.name)
+        if known is None:
+            create = CreateVectorIndex(declared.name, vectors)
+            yield Difference(declared.name, f"index {vectors.name} is not there", "partita tables update", create)
+        elif not known.is_like(vectors):
+            yield Difference(declared.name, f"index {vectors.name} is another", "declare it under another name")
+    for name in sorted(set(stored.index_names) - set(declared.index_names)):
         what = f"index {name} is not declared"
         yield Difference(declared.name, what, "nothing, but it costs with every write", is_harmless=True)
 
@@ -141,10 +149,6 @@ def _missing(table: str, index: IndexSchema) -> Difference:
     if index.local:
         return Difference(table, what, "a local index is made with its table: declare another table")
     return Difference(table, what, "partita tables update", CreateIndex(table, index))
-
-
-def _names(indexes: Iterable[IndexSchema]) -> set[str]:
-    return {index.name for index in indexes}
 
 
 def _setting(

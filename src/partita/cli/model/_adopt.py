@@ -113,6 +113,7 @@ def _show_table(table: TableDescription) -> None:
     schema = table.schema
     rows = [("table", schema.name, _attributes(schema.key))]
     rows += [("local index" if each.local else "index", each.name, _attributes(each.key)) for each in schema.indexes]
+    rows += [("vector index", each.name, _attributes(each.search)) for each in schema.vectors]
     rows += [("TTL", schema.ttl, "")] if schema.ttl else []
     rows += [("stream", schema.stream, "")] if schema.stream else []
     echo_table(("what", "name", "key"), rows)

@@ -23,6 +23,11 @@ export const token = {
   forget: () => sessionStorage.removeItem(TOKEN),
 };
 
+// Who was not known any more, and has signed in again: what has waited for that goes on.
+const signIns = new EventTarget();
+export const noteSignIn = () => signIns.dispatchEvent(new Event("in"));
+export const onSignIn = (listener, signal) => signIns.addEventListener("in", listener, { once: true, signal });
+
 // What the token says of who this is; the service decides whether it believes it. Rubbish says nothing.
 export function claims() {
   try {

@@ -55,6 +55,15 @@ export class Form {
     replace(this.said, ...lines);
   }
 
+  // Empties controls when what they had was sent; the others stay. Only a reset makes an empty field not wrong.
+  empty(...controls) {
+    const others = [...this.element.querySelectorAll("input, select, textarea")].filter((each) => !controls.includes(each));
+    const before = others.map((each) => [each, each.value, each.checked]);
+    this.element.reset();
+    for (const [each, value, checked] of before) Object.assign(each, { value }, checked === undefined ? {} : { checked });
+    this.isTouched = false;
+  }
+
   async send(work = this.#submit) {
     if (this.#isAtWork) return; // Enter was pressed twice
     this.#isAtWork = true;

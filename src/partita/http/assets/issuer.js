@@ -24,7 +24,7 @@ export async function finish(given) {
   const page = kept && /^\/(?![/\\])/.test(kept.page) ? kept.page : "/";
   try {
     if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab has not asked to sign in.", hint: "Sign in again." });
-    if (given.has("error")) throw new Refused(0, { detail: `The identity provider says: ${given.get("error_description") ?? given.get("error")}.` });
+    if (given.has("error")) throw new Refused(0, { detail: ["The identity provider did not let you in, or you changed your mind.", given.get("error_description")].filter(Boolean).join(" It says: ") });
     const { token } = await ask("POST", "/signin/api/token", { data: { code: given.get("code") ?? "", code_verifier: kept.verifier, nonce: kept.nonce } });
     return { value: token, page };
   } catch (error) {

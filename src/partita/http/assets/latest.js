@@ -18,3 +18,23 @@ export function latest() {
 function raise(error) {
   throw error;
 }
+
+// Work that may be asked for again while it is under way: it is done once more after that, however often it was asked for,
+// and `apart` milliseconds later at the earliest.
+export function onceMore(work, { apart = 0 } = {}) {
+  let [isAtWork, isAsked] = [false, false];
+  return async () => {
+    isAsked = true;
+    if (isAtWork) return;
+    isAtWork = true;
+    try {
+      while (isAsked) {
+        isAsked = false;
+        await work();
+        await new Promise((passed) => setTimeout(passed, apart));
+      }
+    } finally {
+      isAtWork = false;
+    }
+  };
+}

@@ -1,6 +1,7 @@
 // Lists that come page by page: what was read so far, and whether there is more.
 
 import { el } from "./dom.js";
+import { kept } from "./list.js";
 
 export class Pages {
   #reads;
@@ -25,6 +26,54 @@ export class Pages {
       if (this.#cursor === null) this.#reads = this.#reads.slice(1);
     }
     return items;
+  }
+}
+
+// A list that is read page by page, and again, one page at a time: however long it is, a look costs one request, and what was
+// read beyond it stays.
+export class PagesAgain {
+  #read;
+  #key;
+  #pages = []; // as they were read: cursor, items, next
+  #turn = 0;
+
+  // `read(cursor)` gives `{items, next_cursor}`, and `key(item)` names an item, which may move from page to page.
+  constructor(read, key) {
+    [this.#read, this.#key] = [read, key];
+  }
+
+  get hasMore() {
+    return this.#pages.length === 0 || this.#pages.at(-1).next !== null;
+  }
+
+  // What was read, each once; what is the same is the same object.
+  get items() {
+    return [...new Map(this.#pages.flatMap(({ items }) => items).map((item) => [this.#key(item), item])).values()];
+  }
+
+  async readOn() {
+    const cursor = this.#pages.at(-1)?.next ?? null;
+    const page = await this.#read(cursor);
+    if (cursor === (this.#pages.at(-1)?.next ?? null)) this.#pages.push(this.#taken(cursor, page)); // nobody else has read it
+    return this.items;
+  }
+
+  get number() {
+    return this.#pages.length;
+  }
+
+  // Reads the page again whose turn it is.
+  async again() {
+    if (!this.number) return this.readOn();
+    const due = this.#turn % this.number;
+    this.#turn = due + 1;
+    const { cursor } = this.#pages[due];
+    this.#pages[due] = this.#taken(cursor, await this.#read(cursor));
+    return this.items;
+  }
+
+  #taken(cursor, { items, next_cursor: next }) {
+    return { cursor, items: kept(this.items, items, this.#key), next: next ?? null };
   }
 }
 

@@ -3,20 +3,27 @@
 import { connection } from "./connection.js";
 import { latest } from "./latest.js";
 
-// `read()` asks, `show(answer)` draws, and `failed(error)` hears of what is refused; a lost connection has its own bar.
+const AGAIN = 5000; // after what was refused
+
+// `every()` says after how many milliseconds. `read()` asks, `show(answer)` draws, and `failed(error)` hears of what is refused; a lost connection has its own bar.
 // Gives `now()`, to be called after a change: a look that began before it shows nothing any more. `signal` ends all of it,
 // also what is under way.
 export function poll({ every, read, show, failed = () => {}, signal }) {
   const ask = latest();
-  let timer = null;
+  let [timer, isRefused] = [null, false];
   const later = () => {
     clearTimeout(timer);
-    if (!signal.aborted) timer = setTimeout(look, every);
+    if (!signal.aborted) timer = setTimeout(look, isRefused ? Math.min(every(), AGAIN) : every());
   };
   const look = () => (document.hidden || connection.isLost ? later() : now());
   const alive = (work) => (given) => (signal.aborted ? undefined : work(given));
+  const shown = (answer) => {
+    isRefused = false;
+    return show(answer);
+  };
   const refused = (error) => {
     if (error.status === undefined) throw error;
+    isRefused = true;
     return failed(error);
   };
 
@@ -24,7 +31,7 @@ export function poll({ every, read, show, failed = () => {}, signal }) {
     if (signal.aborted) return;
     clearTimeout(timer);
     try {
-      await ask(read, alive(show), alive(refused));
+      await ask(read, alive(shown), alive(refused));
     } finally {
       later();
     }

@@ -1,10 +1,11 @@
 // Signing in: with the identity provider, with one click on this machine, or with a token that one has.
 
-import { ask, claims, token } from "./api.js";
+import { ask, claims, noteSignIn, token } from "./api.js";
 import { el, replace } from "./dom.js";
 import { begin } from "./issuer.js";
 import { site } from "./site.js";
 
+const NOT_TAKEN = "This token is not taken here: it has expired, or is another server's. Get a new one.";
 const NAMES = { user: "Sign in as a demo user", operator: "Sign in as a demo operator" };
 
 // The buttons that sign in; none where a token is the only way. `done` is called with a token in place.
@@ -44,7 +45,7 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
       await check();
     } catch (error) {
       if (error.status === 401 || error.status === 403) token.forget(); // nobody, or somebody who may not be here
-      said.textContent = error.message;
+      said.textContent = error.status === 401 ? NOT_TAKEN : error.message;
       return;
     }
     signedIn();
@@ -73,7 +74,11 @@ let own = null;
 export function signInBy(way) {
   own = way;
 }
-export const signInAgain = (options) => (own ?? signInOver)(options);
+export async function signInAgain(options) {
+  const isDone = await (own ?? signInOver)(options);
+  if (isDone) noteSignIn();
+  return isDone;
+}
 
 // Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
 export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {

@@ -1,14 +1,34 @@
 // Live updates: server-sent events over one connection, read on after a lost one, and shared by all tabs of one person.
 
-import { claims, send, token } from "./api.js";
+import { claims, onSignIn, send } from "./api.js";
+import { refused } from "./attempt.js";
 import { connection } from "./connection.js";
 
 const PAUSES = [500, 1000, 2000, 4000, 8000];
 const PATIENCE = 2000;
+const UNKNOWN = 401;
 
 // What the service sends, as `{id, event, data, isNew}`, while `signal` lets it and until `isLast`. After a lost connection it
-// is asked for what came after the last event that was heard; `isNew` says that there was none.
-export async function* events(path, { signal, isLast = () => false, last = null } = {}) {
+// is asked for what came after the last event that was heard; `isNew` says that there was none. Who is not known any more
+// signs in again, and it goes on.
+export async function* events(path, { signal, isLast, last = null } = {}) {
+  let [at, isHeard] = [last, false];
+  while (!signal.aborted) {
+    try {
+      for await (const each of heardOn(path, { signal, isLast, last: at })) {
+        [at, isHeard] = [each.id ?? at, true];
+        yield each;
+      }
+      return;
+    } catch (error) {
+      if (error.status !== UNKNOWN) throw error;
+      await knownAgain(error, signal, isHeard ? outOfDate : undefined);
+    }
+  }
+}
+
+// The same until somebody is not known any more, which it throws.
+async function* heardOn(path, { signal, isLast = () => false, last }) {
   let [id, failures] = [last, 0];
   while (!signal.aborted) {
     try {
@@ -21,13 +41,29 @@ export async function* events(path, { signal, isLast = () => false, last = null 
         if (isLast(heard.data)) return;
       }
     } catch (error) {
-      if (signal.aborted || (error.status >= 400 && error.status < 500)) return;
+      if (signal.aborted || isNever(error)) return;
+      if (error.status === UNKNOWN) throw error;
     }
     if (signal.aborted) return;
     if (failures > 0) connection.lost();
     await pause(PAUSES[Math.min(failures, PAUSES.length - 1)], signal);
     failures += 1;
   }
+}
+
+// What this server will not send, however often it is asked.
+const isNever = ({ status, problem }) => (status >= 400 && status < 500 && status !== UNKNOWN) || problem?.code === "not_projected";
+
+const outOfDate = (error) => refused("What you see may be out of date.", error, () => {});
+
+// Waits until the person is known again, which `say` has said meanwhile.
+async function knownAgain(error, signal, say = () => {}) {
+  const said = say(error);
+  await new Promise((passed) => {
+    onSignIn(passed, signal);
+    signal.addEventListener("abort", passed, { once: true });
+  });
+  said?.close();
 }
 
 async function* parsed(response) {
@@ -53,33 +89,48 @@ async function* parsed(response) {
 //
 // A service that does not say `ready` in time is not waited for. Where it does so later, changes may have been missed since
 // the list was read: `heard` gets a `reset`, and reads it again.
-export function live(path, heard, { signal, patience = PATIENCE }) {
-  const name = `partita ${claims().sub ?? ""} ${new URL(path, location.href).pathname}`;
+//
+// A tab whose sign-in has expired lets another one listen, says so (`unknown(error)`, which may give a message to close), and
+// goes on when the person has signed in again, with what was missed. `who` is the person, where no token says it.
+export function live(path, heard, { signal, patience = PATIENCE, who = claims().sub ?? "", unknown = outOfDate }) {
+  const name = `partita ${who} ${new URL(path, location.href).pathname}`;
   const channel = new BroadcastChannel(name);
   const { promise: ready, resolve } = Promise.withResolvers();
   const news = new HeldNews(heard);
-  let [last, isReady] = [null, false];
+  let [last, isReady, isHeard] = [null, false, false];
   const begin = () => {
     isReady = true;
     resolve();
   };
   const take = (each) => {
     last = each.id ?? last;
+    isHeard = true;
     if (each.event !== "ready") return news.tell(each);
     if (isReady && each.isNew) news.tell({ ...each, event: "reset" });
     return begin();
   };
   const listen = async () => {
-    for await (const each of events(path, { signal, last })) {
-      if (!token.get()) return;
+    for await (const each of heardOn(path, { signal, last })) {
       channel.postMessage(each);
       take(each);
     }
   };
+  const run = async () => {
+    while (!signal.aborted) {
+      try {
+        return await alone(name, signal, listen, begin);
+      } catch (error) {
+        if (error.status !== UNKNOWN) throw error;
+        begin();
+        await knownAgain(error, signal, isHeard ? unknown : undefined);
+      }
+    }
+    return undefined;
+  };
   channel.onmessage = ({ data }) => take(data);
   signal.addEventListener("abort", () => channel.close());
   pause(patience, signal).then(begin);
-  alone(name, signal, listen, begin).then(begin);
+  run().then(begin);
   return { ready, during: news.during };
 }
 
@@ -120,7 +171,15 @@ async function alone(name, signal, work, taken) {
   });
 }
 
+// A server that can be reached again is asked at once.
 const pause = (time, signal) => new Promise((passed) => {
-  const timer = setTimeout(passed, time);
-  signal.addEventListener("abort", () => { clearTimeout(timer); passed(); }, { once: true });
+  const ended = new AbortController();
+  const end = () => {
+    clearTimeout(timer);
+    ended.abort();
+    passed();
+  };
+  const timer = setTimeout(end, time);
+  connection.onRegained(end, ended.signal);
+  signal.addEventListener("abort", end, { signal: ended.signal });
 });

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from partita.store._requests import Capacity
 from partita.store.embedded._planned_writes import PlannedWrite
 from partita.store.embedded._table import Index, Row, entry_size
 from partita.values import equal, read_units, write_units
+
+Parts: TypeAlias = tuple[tuple[str, float, float], ...]
 
 
 def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
@@ -18,9 +21,22 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
     table = planned.table
     largest = planned.size if planned.before is None else max(planned.size, planned.before.size)
     units = write_units(largest) * factor
-    if not table.indexes:
+    if not table.keeps_entries:
         return Capacity(table.name, 0.0, units)
-    return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)))
+    return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)), tuple(_vector_parts(planned)))
+
+
+def _vector_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
+    """Bytes written to each vector index whose entry of the item changes."""
+    parts = []
+    for position, index in enumerate(planned.table.vectors):
+        was_in = planned.before is not None and planned.old_vectors[position] is not None
+        is_in = planned.after is not None and planned.vectors[position] is not None
+        before = planned.before.item if planned.before is not None and was_in else None
+        written = index.write_bytes(before, planned.after if is_in else None)
+        if written:
+            parts.append((index.name, 0.0, written))
+    return parts
 
 
 def _index_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
@@ -76,13 +92,18 @@ def total(parts: Iterable[Capacity]) -> tuple[Capacity, ...]:
 
 
 def _sum(left: Capacity, right: Capacity) -> Capacity:
-    indexes = {name: (read, write) for name, read, write in left.indexes}
-    for name, read, write in right.indexes:
-        known_read, known_write = indexes.get(name, (0.0, 0.0))
-        indexes[name] = (known_read + read, known_write + write)
     return Capacity(
         left.table,
         left.read + right.read,
         left.write + right.write,
-        tuple((name, read, write) for name, (read, write) in indexes.items()),
+        _sum_of_parts(left.indexes, right.indexes),
+        _sum_of_parts(left.vectors, right.vectors),
     )
+
+
+def _sum_of_parts(left: Parts, right: Parts) -> Parts:
+    sums = {name: (read, write) for name, read, write in left}
+    for name, read, write in right:
+        known_read, known_write = sums.get(name, (0.0, 0.0))
+        sums[name] = (known_read + read, known_write + write)
+    return tuple((name, read, write) for name, (read, write) in sums.items())

@@ -8,13 +8,16 @@ from typing import Final
 import msgspec
 
 from partita.errors import ValidationFailed
-from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
+from partita.store._schema import IndexSchema, KeyAttribute, TableSchema, VectorIndexSchema
 from partita.store.embedded._catalog import definition_text
 from partita.values import text_size
 
 MAX_GLOBAL: Final = 20
 MAX_LOCAL: Final = 5
 MAX_KEY_PARTS: Final = 4
+MAX_VECTORS: Final = 5
+MAX_DIMENSIONS: Final = 4_096
+MAX_FILTERS: Final = 18
 MAX_NAME_BYTES: Final = 255
 MAX_PROJECTED: Final = 100
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]{3,255}", re.ASCII)
@@ -38,13 +41,14 @@ def check_table(schema: TableSchema) -> None:
     """Raise ValidationFailed for a definition that breaks a rule."""
     _check_name(schema.name, "tableName")
     _check_key(schema.key)
-    names = [index.name for index in schema.indexes]
+    names = schema.index_names
     for name in names:
         if names.count(name) > 1:
             raise ValidationFailed(f"{_INVALID}Duplicate index name: {name}")
     for index in schema.indexes:
         check_index(schema, index)
     _check_counts(schema)
+    _check_vectors(schema)
     _check_types(schema)
     if schema.ttl is not None:
         check_name_length(schema.ttl)
@@ -119,10 +123,41 @@ def _check_counts(schema: TableSchema) -> None:
         raise ValidationFailed(_INVALID + message)
 
 
+def _check_vectors(schema: TableSchema) -> None:
+    if len(schema.vectors) > MAX_VECTORS:
+        raise ValidationFailed(f"{_INVALID}VectorIndex count exceeds the per-table limit of {MAX_VECTORS}")
+    dimensions: dict[str, int] = {}
+    for index in schema.vectors:
+        _check_vector_index(index)
+        if dimensions.setdefault(index.attribute, index.dimensions) != index.dimensions:
+            raise ValidationFailed(
+                f"{_INVALID}Conflicting attribute definition for '{index.attribute}'. "
+                "All VectorIndexes on the same vector attribute must use the same dimensions."
+            )
+
+
+def _check_vector_index(index: VectorIndexSchema) -> None:
+    _check_name(index.name, "indexName")
+    check_name_length(index.attribute)
+    if not 1 <= index.dimensions <= MAX_DIMENSIONS:
+        raise ValidationFailed(f"{_INVALID}Number of dimensions must be between 1 and {MAX_DIMENSIONS} inclusive.")
+    if len(index.filters) > MAX_FILTERS:
+        message = f"Number of INLINE_FILTER attributes exceeds the limit of {MAX_FILTERS}"
+        raise ValidationFailed(f"{_INVALID}{message}: {index.name}")
+    names = [attribute.name for attribute in index.search]
+    for name in names:
+        check_name_length(name)
+    if len({*names, index.attribute}) <= len(names):
+        raise ValidationFailed(f"{_INVALID}An attribute is in the SearchSchema twice, or is the vector: {index.name}")
+    if isinstance(index.projection, tuple):
+        _check_projection(index.projection)
+
+
 def _check_types(schema: TableSchema) -> None:
     types = {attribute.name: attribute.type for attribute in schema.key}
-    for index in schema.indexes:
-        for attribute in index.key:
+    keys = (*(index.key for index in schema.indexes), *(index.search for index in schema.vectors))
+    for key in keys:
+        for attribute in key:
             if types.setdefault(attribute.name, attribute.type) != attribute.type:
                 message = f"Attribute {attribute.name} is defined with two types"
                 raise ValidationFailed(f"{_INVALID}{message}")

@@ -8,8 +8,9 @@ import apsw
 
 from partita.runtime import Clock
 from partita.store.embedded import _catalog
-from partita.store.embedded._catalog import EMPTY, Catalog
+from partita.store.embedded._catalog import EMPTY
 from partita.store.embedded._table import Table
+from partita.store.embedded.vectors import VectorCache
 
 _UNKNOWN: Final = -1
 
@@ -17,12 +18,13 @@ _UNKNOWN: Final = -1
 class Reader:
     """A connection with the catalog as this connection may see it, and the time."""
 
-    __slots__ = ("catalog", "clock", "connection")
+    __slots__ = ("catalog", "clock", "connection", "vectors")
 
-    def __init__(self, connection: apsw.Connection, clock: Clock, catalog: Catalog = EMPTY) -> None:
+    def __init__(self, connection: apsw.Connection, clock: Clock, vectors: VectorCache | None = None) -> None:
         self.connection = connection
         self.clock = clock
-        self.catalog = catalog
+        self.catalog = EMPTY
+        self.vectors = VectorCache() if vectors is None else vectors
 
     def table(self, name: str) -> Table:
         """The table of that name, or TableNotFound."""

@@ -17,6 +17,7 @@ from partita.expressions import Path, Update, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams, points
 from partita.store.embedded._table import KeyColumns, Row, Table
+from partita.store.embedded.vectors import VectorEntry, change_rows
 from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
 
 Write: TypeAlias = PutItem | UpdateItem | DeleteItem
@@ -47,7 +48,18 @@ class StoredItem:
 class PlannedWrite:
     """What a write will do to one item: `before` becomes `after`, either of which may be None."""
 
-    __slots__ = ("after", "before", "blob", "entries", "key", "old_entries", "size", "table")
+    __slots__ = (
+        "after",
+        "before",
+        "blob",
+        "entries",
+        "key",
+        "old_entries",
+        "old_vectors",
+        "size",
+        "table",
+        "vectors",
+    )
 
     def __init__(
         self,
@@ -67,6 +79,8 @@ class PlannedWrite:
         self.blob = blob
         self.entries: tuple[Row, ...] = ()
         self.old_entries: tuple[Row, ...] = ()
+        self.vectors: tuple[VectorEntry | None, ...] = ()
+        self.old_vectors: tuple[VectorEntry | None, ...] = ()
 
     @property
     def changes_anything(self) -> bool:
@@ -160,14 +174,16 @@ def encoded(item: Item, message: str) -> tuple[bytes, int]:
 
 
 def _with_entries(planned: PlannedWrite, *, keeping_old_faults: bool = False) -> PlannedWrite:
-    indexes, before, after = planned.table.indexes, planned.before, planned.after
-    if not indexes:
+    table, before, after = planned.table, planned.before, planned.after
+    if not table.keeps_entries:
         return planned
     if after is not None:
         known = before.item if keeping_old_faults and before is not None else None
-        planned.entries = tuple([index.entry(after, known) for index in indexes])
+        planned.entries = tuple([index.entry(after, known) for index in table.indexes])
+        planned.vectors = tuple([index.entry(after, known) for index in table.vectors])
     if before is not None:
-        planned.old_entries = tuple([index.entry_or_none(before.item) for index in indexes])
+        planned.old_entries = tuple([index.entry_or_none(before.item) for index in table.indexes])
+        planned.old_vectors = tuple([index.entry_or_none(before.item) for index in table.vectors])
     return planned
 
 
@@ -176,6 +192,8 @@ def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_
     if not planned.changes_anything:
         return
     _write_row(connection, planned)
+    if planned.table.vectors:
+        _write_vectors(connection, planned)
     if planned.table.sql_log is not None:
         points.append(connection, planned, now)
     if planned.table.stream is not None:
@@ -196,6 +214,15 @@ def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
         connection.execute(table.sql_replace, (planned.size, planned.blob, before.id))
     else:
         connection.execute(table.sql_update, (*columns, before.id))
+
+
+def _write_vectors(connection: apsw.Connection, planned: PlannedWrite) -> None:
+    """To be called right after the row was written: a new one is known by the number that SQLite gave it."""
+    row_id = connection.last_insert_rowid() if planned.before is None else planned.before.id
+    none = (None,) * len(planned.table.vectors)
+    before, after = planned.old_vectors or none, planned.vectors or none
+    for index, old, new in zip(planned.table.vectors, before, after, strict=True):
+        change_rows(connection, index, row_id, old, new)
 
 
 def _keeps_expiry(table: Table, expiry: int | None, before: StoredItem) -> bool:

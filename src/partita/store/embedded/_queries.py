@@ -88,6 +88,9 @@ def _checked_source(table: Table, request: QueryTable | ScanTable) -> Source:
         table.check_scalars(paths_in(request.filter))
     if request.index is None:
         return table
+    if table.schema.vector(request.index) is not None:
+        operation = "Query" if isinstance(request, QueryTable) else "Scan"
+        raise ValidationFailed(f"{operation} operation not supported on this index type.")
     index = table.index_of(request.index)
     if not index.local:
         _check_global(index, request)

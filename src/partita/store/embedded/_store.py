@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
 import apsw
@@ -18,6 +18,7 @@ from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, system_clock
 from partita.store import _points
 from partita.store import _requests as requests
+from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
 from partita.store.embedded import _file, _queries, _reads, _streams, _tables, _transactions, _ttl, _writes, points
 from partita.store.embedded._catalog import EMPTY, Catalog
@@ -34,6 +35,7 @@ from partita.store.embedded.upkeep import (
     upgrade,
     verify,
 )
+from partita.store.embedded.vectors import VectorCache, search_vectors
 
 R = TypeVar("R")
 
@@ -45,6 +47,7 @@ READS: Final[Mapping[type, Read]] = {
     requests.TransactGetItems: _transactions.transact_get,
     requests.QueryTable: _queries.query,
     requests.ScanTable: _queries.scan,
+    vector_requests.SearchVectors: search_vectors,
     requests.DescribeTable: _tables.describe_table,
     requests.ListTables: _tables.list_tables,
     requests.DescribeStream: _streams.describe_stream,
@@ -64,6 +67,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.DeleteTable: _tables.delete_table,
     requests.CreateIndex: _tables.create_index,
     requests.DeleteIndex: _tables.delete_index,
+    **_tables.VECTOR_INDEXES,
     requests.SetTimeToLive: _tables.set_time_to_live,
     requests.SetStream: _tables.set_stream,
     _ttl.DeleteExpired: _ttl.delete_expired,
@@ -95,6 +99,7 @@ class EmbeddedStore:
         self.path = str(path)
         self._durable = durable
         self._catalog: Catalog = EMPTY
+        self._vectors = VectorCache()
         self._local = threading.local()
         self._connections: weakref.WeakSet[apsw.Connection] = weakref.WeakSet()
         self._opening = threading.RLock()
@@ -112,9 +117,9 @@ class EmbeddedStore:
         _sqlite.refuse_if_in_use_at_fork(self.path)
         is_new = in_memory or _file.is_new(self.path)
         self._process_lock = None if in_memory else ProcessLock(Path(self.path))
-        process_lock = self._process_lock or NoLock()
+        lock = self._process_lock or NoLock()
         try:
-            with process_lock:
+            with lock:
                 if not in_memory:
                     _sqlite.make_private(self.path)
                     if is_new:
@@ -124,9 +129,7 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(
-            self._writer, WRITES, path=self.path, process_lock=process_lock, after_commit=self._publish_draft
-        )
+        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
@@ -155,7 +158,7 @@ class EmbeddedStore:
         self._connections.add(connection)
         return connection
 
-    def _publish_draft(self) -> None:
+    def _publish(self) -> None:
         self._writer.committed()
         self._catalog = self._writer.catalog
 
@@ -180,7 +183,9 @@ class EmbeddedStore:
             next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are executed at once, writes are committed by another thread."""
+        """The same for a task: reads are executed at once; writes and searches by another thread."""
+        if isinstance(request, vector_requests.SearchVectors):
+            return await asyncio.to_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
             return self.execute(request)
         if type(request) in WRITES:
@@ -205,7 +210,7 @@ class EmbeddedStore:
             self._check_open()
             self._check_place()
             connection = self._writer.connection if self._process_lock is None else self._connect()
-            reader = self._local.reader = Reader(connection, self._writer.clock)
+            reader = self._local.reader = Reader(connection, self._writer.clock, self._vectors)
         return reader
 
     def _check_place(self) -> None:
@@ -309,7 +314,7 @@ class EmbeddedStore:
             yield self._refreshed(connection)
 
     def _refreshed(self, connection: apsw.Connection) -> Reader:
-        reader = Reader(connection, self._writer.clock)
+        reader = Reader(connection, self._writer.clock, self._vectors)
         reader.refresh()
         return reader
 
@@ -391,7 +396,5 @@ class EmbeddedStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -31,6 +31,7 @@ from partita.store.embedded._keys import (
     KeyPart,
     partition_hash,
 )
+from partita.store.embedded.vectors import VectorIndex
 from partita.values import Item, text_size, value_size
 
 Row: TypeAlias = tuple[Any, ...]
@@ -198,6 +199,9 @@ class Table(Source):
         self.key = (*self.hash, *self.range)
         self.key_names = frozenset(part.name for part in self.key)
         self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
+        self.vectors = tuple(VectorIndex(indexes[index.name], index, schema) for index in schema.vectors)
+        self.keeps_entries = bool(schema.indexes or schema.vectors)
+        """Whether a write has to look at what indexes hold."""
         self._hash, self._range = self.hash[0], self.range[0] if self.range else None
         self._text_names = _names_of_text_keys(schema)
         self._scalars = self.key_names.union(part.name for index in schema.indexes for part in index.key)
@@ -217,6 +221,9 @@ class Table(Source):
         self.sql_update = f"UPDATE {items} SET {', '.join(f'{column} = ?' for column in every)} WHERE id = ?"
         self.sql_replace = f"UPDATE {items} SET size = ?, item = ? WHERE id = ?"
         self.sql_delete = f"DELETE FROM {items} WHERE id = ?"
+        among = f"FROM {items} WHERE id IN (SELECT value FROM json_each(?))"
+        self.sql_order = f"SELECT id {among} ORDER BY hk, rk"
+        self.sql_items = f"SELECT id, {ITEM} {among}"
 
     def index_of(self, name: str) -> Index:
         """The index of that name.
@@ -225,6 +232,17 @@ class Table(Source):
             ValidationFailed: there is none.
         """
         for index in self.indexes:
+            if index.name == name:
+                return index
+        raise MissingIndex("The table does not have the specified index: " + name)
+
+    def vector_of(self, name: str) -> VectorIndex:
+        """The vector index of that name.
+
+        Raises:
+            ValidationFailed: there is none.
+        """
+        for index in self.vectors:
             if index.name == name:
                 return index
         raise MissingIndex("The table does not have the specified index: " + name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import apsw
 import msgspec
 
-from partita._sqlite import refuse_moved
+from partita._sqlite import Handler, refuse_moved
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.store._requests import (
     CreateIndex,
@@ -22,12 +22,14 @@ from partita.store._requests import (
     TableDescription,
 )
 from partita.store._schema import TableSchema
+from partita.store._vector_requests import CreateVectorIndex, DeleteVectorIndex
 from partita.store.embedded import _streams, points
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_index, check_name_length, check_readable, check_table
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import ITEM, Index, Table
 from partita.store.embedded._table_stats import table_stats
+from partita.store.embedded.vectors import VectorIndex, create_rows, drop_rows, fill_rows
 from partita.values import Item, decode_item
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
@@ -49,9 +51,12 @@ def create_table(writer: Writer, request: CreateTable) -> TableDescription:
         raise TableInUse(f"Table already exists: {schema.name}")
     connection.execute(_SQL_CREATE, (schema.name, definition_text(schema), now))
     number = connection.last_insert_rowid()
-    indexes = {index.name: _new_index(connection, number, index.name) for index in schema.indexes}
-    for sql in Table(number, schema, indexes, None).sql_create():
+    indexes = {name: _new_index(connection, number, name) for name in schema.index_names}
+    table = Table(number, schema, indexes, None)
+    for sql in table.sql_create():
         connection.execute(sql)
+    for index in table.vectors:
+        create_rows(connection, index)
     if schema.stream is not None:
         _streams.enable(connection, number, schema.stream, now, complete=True)
     writer.catalog_changed()
@@ -91,6 +96,7 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     """Remove the table with its items, indexes and streams."""
     description, table = _describe(writer, request.table), writer.table(request.table)
     _streams.drop_all(writer.connection, table.id)
+    drop_rows(writer.connection, table.vectors)
     points.drop(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
@@ -110,8 +116,7 @@ def create_index(writer: Writer, request: CreateIndex) -> TableDescription:
     check_readable(schema)
     if request.index.local:
         raise ValidationFailed("A local index can only be created together with its table")
-    if table.schema.index(request.index.name) is not None:
-        raise ValidationFailed(f"Attempting to create an index which already exists: {request.index.name}")
+    _refuse_known(table, request.index.name)
     check_index(schema, request.index)
     check_table(schema)
     index = Index(table.id, _new_index(connection, table.id, request.index.name), request.index, schema)
@@ -166,6 +171,44 @@ def delete_index(writer: Writer, request: DeleteIndex) -> TableDescription:
     return _redefine(writer, table, msgspec.structs.replace(table.schema, indexes=left))
 
 
+def create_vector_index(writer: Writer, request: CreateVectorIndex) -> TableDescription:
+    """Add a vector index and fill it; items whose vectors do not fit are left off it.
+
+    Raises:
+        ValidationFailed: the index exists, or breaks a rule.
+    """
+    table, connection = writer.table(request.table), writer.connection
+    schema = msgspec.structs.replace(table.schema, vectors=(*table.schema.vectors, request.index))
+    check_readable(schema)
+    _refuse_known(table, request.index.name)
+    check_table(schema)
+    index = VectorIndex(_new_index(connection, table.id, request.index.name), request.index, schema)
+    create_rows(connection, index)
+    fill_rows(connection, index, _items(connection, table))
+    return _redefine(writer, table, schema)
+
+
+def delete_vector_index(writer: Writer, request: DeleteVectorIndex) -> TableDescription:
+    """Remove a vector index.
+
+    Raises:
+        TableNotFound: there is no such vector index.
+    """
+    table = writer.table(request.table)
+    gone = [index for index in table.vectors if index.name == request.index]
+    if not gone:
+        raise TableNotFound(f"Requested resource not found: Index: {request.index} not found")
+    drop_rows(writer.connection, gone)
+    writer.connection.execute("DELETE FROM indexes WHERE id = ?", (gone[0].number,))
+    left = tuple(other for other in table.schema.vectors if other.name != request.index)
+    return _redefine(writer, table, msgspec.structs.replace(table.schema, vectors=left))
+
+
+def _refuse_known(table: Table, name: str) -> None:
+    if table.schema.index(name) is not None or table.schema.vector(name) is not None:
+        raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
+
+
 def set_time_to_live(writer: Writer, request: SetTimeToLive) -> TableDescription:
     """Name the attribute that says when an item expires, or none.
 
@@ -215,3 +258,10 @@ def set_stream(writer: Writer, request: SetStream) -> TableDescription:
             raise ValidationFailed(f"Table already has an enabled stream: TableName: {table.name}")
         _streams.enable(writer.connection, table.id, request.view, now, complete=False)
     return _redefine(writer, table, schema)
+
+
+VECTOR_INDEXES: Final[Mapping[type, Handler]] = {
+    CreateVectorIndex: create_vector_index,
+    DeleteVectorIndex: delete_vector_index,
+}
+"""What makes and removes vector indexes, by the type of the request."""

@@ -11,6 +11,7 @@ from partita._aws import ApiCall, ApiClient, Calls
 from partita.errors import ValidationFailed
 from partita.expressions import Path
 from partita.store import _requests as rq
+from partita.store import _vector_requests as vrq
 from partita.store._dynamodb_json import Json, api_call
 from partita.store.remote import _responses as wire
 from partita.values import Item, equal
@@ -18,7 +19,14 @@ from partita.values import Item, equal
 T = TypeVar("T")
 
 MAX_EXPRESSION_BYTES: Final = 4096
-_READS: Final = (rq.GetItem, rq.QueryTable, rq.ScanTable, rq.BatchGetItem, rq.TransactGetItems)
+_READS: Final = (
+    rq.GetItem,
+    rq.QueryTable,
+    rq.ScanTable,
+    vrq.SearchVectors,
+    rq.BatchGetItem,
+    rq.TransactGetItems,
+)
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -32,7 +40,9 @@ def call_for(request: rq.Request[Any]) -> ApiCall:
     _check_expressions(parameters)
     parameters["ReturnConsumedCapacity"] = "INDEXES"
     reads = isinstance(request, _READS)
-    return ApiCall(name, _encode(parameters), repeatable=reads or "ClientRequestToken" in parameters, writes=not reads)
+    repeatable = reads or "ClientRequestToken" in parameters
+    searches = isinstance(request, vrq.SearchVectors)
+    return ApiCall(name, _encode(parameters), repeatable=repeatable, writes=not reads, searches=searches)
 
 
 def _check_expressions(parameters: Json) -> None:
@@ -53,6 +63,7 @@ def _decoder(shape: type[T]) -> Callable[[Any], T]:
 _decode_get: Final = _decoder(wire.GetItemOutput)
 _decode_write: Final = _decoder(wire.WriteItemOutput)
 _decode_page: Final = _decoder(wire.PageOutput)
+_decode_search: Final = _decoder(wire.SearchVectorsOutput)
 _decode_batch_get: Final = _decoder(wire.BatchGetItemOutput)
 _decode_batch_write: Final = _decoder(wire.BatchWriteItemOutput)
 _decode_transact_get: Final = _decoder(wire.TransactGetItemsOutput)
@@ -82,6 +93,16 @@ def read_page(client: ApiClient, request: rq.QueryTable | rq.ScanTable) -> Calls
         scanned=output.scanned_count,
         last_key=wire.optional_item(output.last_evaluated_key),
         capacity=wire.capacity_of(output.consumed_capacity, request.table, "read"),
+    )
+
+
+def search_vectors(client: ApiClient, request: vrq.SearchVectors) -> Calls[vrq.SearchResponse]:
+    """Search a vector index."""
+    output = _decode_search((yield from client.send(call_for(request))))
+    searched = 0.0 if output.consumed_capacity is None else output.consumed_capacity.vector_search_request_bytes
+    return vrq.SearchResponse(
+        matches=[(wire.plain(each.item), each.score) for each in output.search_results],
+        capacity=rq.Capacity(request.table, vectors=((request.index, searched, 0.0),)),
     )
 
 

@@ -39,6 +39,13 @@ class CapacityUnits(Struct, frozen=True, rename="pascal"):
     write_capacity_units: float | None = None
 
 
+class VectorCapacity(Struct, frozen=True, rename="pascal"):
+    """The bytes of a vector index."""
+
+    vector_search_request_bytes: float = 0.0
+    vector_write_request_bytes: float = 0.0
+
+
 class ConsumedCapacity(CapacityUnits, frozen=True, rename="pascal"):
     """The units of a table, and of the table and each index apart."""
 
@@ -46,6 +53,7 @@ class ConsumedCapacity(CapacityUnits, frozen=True, rename="pascal"):
     table: CapacityUnits | None = None
     local_secondary_indexes: dict[str, CapacityUnits] = {}
     global_secondary_indexes: dict[str, CapacityUnits] = {}
+    vector_indexes: dict[str, VectorCapacity] = {}
 
 
 class GetItemOutput(Struct, frozen=True, rename="pascal"):
@@ -70,6 +78,20 @@ class PageOutput(Struct, frozen=True, rename="pascal"):
     items: list[TaggedItem] = []
     last_evaluated_key: TaggedItem | None = None
     consumed_capacity: ConsumedCapacity | None = None
+
+
+class SearchResult(Struct, frozen=True, rename="pascal"):
+    """One match of a search."""
+
+    item: TaggedItem
+    score: float
+
+
+class SearchVectorsOutput(Struct, frozen=True, rename="pascal"):
+    """Of SearchVectors."""
+
+    search_results: list[SearchResult] = []
+    consumed_capacity: VectorCapacity | None = None
 
 
 class UnprocessedKeys(Struct, frozen=True, rename="pascal"):
@@ -182,10 +204,18 @@ def capacity_of(consumed: ConsumedCapacity | None, table: str, direction: Direct
     if consumed is None:
         return Capacity(table)
     read, write = _units(consumed.table or consumed, direction)
-    if not consumed.local_secondary_indexes and not consumed.global_secondary_indexes:
+    if not (consumed.local_secondary_indexes or consumed.global_secondary_indexes or consumed.vector_indexes):
         return Capacity(table, read, write)
     indexes = sorted({**consumed.local_secondary_indexes, **consumed.global_secondary_indexes}.items())
-    return Capacity(table, read, write, tuple((name, *_units(part, direction)) for name, part in indexes))
+    units = tuple((name, *_units(part, direction)) for name, part in indexes)
+    return Capacity(table, read, write, units, _bytes_of(consumed))
+
+
+def _bytes_of(consumed: ConsumedCapacity) -> tuple[tuple[str, float, float], ...]:
+    return tuple(
+        (name, part.vector_search_request_bytes, part.vector_write_request_bytes)
+        for name, part in sorted(consumed.vector_indexes.items())
+    )
 
 
 def capacities_of(consumed: list[ConsumedCapacity], direction: Direction) -> tuple[Capacity, ...]:

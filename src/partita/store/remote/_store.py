@@ -26,6 +26,7 @@ from partita._aws import (
 from partita.runtime import Clock, system_clock
 from partita.store import _points
 from partita.store import _requests as rq
+from partita.store import _vector_requests as vrq
 from partita.store.remote import _bulk, _items, _recovery, _streams, _tables
 from partita.store.remote._streams import Iterators
 
@@ -40,6 +41,7 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.DeleteItem: _items.write_item,
     rq.QueryTable: _items.read_page,
     rq.ScanTable: _items.read_page,
+    vrq.SearchVectors: _items.search_vectors,
     rq.BatchGetItem: _items.batch_get,
     rq.BatchWriteItem: _items.batch_write,
     rq.TransactGetItems: _items.transact_get,
@@ -49,6 +51,8 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.ListTables: _tables.list_tables,
     rq.CreateIndex: _tables.create_index,
     rq.DeleteIndex: _tables.delete_index,
+    vrq.CreateVectorIndex: _tables.create_vector_index,
+    vrq.DeleteVectorIndex: _tables.delete_vector_index,
     rq.SetTimeToLive: _tables.set_time_to_live,
     rq.SetStream: _tables.set_stream,
     _points.SetRecovery: _recovery.set_recovery,

@@ -12,8 +12,15 @@ from partita._aws import ApiCall, ApiClient, Calls
 from partita.errors import TableInUse, TableNotFound
 from partita.runtime import Pause
 from partita.store import _requests as rq
+from partita.store import _vector_requests as vrq
 from partita.store._dynamodb_json import Json
-from partita.store._dynamodb_tables import attribute_definitions, index_definition, table_definition, table_schema
+from partita.store._dynamodb_tables import (
+    attribute_definitions,
+    index_definition,
+    table_definition,
+    table_schema,
+    vector_definition,
+)
 from partita.store._schema import TableSchema
 
 WAIT_SECONDS: Final = 900.0
@@ -92,6 +99,20 @@ def delete_index(client: ApiClient, request: rq.DeleteIndex) -> Calls[rq.TableDe
     return (yield from _change(client, request.table, change))
 
 
+def create_vector_index(client: ApiClient, request: vrq.CreateVectorIndex) -> Calls[rq.TableDescription]:
+    """Add a vector index, and wait until it is filled."""
+    change: Json = {"VectorIndexUpdates": [{"Create": vector_definition(request.index)}]}
+    if request.index.search:
+        change["AttributeDefinitions"] = attribute_definitions(request.index.search)
+    return (yield from _change(client, request.table, change))
+
+
+def delete_vector_index(client: ApiClient, request: vrq.DeleteVectorIndex) -> Calls[rq.TableDescription]:
+    """Remove a vector index, and wait until it is gone."""
+    change = {"VectorIndexUpdates": [{"Delete": {"IndexName": request.index}}]}
+    return (yield from _change(client, request.table, change))
+
+
 def set_stream(client: ApiClient, request: rq.SetStream) -> Calls[rq.TableDescription]:
     """Enable or disable the stream."""
     on = {"StreamEnabled": True, "StreamViewType": request.view}
@@ -158,5 +179,5 @@ def _pauses() -> Iterator[float]:
 
 
 def _is_active(table: Json) -> bool:
-    indexes: list[Any] = table.get("GlobalSecondaryIndexes") or []
+    indexes: list[Any] = [*(table.get("GlobalSecondaryIndexes") or []), *(table.get("VectorIndexes") or [])]
     return table["TableStatus"] == "ACTIVE" and all(each.get("IndexStatus", "ACTIVE") == "ACTIVE" for each in indexes)

@@ -11,16 +11,29 @@ from partita.runtime import Clock
 from partita.store import (
     CreateIndex,
     CreateTable,
+    CreateVectorIndex,
     DeleteIndex,
     DeleteTable,
+    DeleteVectorIndex,
     QueryTable,
     Request,
     ScanTable,
+    SearchVectors,
     SetStream,
     SetTimeToLive,
     TableDescription,
 )
 from partita.testing.realism._parts import tables_of
+
+_CHANGES = (
+    DeleteTable,
+    CreateIndex,
+    DeleteIndex,
+    CreateVectorIndex,
+    DeleteVectorIndex,
+    SetStream,
+    SetTimeToLive,
+)
 
 
 class Activation:
@@ -42,10 +55,12 @@ class Activation:
         for table in tables_of(request):
             if self._is_waiting(self._tables, table):
                 raise TableNotFound(f"Requested resource not found: Table: {table} not found")
-        index = request.index if isinstance(request, QueryTable | ScanTable) else None
+        index = request.index if isinstance(request, QueryTable | ScanTable | SearchVectors) else None
         if index is not None and self._is_waiting(self._indexes, (next(tables_of(request)), index)):
+            if isinstance(request, SearchVectors):
+                raise ValidationFailed(f"Cannot search backfilling vector index: {index}")
             raise ValidationFailed(f"Cannot read from backfilling global secondary index: {index}")
-        if isinstance(request, DeleteTable | CreateIndex | DeleteIndex | SetStream | SetTimeToLive):
+        if isinstance(request, _CHANGES):
             self._refuse_change(request.table)
 
     def _refuse_change(self, table: str) -> None:
@@ -67,7 +82,7 @@ class Activation:
         ready = self._clock() + self._seconds
         if isinstance(request, CreateTable):
             self._tables[request.schema.name] = ready
-        elif isinstance(request, CreateIndex):
+        elif isinstance(request, CreateIndex | CreateVectorIndex):
             self._indexes[request.table, request.index.name] = ready
         elif isinstance(request, DeleteTable):
             self._tables.pop(request.table, None)
@@ -78,6 +93,8 @@ class Activation:
         waiting = [index for table, index in list(self._indexes) if table == name]
         building = tuple(index for index in waiting if self._is_waiting(self._indexes, (name, index)))
         if self._is_waiting(self._tables, name):
-            whole = tuple(index.name for index in description.schema.indexes if not index.local)
+            schema = description.schema
+            local = {index.name for index in schema.indexes if index.local}
+            whole = tuple(name for name in schema.index_names if name not in local)
             return replace(description, status="CREATING", building=whole)
         return replace(description, status="UPDATING" if building else "ACTIVE", building=building)

@@ -13,9 +13,11 @@ from partita.runtime import Clock
 from partita.store import (
     CreateIndex,
     CreateTable,
+    CreateVectorIndex,
     DeleteIndex,
     DeleteItem,
     DeleteTable,
+    DeleteVectorIndex,
     DescribeTable,
     ListTables,
     PutItem,
@@ -26,6 +28,8 @@ from partita.store import (
 )
 from partita.store.embedded import EmbeddedStore
 from partita.values import Item
+
+_DEFINITIONS = (CreateTable, DeleteTable, CreateIndex, DeleteIndex, CreateVectorIndex, DeleteVectorIndex)
 
 
 class LaggingCopy:
@@ -62,7 +66,7 @@ class LaggingCopy:
 
     def defined(self, request: Request[Any]) -> None:
         """A table or an index was made or deleted; that is seen at once."""
-        if isinstance(request, CreateTable | DeleteTable | CreateIndex | DeleteIndex):
+        if isinstance(request, _DEFINITIONS):
             with self._lock:
                 self._copy.execute(request)
 

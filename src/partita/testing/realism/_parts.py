@@ -16,6 +16,7 @@ from partita.store import (
     QueryTable,
     Request,
     ScanTable,
+    SearchVectors,
     TableSchema,
     TransactGetItems,
     TransactWriteItems,
@@ -47,7 +48,7 @@ def parts_of(request: Request[Any]) -> tuple[Part, ...]:
 
 def tables_of(request: Request[Any]) -> Iterator[str]:
     """The tables whose items the request is about."""
-    if isinstance(request, QueryTable | ScanTable):
+    if isinstance(request, QueryTable | ScanTable | SearchVectors):
         yield request.table
     yield from (part.table for part in parts_of(request))
 

@@ -23,6 +23,7 @@ from partita.store import (
     QueryTable,
     Request,
     ScanTable,
+    SearchVectors,
     Store,
     TableDescription,
     TableSchema,
@@ -169,6 +170,8 @@ class RealisticStore:
             if index is not None and not index.local:
                 return self._indexes or self._stale
             return None if request.consistent else self._stale
+        if isinstance(request, SearchVectors):
+            return self._indexes or self._stale
         return self._stale if isinstance(request, GetItem) and not request.consistent else None
 
     def _defined(self, request: Request[Any]) -> None:

@@ -8,8 +8,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, Final, Literal, TypeAlias, cast
 
+from partita.bulk import Record, Unreadable
 from partita.errors import OperationError
-from partita.transfer.bulk import Record, Unreadable
 from partita.wire.bulk._ion import ion_records, require_ion
 from partita.wire.bulk._records import json_records
 

@@ -18,9 +18,9 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, BinaryIO, Final, cast
 
+from partita.bulk import Record, Unreadable
 from partita.errors import OperationError, ValidationFailed
 from partita.store import Json
-from partita.transfer.bulk import Record, Unreadable
 from partita.wire.bulk._records import record_of
 
 _SETS: Final = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}

@@ -18,6 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.buckets import StoredObject
+from partita.bulk import JOURNAL, Progress
 from partita.errors import TableNotFound
 from partita.expressions import Compare, KeyCondition, Path, Value
 from partita.store import (
@@ -31,7 +32,6 @@ from partita.store import (
     TransactAction,
     TransactWriteItems,
 )
-from partita.transfer.bulk import JOURNAL, Progress
 from partita.values import Item
 from partita.wire._parameters import Requests
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from partita.bulk import JOURNAL, Progress
 from partita.errors import (
     ConditionFailed,
     OperationError,
@@ -20,7 +21,6 @@ from partita.errors import (
 from partita.expressions import KeyCondition
 from partita.runtime import Clock, new_ulid
 from partita.store import CreateTable, Json, ListTables, PageResponse, QueryTable, TableDescription
-from partita.transfer.bulk import JOURNAL, Progress
 from partita.wire._describe import table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation as WireOperation
@@ -244,6 +244,8 @@ def _usage(table: str, region: str, progress: Progress) -> Requests[Json]:
     for name, size in progress.index_bytes.items():
         kind = "LocalSecondaryIndexes" if name in local else "GlobalSecondaryIndexes"
         body.setdefault(kind, {})[name] = {"BulkPutBytes": size}
+    if progress.vector_bytes:
+        body["VectorIndexes"] = {name: {"BulkPutVectorBytes": size} for name, size in progress.vector_bytes.items()}
     return body
 
 

@@ -12,10 +12,10 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError, RequestError
 from partita.store import Json
 from partita.store.embedded import BulkPut
-from partita.transfer.bulk import Record, Unreadable
 from partita.values import Item
 from partita.wire._expressions import read_expressions
 from partita.wire._parameters import Parameters

@@ -9,11 +9,10 @@ from typing import Final
 import msgspec
 
 from partita.buckets import Buckets, Encryption
+from partita.bulk import BulkLoad
 from partita.errors import OperationError, TableNotFound
-from partita.runtime import run
+from partita.runtime import Pace, run
 from partita.store import DescribeTable, Json, Store
-from partita.transfer import Pace
-from partita.transfer.bulk import BulkLoad
 from partita.wire._describe import table_arn
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import READERS, ObjectInput

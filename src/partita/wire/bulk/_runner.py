@@ -17,6 +17,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from partita.buckets import Buckets
+from partita.bulk import load_lock
 from partita.errors import (
     AccessDenied,
     BucketNotFound,
@@ -32,7 +33,6 @@ from partita.errors import (
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
 from partita.store.embedded import EmbeddedStore
-from partita.transfer.bulk import load_lock
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import check_extras
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import BinaryIO
 
+from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
 from partita.store.embedded import BulkPut
-from partita.transfer.bulk import Record, Unreadable
 from partita.values import AttributeValue, Item, number
 
 

@@ -24,7 +24,6 @@ from partita.expressions import (
 )
 from partita.store import Json
 from partita.store.embedded import EmbeddedStore, NetChange
-from partita.transfer.exports import ExportTarget, change_line, item_line, write_export
 from partita.values import Item, decode_item, item_size
 from partita.wire._describe import table_arn
 from partita.wire._expressions import read_expressions
@@ -74,6 +73,8 @@ def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
     Raises:
         PartitaError: the bucket does not take it, or the past is no longer kept.
     """
+    from partita.transfer.exports import ExportTarget, write_export  # noqa: PLC0415 - it loads models
+
     asked, region = job.asked, job.asked["Region"]
     since = asked.get("ExportFromTime")
     target = ExportTarget(
@@ -99,6 +100,8 @@ def _encryption(asked: Json) -> Encryption | None:
 
 
 def _items(blobs: Iterator[bytes], select: ItemFilter, asked: Json) -> Iterator[tuple[bytes, int]]:
+    from partita.transfer.exports import item_line  # noqa: PLC0415 - it loads models
+
     for blob in blobs:
         item = decode_item(blob)
         if select.takes(item):
@@ -112,6 +115,8 @@ def _changes(
     keys: Callable[[Item], Item],
     with_old: bool,  # noqa: FBT001 - of a private function
 ) -> Iterator[tuple[bytes, int]]:
+    from partita.transfer.exports import change_line  # noqa: PLC0415 - it loads models
+
     for change in changes:
         known = decode_item(change.image)
         new = None if change.new is None else decode_item(change.new)

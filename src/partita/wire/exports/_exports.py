@@ -8,7 +8,6 @@ from typing import Any, Final
 from partita.errors import OperationError, ValidationFailed
 from partita.runtime import Clock, new_ulid
 from partita.store import DescribeRecovery, Json, RecoveryDescription, TableDescription
-from partita.transfer.exports import require_format
 from partita.wire._describe import table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
@@ -78,6 +77,8 @@ class Exports:
         """Refuse what this server cannot do."""
         if self._runner is None:
             raise ValidationFailed("This server has no buckets: start it with --buckets")
+        from partita.transfer.exports import require_format  # noqa: PLC0415 - it loads models, which serving needs not
+
         try:
             require_format(asked["ExportFormat"])
             self._runner.check(call.region, asked["S3Bucket"], asked.get("S3Prefix") or "")

@@ -10,9 +10,9 @@ from typing import BinaryIO, Final
 from msgspec.structs import replace
 
 from partita.buckets import Buckets, StoredObject
+from partita.bulk import Record
 from partita.store import DescribeTable, Json, TableSchema
 from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
-from partita.transfer.bulk import Record
 from partita.wire.bulk import READERS, ObjectInput
 from partita.wire.exports._csv import csv_records
 from partita.wire.exports._jobs import Job

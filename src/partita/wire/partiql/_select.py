@@ -94,6 +94,8 @@ def index_of(statement: Select, schema: TableSchema) -> IndexSchema | None:
     if statement.index is None:
         return None
     index = schema.index(statement.index)
+    if schema.vector(statement.index) is not None:
+        raise ValidationFailed("Scan operation not supported on this index type")
     if index is None:
         raise ValidationFailed("The table does not have the specified index")
     if len(index.hash) > 1 or len(index.range) > 1:

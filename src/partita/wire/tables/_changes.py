@@ -8,7 +8,17 @@ import msgspec
 
 from partita.errors import ValidationFailed
 from partita.runtime import Clock
-from partita.store import CreateIndex, DeleteIndex, DescribeTable, Json, SetStream, TableDescription, TableSchema
+from partita.store import (
+    CreateIndex,
+    CreateVectorIndex,
+    DeleteIndex,
+    DeleteVectorIndex,
+    DescribeTable,
+    Json,
+    SetStream,
+    TableDescription,
+    TableSchema,
+)
 from partita.wire._faults import Fault, not_found
 from partita.wire._parameters import Operation, Parameters, Requests
 from partita.wire.tables._definitions import INVALID, new_table_name, read_index, read_stream
@@ -22,6 +32,7 @@ from partita.wire.tables._throughput import (
     read_throughput,
     with_index_limits,
 )
+from partita.wire.vectors import check_vector_updates, read_vector_index
 
 _CLASSES: Final = ("STANDARD", "STANDARD_INFREQUENT_ACCESS")
 _PARTS: Final = (
@@ -58,8 +69,6 @@ _UNSERVED: Final = {
     "GlobalTableWitnessUpdates": "Replicas",
     "GlobalTableSettingsReplicationMode": "Replicas",
     "GlobalTableSourceArn": "Replicas",
-    "VectorIndexUpdates": "Vector indexes",
-    "VectorIndexes": "Vector indexes",
 }
 _WITHOUT_INDEXES: Final = {
     "ProvisionedThroughput": "updating table IOPS",
@@ -97,31 +106,34 @@ class TableChanges:
     def update(self, call: Parameters) -> Requests[Json]:
         """Change capacity, indexes, the stream or a setting of a table."""
         name, now = new_table_name(call), int(self._clock() * 1000)
-        updates = _check(call)
+        updates, vectors = _check(call)
         description = yield from existing(name)
         before = yield from read_settings(name)
         settings = _changed(call, before, now)
         settings = yield from _update_indexes(call, description.schema, settings, updates, now)
+        yield from _update_vectors(call, description.schema, settings, vectors)
         specification = read_stream(call, creating=False)
         if specification is not None:
             yield SetStream(name, specification.get("StreamViewType") if specification["StreamEnabled"] else None)
         if settings != before:
             yield from keep_settings(name, settings)
         description = yield DescribeTable(name)
-        return {"TableDescription": _response(call, description, before, settings, updates)}
+        return {"TableDescription": _response(call, description, before, settings, [*updates, *vectors])}
 
 
-def _check(call: Parameters) -> list[Parameters]:
-    """Refuse what is wrong in itself, whatever the table is; gives the changes of indexes."""
+def _check(call: Parameters) -> tuple[list[Parameters], list[Parameters]]:
+    """Refuse what is wrong in itself, whatever the table is; gives the changes of indexes, and of vector indexes."""
     given = [part for part in _PARTS if call.given.get(part) not in (None, [])]
     if not given:
         raise ValidationFailed(_NO_CHANGE)
     refuse_unserved(call)
     updates = [Parameters(update) for update in call.structures("GlobalSecondaryIndexUpdates")]
-    _check_index_updates(updates)
+    vectors = [Parameters(update) for update in call.structures("VectorIndexUpdates")]
+    check_vector_updates(vectors)
+    _check_index_updates(updates, len(vectors))
     read_throughput(call.fields("ProvisionedThroughput"), "provisionedThroughput")
-    _check_combination(given, call, updates)
-    return updates
+    _check_combination(given, call, [*updates, *vectors])
+    return updates, vectors
 
 
 def _check_combination(given: list[str], call: Parameters, updates: list[Parameters]) -> None:
@@ -140,7 +152,7 @@ def _check_combination(given: list[str], call: Parameters, updates: list[Paramet
                 raise ValidationFailed(f"{INVALID}You cannot create or delete index while {what}")
 
 
-def _check_index_updates(updates: list[Parameters]) -> None:
+def _check_index_updates(updates: list[Parameters], vectors: int) -> None:
     names: list[str] = []
     for update in updates:
         kinds = [kind for kind in ("Update", "Create", "Delete") if update.fields(kind)]
@@ -151,7 +163,7 @@ def _check_index_updates(updates: list[Parameters]) -> None:
             message = "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"
             raise ValidationFailed(INVALID + message)
         names.append(_index_name(update.fields(kinds[0]) or {}))
-    if sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
+    if vectors + sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
         message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
         raise Fault("LimitExceededException", message)
     for place, name in enumerate(names):
@@ -220,6 +232,22 @@ def _update_indexes(
     return settings
 
 
+def _update_vectors(
+    call: Parameters, schema: TableSchema, settings: Settings, updates: list[Parameters]
+) -> Requests[None]:
+    on_demand = settings.billing == ON_DEMAND
+    if schema.vectors and not on_demand:
+        raise ValidationFailed(f"{INVALID}Vector indexes are only supported for PAY_PER_REQUEST tables")
+    for update in updates:
+        if change := update.fields("Create"):
+            yield CreateVectorIndex(schema.name, read_vector_index(call, change, schema, on_demand=on_demand))
+        elif change := update.fields("Delete"):
+            name = _index_name(change)
+            if schema.vector(name) is None:
+                raise not_found(f"Index: {name}")
+            yield DeleteVectorIndex(schema.name, name)
+
+
 def _check_global(schema: TableSchema, name: str, what: str) -> None:
     index = schema.index(name)
     if index is None:
@@ -272,7 +300,7 @@ def _response(
     )
     body = table_body(description, shown, call.region, "UPDATING" if takes_time else "ACTIVE")
     created = {created["IndexName"] for update in updates if (created := update.fields("Create"))}
-    for index in body.get("GlobalSecondaryIndexes", ()):
+    for index in (*body.get("GlobalSecondaryIndexes", ()), *body.get("VectorIndexes", ())):
         if index["IndexName"] in created:
             index |= {"IndexStatus": "CREATING", "Backfilling": False}
     return body

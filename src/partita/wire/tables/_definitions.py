@@ -8,6 +8,7 @@ from partita.errors import ValidationFailed
 from partita.store import IndexSchema, Json, TableSchema, table_schema
 from partita.wire._parameters import MAX_NAME, MIN_NAME, Parameters, refuse, show, violated
 from partita.wire.tables._settings import ON_DEMAND, PROVISIONED
+from partita.wire.vectors import check_vector_definitions, vector_names
 
 INVALID: Final = "One or more parameter values were invalid: "
 _TYPES: Final = ("B", "N", "S")
@@ -39,6 +40,7 @@ def read_table(call: Parameters) -> TableSchema:
     for kind in _KINDS:
         for position, index in enumerate(call.structures(kind), 1):
             _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{position}.member", local=kind == _KINDS[0])
+    check_vector_definitions(call, on_demand=call.given.get("BillingMode") == ON_DEMAND)
     _check_names(call.given)
     described = {**call.given, "TableName": name, "StreamSpecification": read_stream(call, creating=True)}
     return table_schema(described, None)
@@ -164,6 +166,7 @@ def _check_names(given: Json) -> None:
             _check_defined(names, defined)
             _check_distinct(names)
             used += names
+    used += vector_names(given)
     _check_roles(given["KeySchema"])
     if len(set(defined)) > len(set(used)):
         if len(used) == len(table):

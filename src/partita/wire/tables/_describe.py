@@ -67,18 +67,21 @@ def deleted_body(description: TableDescription, settings: Settings, region: str)
         "GlobalSecondaryIndexes",
         "KeySchema",
         "LocalSecondaryIndexes",
+        "VectorIndexes",
     )
     body = table_body(description, settings, region, "DELETING")
     return {name: value for name, value in body.items() if name not in gone}
 
 
 def _describe_indexes(body: Json, settings: Settings, now: int | None, building: tuple[str, ...]) -> None:
-    for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes"):
+    for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes", "VectorIndexes"):
         for index in body.get(kind, ()):
             name = index["IndexName"]
             index |= {"IndexArn": f"{body['TableArn']}/index/{name}", "IndexSizeBytes": 0, "ItemCount": 0}
             if kind == "GlobalSecondaryIndexes":
                 units = throughput_body(settings.indexes.get(name, Throughput()), now)
-                index |= {"IndexStatus": "ACTIVE", "ProvisionedThroughput": units, **limits_body(settings, name)}
+                index |= {"ProvisionedThroughput": units, **limits_body(settings, name)}
+            if kind != "LocalSecondaryIndexes":
+                index |= {"IndexStatus": "ACTIVE"}
                 if name in building:
                     index |= {"IndexStatus": "CREATING", "Backfilling": True}

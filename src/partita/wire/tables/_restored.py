@@ -29,15 +29,17 @@ def restored(call: Parameters, source: TableSchema, settings: Settings, now: int
         ValidationFailed: an override is wrong, or asks for an index that the source does not have.
     """
     call.choice("BillingModeOverride", BILLING)
-    if call.given.get("VectorIndexOverride"):
-        raise ValidationFailed(f"{INVALID}VectorIndexOverride names an index that the source table does not have")
-    indexes = source.indexes
+    indexes, vectors = source.indexes, source.vectors
     for parameter, local in _KINDS.items():
         wanted = call.members(parameter)
         if wanted is not None:
             kept = _kept(source, call, parameter, local=local)
             indexes = tuple(index for index in indexes if index.local != local or index.name in kept)
-    schema = msgspec.structs.replace(source, name=call.table("TargetTableName"), indexes=indexes, stream=None, ttl=None)
+    if call.members("VectorIndexOverride") is not None:
+        wanted_vectors = _kept_vectors(source, call)
+        vectors = tuple(index for index in vectors if index.name in wanted_vectors)
+    target = call.table("TargetTableName")
+    schema = msgspec.structs.replace(source, name=target, indexes=indexes, vectors=vectors, stream=None, ttl=None)
     names = {index.name for index in indexes}
     before = Settings(
         billing=settings.billing,
@@ -59,6 +61,14 @@ def _kept(source: TableSchema, call: Parameters, parameter: str, *, local: bool)
         if name not in known or not _is_same(source, known[name], given.get("KeySchema")):
             raise ValidationFailed(f"{INVALID}{parameter}: the source table does not have the index {name}")
     return set(names)
+
+
+def _kept_vectors(source: TableSchema, call: Parameters) -> set[str]:
+    names = {str(Parameters(index).text("IndexName")) for index in call.structures("VectorIndexOverride")}
+    missing = sorted(names - {index.name for index in source.vectors})
+    if missing:
+        raise ValidationFailed(f"{INVALID}VectorIndexOverride: the source table does not have the index {missing[0]}")
+    return names
 
 
 def _is_same(source: TableSchema, index: IndexSchema, key: object) -> bool:

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from partita.bulk import JOURNAL
 from partita.errors import TableInUse, TableNotFound
 from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTables, PutItem, TableSchema
-from partita.transfer.bulk import JOURNAL
 from partita.wire._parameters import Requests
 
 TABLE: Final = "partita.wire.settings"

@@ -52,7 +52,7 @@ class Tables:
         description: TableDescription = yield CreateTable(schema)
         yield from keep_settings(schema.name, settings)
         body = table_body(description, settings, call.region, "CREATING")
-        for index in body.get("GlobalSecondaryIndexes", ()):
+        for index in (*body.get("GlobalSecondaryIndexes", ()), *body.get("VectorIndexes", ())):
             index["IndexStatus"] = "CREATING"
         if call.text("ResourcePolicy") is not None:
             body["ResourcePolicy"] = settings.policies[_settings.OWN].text

@@ -13,15 +13,16 @@ from urllib.parse import urlsplit
 import click
 
 from partita.buckets import open_buckets
+from partita.bulk import BulkJournal, BulkLoad, Progress, load_lock
 from partita.cli._signals import on_stop_signal
 from partita.cli.data.loading._inputs import Inputs
 from partita.errors import StoreBusy
+from partita.runtime import Pace
 from partita.store import DescribeTable
 from partita.store.embedded import EmbeddedStore
-from partita.transfer import Pace
-from partita.transfer.bulk import BulkJournal, BulkLoad, Progress, load_lock
 
-CHUNK: Final = 10_000
+CHUNK: Final = 50_000
+"""So many records are written at once: each transaction writes the pages of the key's index that it touches once."""
 MAX_SHOWN: Final = 10
 
 

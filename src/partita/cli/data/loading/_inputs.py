@@ -14,10 +14,11 @@ import msgspec
 from msgspec import Struct
 
 from partita.buckets import Buckets, StoredObject, open_buckets
+from partita.bulk import Record
 from partita.cli._names import named
 from partita.errors import ObjectChanged
 from partita.model import EntitySchema
-from partita.transfer.bulk import Record, csv_records, jsonl_records, typed_records
+from partita.transfer import csv_records, jsonl_records, typed_records
 from partita.wire.bulk import READERS, Compression, InputFormat, ObjectInput, check_extras
 
 FORMATS: Final = ("dynamodb", "ion", "jsonl", "csv")

@@ -51,7 +51,7 @@ def load(source: str, target: Address, *, to_prefix: str, table: str | None, ent
         stored = side.names.stored(name)
         if isinstance(side.raw, EmbeddedStore):
             inputs = find_inputs(source, others["kind"], schema)
-            click.echo(f"{len(inputs.inputs):,} inputs, {inputs.size:,} bytes, for {stored}.")
+            click.echo(f"Inputs: {len(inputs.inputs):,}, with {inputs.size:,} bytes, for {stored}.")
             _confirm(others["yes"])
             load_embedded(side.raw, stored, inputs, reports=others["reports"], wcu=others["wcu"])
         elif "://" in source:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from partita.bulk import CONDITION, ERROR, Progress
 from partita.cli.data._copy import progress
 from partita.cli.data.loading._embedded import loading
 from partita.cli.data.loading._inputs import WIRE_FORMATS, compression_of, format_of
@@ -16,7 +17,6 @@ from partita.runtime import is_loopback, new_ulid
 from partita.store import Json, Store
 from partita.store.remote import DescribeBulk, RemoteStore, StartBulkPut
 from partita.transfer import CopyOptions, Import, Side
-from partita.transfer.bulk import CONDITION, ERROR, Progress
 
 POLL_SECONDS: Final = 5.0
 LOCAL_POLL_SECONDS: Final = 0.2

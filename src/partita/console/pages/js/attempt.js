@@ -103,7 +103,7 @@ class Outcome {
   }
 
   #facts(page) {
-    const isOver = page.budget && (page.consumed.read > page.budget.read || page.consumed.write > page.budget.write);
+    const isOver = page.budget && (page.consumed.read > page.budget.read || page.consumed.write > page.budget.write || page.consumed.searched > page.budget.searched);
     return [
       ["Sent", `${page.requests_sent} ${page.call} on ${page.index ?? "the table"}`],
       ["Predicted", `${cost(page.predicted)} with items of ${page.assumed_item_bytes / 1024} KB`],

@@ -21,4 +21,4 @@ function take(figures) {
 }
 
 // What cannot be read leaves the figures as they were. A lost connection has a bar of its own.
-export const refresh = poll({ every: EVERY, read: api.live, show: take, failed: () => newest && take({ ...newest, healthy: false }), signal: always });
+export const refresh = poll({ every: () => EVERY, read: api.live, show: take, failed: () => newest && take({ ...newest, healthy: false }), signal: always });

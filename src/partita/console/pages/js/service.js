@@ -77,7 +77,7 @@ function keys(service) {
 }
 
 function facts(each) {
-  const indexes = each.indexes.map((index) => `${index.local ? "local index" : "index"} ${index.name}: ${index.key.join(", ")}${index.projection === "ALL" ? "" : `, ${[].concat(index.projection).join(", ")}`}`);
+  const indexes = each.indexes.map((index) => `${index.vector ? "vector index" : index.local ? "local index" : "index"} ${index.name}: ${[...(index.vector ? [index.vector] : []), ...index.key].join(", ")}${index.projection === "ALL" ? "" : `, ${[].concat(index.projection).join(", ")}`}`);
   return [`key ${each.key.join(", ")}`, ...(each.ttl ? [`expires by ${each.ttl}`] : []), ...(each.stream ? [`stream ${each.stream}`] : []), ...indexes];
 }
 

@@ -1,7 +1,8 @@
 """Puts by the thousand: what cannot be stored is left out and said, the rest is written in one transaction.
 
     plain items, no stream, no continuous backups     rows, in the order of their keys ── one statement for all
-    a condition, a stream or continuous backups       plan and apply each, as a single put does
+    a condition, a stream, continuous backups         plan and apply each, as a single put does
+    or a vector index
 
 In either way the entries of indexes are columns of the item's own row, so they are written in the same pass. Whoever
 loads keeps a journal of how far it is: its items are written in the same transaction, so they never disagree.
@@ -18,6 +19,7 @@ from msgspec import Struct, field
 from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions import Condition, validate_condition
 from partita.store._requests import PutItem, Request
+from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._planned_writes import TOO_LARGE, PlannedWrite, apply, encoded, plan
 from partita.store.embedded._table import Row, Table, entry_size
@@ -47,6 +49,7 @@ class LoadResponse(Struct):
     rejected: list[Rejected] = field(default_factory=list)
     size: int = 0
     index_sizes: dict[str, int] = field(default_factory=dict)
+    vector_sizes: dict[str, int] = field(default_factory=dict)
     units: float = 0.0
 
 
@@ -67,7 +70,7 @@ def load_items(writer: Writer, request: LoadItems) -> LoadResponse:
     table = writer.table(request.table)
     response = LoadResponse(index_sizes={index.name: 0 for index in table.indexes})
     is_logged = table.stream is not None or table.sql_log is not None
-    is_alone = not is_logged and not getattr(table, "vectors", ())  # nothing is written beside its row
+    is_alone = not is_logged and not table.vectors  # nothing is written beside its row
     if is_alone and all(put.condition is None for put in request.puts):
         _write_rows(writer, table, request.puts, response)
     else:
@@ -113,6 +116,8 @@ def _write_each(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
 def _count_planned(response: LoadResponse, planned: PlannedWrite) -> None:
     assert planned.after is not None  # noqa: S101 - it is a put
     _count(response, planned.table, planned.after, planned.size, planned.entries)
+    for name, _, size in _capacity.of_write(planned).vectors if planned.table.vectors else ():
+        response.vector_sizes[name] = response.vector_sizes.get(name, 0) + int(size)
 
 
 def _count(response: LoadResponse, table: Table, item: Item, size: int, entries: Sequence[Row]) -> None:

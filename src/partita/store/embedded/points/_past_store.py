@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from partita.errors import PastRefused
 from partita.store import _requests as rq
 from partita.store._interface import Store
+from partita.store._vector_requests import SearchVectors
 from partita.store.embedded.points._access import StoreAccess
 from partita.store.embedded.points._past_table import opened
 from partita.store.embedded.points._restore import fill_table
@@ -25,6 +26,7 @@ READS: Final = (
     rq.GetItem,
     rq.QueryTable,
     rq.ScanTable,
+    SearchVectors,
     rq.DescribeTable,
     rq.BatchGetItem,
     rq.TransactGetItems,

@@ -22,6 +22,7 @@ from partita.store.embedded._connection import Writer
 from partita.store.embedded._table import Table
 from partita.store.embedded.points._access import StoreAccess
 from partita.store.embedded.points._past_table import opened
+from partita.store.embedded.vectors import change_rows, create_rows, drop_rows_of
 from partita.values import decode_item, item_size
 
 CHUNK: Final = 500
@@ -103,10 +104,13 @@ def begin_restore(writer: Writer, request: BeginRestore) -> int:
     number = connection.last_insert_rowid()
     connection.execute("DELETE FROM tables WHERE id = ?", (number,))
     connection.execute("INSERT INTO restoring VALUES (?, ?)", (number, now))
-    for index in schema.indexes:
-        connection.execute("INSERT INTO indexes (table_id, name) VALUES (?, ?)", (number, index.name))
-    for sql in _table(connection, number, schema).sql_create():
+    for name in schema.index_names:
+        connection.execute("INSERT INTO indexes (table_id, name) VALUES (?, ?)", (number, name))
+    table = _table(connection, number, schema)
+    for sql in table.sql_create():
         connection.execute(sql)
+    for index in table.vectors:
+        create_rows(connection, index)
     return number
 
 
@@ -124,8 +128,21 @@ def fill_restored(writer: Writer, request: FillRestored) -> None:
     """Write the rows of some items; what does not fit an index is left off it."""
     connection, number = writer.connection, request.number
     table = _table(connection, number, request.schema)
-    connection.executemany(table.sql_insert, [_row(table, blob) for blob in request.blobs])
+    rows = [_row(table, blob) for blob in request.blobs]
+    if table.vectors:
+        _insert_each(connection, table, rows)
+    else:
+        connection.executemany(table.sql_insert, rows)
     connection.execute("UPDATE restoring SET at = ? WHERE table_id = ?", (writer.clock(), number))
+
+
+def _insert_each(connection: apsw.Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
+    """Write rows one by one, each with what the vector indexes hold of its item."""
+    for row in rows:
+        connection.execute(table.sql_insert, row)
+        item, row_id = decode_item(row[-1]), connection.last_insert_rowid()
+        for index in table.vectors:
+            change_rows(connection, index, row_id, None, index.entry_or_none(item))
 
 
 def _row(table: Table, blob: bytes) -> tuple[Any, ...]:
@@ -157,5 +174,6 @@ def abandon_restore(writer: Writer, request: AbandonRestore) -> None:
 
 def _drop(connection: apsw.Connection, number: int) -> None:
     connection.execute(f"DROP TABLE IF EXISTS items_{number}")
+    drop_rows_of(connection, number)
     connection.execute("DELETE FROM indexes WHERE table_id = ?", (number,))
     connection.execute("DELETE FROM restoring WHERE table_id = ?", (number,))

@@ -13,8 +13,10 @@ export class AccountView {
 
   // `changed(message)` is called when something was written, `closed(account)` when the account was; `isUnknown(error)` tells
   // who is not known any more; `chose(month)` what the statement shows.
-  constructor(account, { isOwner, month, chose, changed, closed, isUnknown, signIn }) {
+  constructor(account, { month, chose, changed, closed, isUnknown, signIn }) {
     const { signal } = this.#life;
+    this.access = account.access;
+    const isOwner = this.access === "own";
     const shared = { changed, isUnknown, signIn, signal };
     this.name = el("h1", { dir: "auto" });
     this.balance = el("p", { className: "balance money", role: "group", ariaLabel: "Balance" });
@@ -23,7 +25,8 @@ export class AccountView {
     this.sharing = isOwner ? new Sharing(account, shared) : null;
     this.versions = new VersionTable(account.pk, shared);
     this.settings = isOwner ? new Settings(account, { ...shared, closed }) : null;
-    const parts = [movePanel(account, shared), this.statement.element, this.sharing?.element, this.versions.element, this.settings?.element];
+    const move = this.access === "view" ? onlySeen(account) : movePanel(account, shared);
+    const parts = [move, this.statement.element, this.sharing?.element, this.versions.element, this.settings?.element];
     this.element = el("div", { className: "account" }, back(), this.#hero(), ...parts);
     this.#write(account);
   }
@@ -48,6 +51,12 @@ export class AccountView {
     write(this.meta, `${pk}${owner ? `, of ${owner}` : ""}`);
     write(this.balance, money(balance));
   }
+}
+
+// Who may only see an account gets no form that would be refused.
+function onlySeen({ owner }) {
+  const ask = owner ? [el("bdi", {}, owner), " can let you."] : ["Nobody can let you: it has no owner."];
+  return el("section", { className: "panel" }, el("h2", {}, "Move money"), el("p", { className: "lead" }, "You may see this account, but not move its money. ", ...ask));
 }
 
 export const back = () => el("a", { className: "back", href: "#/" }, "← All accounts");

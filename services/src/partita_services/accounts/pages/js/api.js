@@ -5,6 +5,7 @@ import { ask, askOnce, query, Refused, send, token } from "/assets/api.js";
 export { Refused, token };
 
 export const PAGE = 100;
+export const STREAM = "api/stream";
 const at = (pk, rest = "") => `api/accounts/${encodeURIComponent(pk)}${rest}`;
 const page = (address, wanted, cursor) => ask("GET", `${address}?${query({ ...wanted, limit: PAGE, cursor })}`);
 const match = (account) => ({ "If-Match": String(account.last_write) });
@@ -16,7 +17,7 @@ export const rename = (account, name) => ask("PUT", at(account.pk), { data: { na
 export const close = (account) => send("DELETE", at(account.pk), { headers: match(account) });
 
 export const statements = async (pk) => (await ask("GET", at(pk, "/statements"))).items;
-export const entries = (pk, month, cursor = null) => page(at(pk, "/entries"), { month }, cursor);
+export const entries = (pk, month, cursor = null) => page(at(pk, "/entries"), { month, order: "newest" }, cursor);
 export const versions = (pk, cursor = null) => page(at(pk, "/versions"), {}, cursor);
 export const grants = (pk, cursor = null) => page(at(pk, "/grants"), {}, cursor);
 export const grant = (pk, user, access) => ask("PUT", at(pk, `/grants/${encodeURIComponent(user)}`), { data: { access } });

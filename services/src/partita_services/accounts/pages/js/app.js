@@ -5,10 +5,10 @@ import { claims } from "/assets/api.js";
 import { refused } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
-import { latest } from "/assets/latest.js";
+import { latest, onceMore } from "/assets/latest.js";
 import { signInAgain, signInPanel } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
-import { tabs } from "/assets/tabs.js";
+import { live } from "/assets/stream.js";
 import { toast } from "/assets/toast.js";
 import { AccountView, back } from "./account.js";
 import * as api from "./api.js";
@@ -16,20 +16,22 @@ import { AccountList } from "./list.js";
 
 const [content, browse, who] = ["content", "browse", "who"].map((id) => document.getElementById(id));
 const COMMANDS = ["partita token --user demo", "partita token --user boss --role operator"];
+const APART = 500; // between two readings of what others change
 const ROLES = ["user", "operator"];
 const address = hashParameters(["month"], () => api.token.get() && route());
-const tell = tabs("accounts", readAgain);
 const pageAsked = latest();
 const list = new AccountList(browse, { opened, isUnknown });
 let view = null; // the account that is shown
 let shown = null; // what the address named then
 let expired = null; // the message that says so
+let listening = new AbortController(); // to what changes
 
 // --- who this is
 
 function signIn(problem = "") {
   document.title = "Accounts";
   document.body.classList.remove("at-account");
+  listening.abort();
   leave(null);
   browse.hidden = true;
   replace(who);
@@ -99,11 +101,12 @@ function load() {
   });
 }
 
+// What the person may do with it may have changed: then it is another page.
 function show(account) {
   document.title = `${account.name} · Accounts`;
-  if (view) return view.update(account);
+  if (view?.access === account.access) return view.update(account);
+  view?.end();
   view = new AccountView(account, {
-    isOwner: account.owner === claims().sub || claims().role === "operator",
     month: address.read().month,
     chose: (month) => address.write({ month }),
     changed,
@@ -122,11 +125,18 @@ function missing(pk) {
 
 // --- what has changed
 
-// Other tabs of this browser are told, and all is read again, while what is shown stays.
+// All is read again, while what is shown stays.
 function changed(message) {
   if (message) toast(message);
-  tell("changed");
   readAgain();
+}
+
+// What others do, and this person elsewhere, appears by itself. It listens before anything is read, so that no change falls
+// between the two; it does not matter how much has changed, or how often: what is shown is read as it is then.
+function listen() {
+  const readNews = onceMore(() => readAgain(), { apart: APART });
+  listening = new AbortController();
+  return live(api.STREAM, readNews, { signal: listening.signal, unknown: (error) => void isUnknown(error) }).ready;
 }
 
 function opened(account) {
@@ -141,16 +151,18 @@ function closed(account) {
 }
 
 function readAgain() {
-  if (!api.token.get() || browse.hidden) return;
-  list.load();
-  if (shown) load();
+  if (!api.token.get() || browse.hidden) return undefined;
+  return Promise.all([list.load(), shown ? load() : null]);
 }
 
-function start() {
+async function start() {
   if (!api.token.get()) return signIn();
   const name = claims().sub ?? "";
   replace(who, el("span", { className: "name", dir: "auto", title: name }, name), el("button", { className: "button", type: "button", onclick: signOut }, "Sign out"));
   browse.hidden = false;
+  list.wait();
+  replace(content, el("h1", { className: "hidden" }, "Accounts"), address.read().name ? skeleton(5) : null);
+  await listen();
   return Promise.all([list.load(), route({ focus: false })]);
 }
 

@@ -30,8 +30,12 @@ export class AccountList {
     return this.own.element.isConnected;
   }
 
-  load() {
+  wait() {
     if (!this.isShown) replace(this.place, skeleton(4));
+  }
+
+  load() {
+    this.wait();
     const ask = () => Promise.all([this.own.read(), this.shared.read()]);
     return this.#asked(ask, ([own, shared]) => {
       this.own.show(own);

@@ -34,8 +34,7 @@ export function movePanel(account, { changed, signIn }) {
       throw inWords(error, order);
     }
     keyFor = keysByContent();
-    for (const control of [amount, memo]) control.value = "";
-    form.isTouched = false;
+    form.empty(amount, memo);
     changed(`${KINDS[order.kind]} of ${money(units)} done.`);
   }
 

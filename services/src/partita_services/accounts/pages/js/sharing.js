@@ -23,6 +23,7 @@ export class Sharing {
     this.rows = el("ul", { className: "grants" });
     this.list = new KeyedList(this.rows, { key: ({ user_id }) => user_id, draw: (grant) => this.#row(grant), signal });
     this.more = moreButton(() => attempt("The others cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
+    this.frame = el("div", { className: "feed", role: "region", ariaLabel: "Shared with", tabIndex: 0 }, this.rows, this.more);
     this.place = el("div", { className: "place" }, skeleton(1));
     const lead = el("p", { className: "lead" }, "To everybody else, the account is not there.");
     this.element = el("section", { className: "panel" }, el("h2", {}, "Shared with"), lead, this.place, this.#form());
@@ -53,7 +54,7 @@ export class Sharing {
   }
 
   #draw() {
-    if (this.#grants.length && !this.rows.isConnected) replace(this.place, this.rows, this.more);
+    if (this.#grants.length && !this.rows.isConnected) replace(this.place, this.frame);
     if (!this.#grants.length) replace(this.place, empty("Nobody."));
     this.list.show(this.#grants);
     this.more.hidden = !this.#pages.hasMore;
@@ -70,12 +71,13 @@ export class Sharing {
     const submit = async () => {
       const name = user.value.trim();
       await api.grant(this.pk, name, access.value);
-      user.value = "";
+      form.empty(user);
       toast(`${name} ${ACCESS[access.value]}.`);
       await this.load();
     };
     const fields = [el("div", { className: "pair" }, field("User", user), field("Access", access))];
-    return new Form({ fields, foot: el("div", {}, button("Share")), submit, signIn: this.signIn }).element;
+    const form = new Form({ fields, foot: el("div", {}, button("Share")), submit, signIn: this.signIn });
+    return form.element;
   }
 
   // At once, and undone by sharing it again.

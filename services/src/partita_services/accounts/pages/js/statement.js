@@ -1,4 +1,4 @@
-// The statement of a month: its totals, every entry with the balance after it, and the same as CSV.
+// The statement of a month: its totals, every entry with the balance after it, newest first, and the same as CSV.
 
 import { attempt, refused } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
@@ -10,6 +10,8 @@ import { empty, failed, skeleton } from "/assets/states.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
 import { KINDS, moment, money, monthName, signed } from "./format.js";
+
+const TRIES = 3; // while money moves; what moved last comes with the next news
 
 export class Statement {
   #asked = latest();
@@ -33,7 +35,8 @@ export class Statement {
     this.rows = el("tbody", {});
     this.list = new KeyedList(this.rows, { key: keyOf, draw: row, spacer: "tr", signal });
     this.more = moreButton(() => attempt("The other entries cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
-    this.full = [el("div", { className: "row" }, field("Month", this.select), download), this.totals, table(this.caption, this.rows), this.more];
+    const frame = el("div", { className: "feed", role: "region", ariaLabel: "Entries", tabIndex: 0 }, table(this.caption, this.rows), this.more);
+    this.full = [el("div", { className: "row" }, field("Month", this.select), download), this.totals, frame];
     this.place = el("div", { className: "place" }, skeleton(3));
     this.element = el("section", { className: "panel" }, el("h2", {}, "Statement"), this.place);
     this.load();
@@ -56,13 +59,19 @@ export class Statement {
     });
   }
 
+  // Balances are counted back from that of the statement: entries and statement must be of one time.
   async #read(wanted) {
-    const months = await api.statements(this.pk);
-    const statement = months.find(({ month }) => month === wanted) ?? months[0];
-    if (!statement) return { months, entries: [] };
-    const pages = new Pages((cursor) => api.entries(this.pk, statement.month, cursor));
-    const least = statement.month === this.#shown?.month ? Math.max(1, this.#entries.length) : 1;
-    return { months, statement, pages, entries: await pages.next({ least, most: Math.ceil(least / api.PAGE) + 1 }) };
+    let months = await api.statements(this.pk);
+    for (let tries = 1; ; tries += 1) {
+      const statement = months.find(({ month }) => month === wanted) ?? months[0];
+      if (!statement) return { months, entries: [] };
+      const pages = new Pages((cursor) => api.entries(this.pk, statement.month, cursor));
+      const least = statement.month === this.#shown?.month ? Math.max(1, this.#entries.length) : 1;
+      const entries = await pages.next({ least, most: Math.ceil(least / api.PAGE) + 1 });
+      months = await api.statements(this.pk);
+      const after = months.find(({ month }) => month === statement.month);
+      if (after?.entries === statement.entries || tries === TRIES) return { months, statement, pages, entries };
+    }
   }
 
   #show({ months, statement, pages, entries }) {
@@ -79,13 +88,14 @@ export class Statement {
     return this.#draw();
   }
 
-  // The balance after each is that before it, and what came or went. What is known already keeps its row.
+  // The balance before each is that after it, without what came or went. What is known already keeps its row.
   #take(entries, known = new Map()) {
-    let balance = this.#entries.at(-1)?.after ?? this.#shown.opening;
+    const last = this.#entries.at(-1);
+    let balance = last ? last.after - last.amount : this.#shown.closing;
     for (const entry of entries) {
-      balance += entry.amount;
       const old = known.get(keyOf(entry));
       this.#entries.push(old?.after === balance ? old : { ...entry, after: balance });
+      balance -= entry.amount;
     }
   }
 

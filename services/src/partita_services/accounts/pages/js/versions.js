@@ -21,6 +21,7 @@ export class VersionTable {
     this.more = moreButton(() => attempt("The older versions cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
     const head = el("tr", {}, ...["Since", "Name"].map((text) => el("th", { scope: "col" }, text)), el("th", { scope: "col", className: "number" }, "Balance then"), el("th", { scope: "col" }, "Written by"));
     this.table = el("table", { className: "versions stacked" }, el("caption", { className: "hidden" }, "Versions of the account"), el("thead", {}, head), this.rows);
+    this.frame = el("div", { className: "feed", role: "region", ariaLabel: "Versions", tabIndex: 0 }, this.table, this.more);
     this.place = el("div", { className: "place" }, skeleton(2));
     const lead = el("p", { className: "lead" }, "What was written over the account, newest first. Movements of money are in the statement.");
     this.element = el("section", { className: "panel" }, el("h2", {}, "Versions"), lead, this.place);
@@ -54,7 +55,7 @@ export class VersionTable {
 
   #draw() {
     if (!this.#versions.length) return replace(this.place, empty("None are kept."));
-    if (!this.table.isConnected) replace(this.place, this.table, this.more);
+    if (!this.frame.isConnected) replace(this.place, this.frame);
     this.list.show(this.#versions);
     this.more.hidden = !this.#pages.hasMore;
     return undefined;

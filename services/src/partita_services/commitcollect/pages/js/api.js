@@ -9,6 +9,7 @@ const model = (id) => `api/models/${encodeURIComponent(id)}`;
 const page = (path, fields) => ask("GET", `api/${path}?${query(fields)}`);
 const feed = (path) => (cursor = null) => page(path, { limit: cursor === null ? FIRST : PAGE, cursor });
 
+export const STREAM = "api/stream";
 export const me = () => ask("GET", "api/me");
 export const milestones = (cursor = null) => page("milestones", { limit: PAGE, cursor });
 export const milestoneNow = (id) => ask("GET", milestone(id));

@@ -1,10 +1,12 @@
-// The page: a welcome before the login, the dashboard after it, kept up while somebody looks.
+// The page: a welcome before the login, the dashboard after it, which hears of what changes.
 
 import { action } from "/assets/attempt.js";
 import { el, replace, write } from "/assets/dom.js";
+import { onceMore } from "/assets/latest.js";
 import { poll } from "/assets/poll.js";
 import { signInBy } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
+import { live } from "/assets/stream.js";
 import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
@@ -13,9 +15,9 @@ import { arrived, logInAgain, onTold, tell } from "./tabs.js";
 import { problemNotice, welcome } from "./welcome.js";
 import { workoutPanel } from "./workouts.js";
 
-const EVERY = 2000;
-const LIVELY = 6; // so many looks after a change, because parts follow a workout a little later
-const AT_LEAST = 15; // looks between two readings of the milestones, when nothing seems to happen
+const EVERY = 3_600_000; // all that changes is heard of, but for the day: milestones end with it
+const WHILE_READING = 30_000; // and but for Strava's limits, which are those of all users together
+const APART = 1000; // progress is counted from all workouts of a milestone: not for each of many that come at once
 
 const content = document.querySelector("#content");
 const session = document.querySelector("#session");
@@ -30,45 +32,52 @@ function leave(text = "") {
   replace(content, welcome(problem(), text, models.filter((model) => !model.retired_at)));
 }
 
-// Who is not logged in is welcome; what cannot be read is tried again, and nobody is logged out by that.
+async function read() {
+  const [me, workouts, milestones] = await Promise.all([api.me(), api.workouts(), api.milestones()]);
+  return { me, workouts, milestones };
+}
+
+// Who is not logged in is welcome; what cannot be read is tried again, and nobody is logged out by that. It listens before
+// anything is read, so that no change falls between the two.
 async function start() {
-  replace(content, skeleton(3));
+  replace(content, el("h1", { className: "hidden" }, "Milestones"), skeleton(3));
   const [me, known] = await Promise.allSettled([api.me(), api.models()]);
   models = known.value ?? [];
   if (me.reason?.status === 401) return leave();
   try {
     if (known.reason) throw known.reason;
     if (me.reason) throw me.reason;
-    const [milestones, workouts] = await Promise.all([api.milestones(), api.workouts()]);
-    return open({ me: me.value, milestones, workouts });
+    const news = listen(me.value.user_id);
+    await news.ready;
+    return open(await read(), news);
   } catch (error) {
     if (error.status === undefined) throw error;
     return replace(content, failed(error, start, "Your collection cannot be shown"));
   }
 }
 
-function open(first) {
-  const who = first.me.user_id;
+// What other tabs and devices do, what comes from Strava and what it earns appears by itself.
+function listen(who) {
   staying = new AbortController();
-  const { signal } = staying;
-  let [seen, lively, looks] = ["", LIVELY, 0];
+  const news = { isMissed: false, heard: () => { news.isMissed = true; }, unknown: () => {} };
+  const told = (each) => news.heard(each);
+  return Object.assign(news, live(api.STREAM, told, { signal: staying.signal, who, unknown: (error) => news.unknown(error) }));
+}
 
-  // Progress is counted from all workouts of a milestone: it is read while something happens, and else now and then.
-  async function read() {
-    const isDue = lively > 0 || looks >= AT_LEAST;
-    const [me, workouts, milestones] = await Promise.all([api.me(), api.workouts(), isDue ? api.milestones() : null]);
-    return { me, workouts, milestones: milestones ?? (seen === JSON.stringify([me, workouts]) ? null : await api.milestones()) };
-  }
+function open(first, news) {
+  const who = first.me.user_id;
+  const { signal } = staying;
+  let [seen, isReading] = ["", false];
+
   function show({ me, workouts, milestones }) {
     if (me.user_id !== who) return location.reload(); // somebody else logged in, in another tab
-    const now = JSON.stringify([me, workouts]);
+    const now = JSON.stringify([me, workouts, milestones]);
     if (now !== seen) account.look();
-    lively = now === seen ? Math.max(0, lively - 1) : LIVELY;
-    looks = milestones ? 0 : looks + 1;
     seen = now;
+    isReading = me.connection?.backfill?.state === "running";
     connection.show(me);
     newest.show(workouts);
-    if (milestones) dashboard.show(milestones);
+    dashboard.show(milestones);
     return write(stale, "");
   }
   // A dialog stays with what is written in it, and asks for the login when it is sent.
@@ -76,11 +85,9 @@ function open(first) {
     if (error.status !== 401) write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`);
     else if (!document.querySelector("dialog:modal")) leave("You are logged out. Log in again to go on.");
   }
-  const look = poll({ every: EVERY, read, show, failed: refused, signal });
-  const refresh = () => {
-    lively = LIVELY;
-    return look();
-  };
+  const refresh = poll({ every: () => (isReading ? WHILE_READING : EVERY), read, show, failed: refused, signal });
+  news.heard = onceMore(refresh, { apart: APART });
+  news.unknown = refused;
   const changed = () => {
     tell({ isChanged: true });
     return refresh();
@@ -112,6 +119,7 @@ function open(first) {
   history.replaceState(null, "", "./");
   replace(content, wrong, stale, el("div", { className: "board" }, dashboard.element, el("div", { className: "side" }, connection.element, newest.element, account.element)));
   arrived(who);
+  if (news.isMissed) refresh();
 }
 
 await start();

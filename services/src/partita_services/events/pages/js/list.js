@@ -4,12 +4,13 @@ import * as api from "./api.js";
 import { createDialog } from "./create.js";
 import { icon } from "./icons.js";
 import { dateTime, number, phase, PHASES, plural, span, TYPES, until } from "./words.js";
+import { attempt } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
-import { moreButton, Pages } from "/assets/pages.js";
+import { moreButton, PagesAgain } from "/assets/pages.js";
+import { poll } from "/assets/poll.js";
 
 const ORDER = ["OPEN", "UPCOMING", "CLOSED", "FINISHED", "CANCELLED"];
-const PAGE = 100;
 const REFRESH = 5000;
 
 export async function eventList(shown, { operating }) {
@@ -19,30 +20,19 @@ export async function eventList(shown, { operating }) {
 
   const list = new KeyedList(cards, { key: ({ eventId }) => eventId, draw: (event) => card(event, operating), state: (event) => `${phase(event)}${when(event)}${event.capacityRemaining}${event.name}`, isWhole: true, signal: shown.signal });
   const none = el("p", { className: "empty", hidden: true }, operating ? "There is no event yet. Make the first one." : "There is no event yet.");
-  let [pages, known] = [null, []];
+  const pages = new PagesAgain(api.events, ({ eventId }) => eventId);
 
-  // What was read so far is read again, so that seats and phases are true; elements that are the same stay.
-  async function load(number = PAGE) {
-    pages = new Pages(api.events);
-    draw(await pages.next({ least: number }));
-  }
-  async function readOn() {
-    draw([...known, ...(await pages.next({ least: PAGE }))]);
-  }
   function draw(events) {
-    known = events.map((event) => same(known.find(({ eventId }) => eventId === event.eventId), event));
-    list.show(known.toSorted((a, b) => ORDER.indexOf(phase(a)) - ORDER.indexOf(phase(b))));
-    none.hidden = known.length > 0;
+    list.show(events.toSorted((a, b) => ORDER.indexOf(phase(a)) - ORDER.indexOf(phase(b))));
+    none.hidden = events.length > 0;
     more.hidden = !pages.hasMore;
   }
-  const more = moreButton(() => readOn().catch((error) => { shown.say(error.message, true); return null; }), { className: "button more", signal: shown.signal });
-  await load();
+  const more = moreButton(() => attempt("Not all events are shown.", async () => draw(await pages.readOn())), { className: "button more", signal: shown.signal });
+  draw(await pages.readOn());
   replace(shown.element, head, cards, none, more);
-  const timer = setInterval(() => load(known.length).catch(() => {}), REFRESH); // a lost connection is said by its bar
-  shown.signal.addEventListener("abort", () => clearInterval(timer));
+  // Page by page, what was read is read again, so that seats and phases are true.
+  poll({ every: () => REFRESH, read: () => pages.again(), show: draw, signal: shown.signal });
 }
-
-const same = (before, now) => (before && JSON.stringify(before) === JSON.stringify(now) ? before : now);
 
 function createButton() {
   const open = () => createDialog((made) => { location.hash = `#/operate/${made.eventId}`; });

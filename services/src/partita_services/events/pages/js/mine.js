@@ -2,9 +2,11 @@
 
 import * as api from "./api.js";
 import { dateTime, outcome } from "./words.js";
+import { attempt } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
-import { moreButton, Pages } from "/assets/pages.js";
+import { moreButton, PagesAgain } from "/assets/pages.js";
+import { poll } from "/assets/poll.js";
 
 const REFRESH = 2000;
 
@@ -14,25 +16,18 @@ export async function mine(shown) {
 
   const rows = new KeyedList(list, { key: ({ requestId }) => requestId, draw: (request) => row(request, names.get(request.eventId)), state: (request) => JSON.stringify(request), signal: shown.signal });
   const none = el("p", { className: "empty", hidden: true }, "You have not applied for anything yet. ", el("a", { href: "#/" }, "See what there is."));
-  let [pages, known] = [null, []];
+  const pages = new PagesAgain(api.mine, ({ requestId }) => requestId);
 
-  async function load(number = 1) {
-    pages = new Pages(api.mine);
-    await draw(await pages.next({ least: number }));
-  }
   async function draw(items) {
-    known = items;
     await Promise.all(items.map(async ({ eventId }) => names.has(eventId) || names.set(eventId, (await api.event(eventId).catch(() => ({ name: "An event that is gone" }))).name)));
     rows.show(items);
     none.hidden = items.length > 0;
     more.hidden = !pages.hasMore;
   }
-  const readOn = async () => draw([...known, ...(await pages.next())]);
-  const more = moreButton(() => readOn().catch((error) => { shown.say(error.message, true); return null; }), { className: "button more", signal: shown.signal });
-  await load();
+  const more = moreButton(() => attempt("Not all requests are shown.", async () => draw(await pages.readOn())), { className: "button more", signal: shown.signal });
+  await draw(await pages.readOn());
   replace(shown.element, el("header", { className: "head" }, el("h1", {}, "My requests")), list, none, more);
-  const timer = setInterval(() => load(known.length).catch(() => {}), REFRESH);
-  shown.signal.addEventListener("abort", () => clearInterval(timer));
+  poll({ every: () => REFRESH, read: () => pages.again(), show: draw, signal: shown.signal });
 }
 
 function row(request, name) {

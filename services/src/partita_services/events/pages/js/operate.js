@@ -7,9 +7,16 @@ import { drawPanel } from "./draw.js";
 import { icon } from "./icons.js";
 import { about, chip, when } from "./list.js";
 import { age, clock, dateTime, fraction, number, outcome, plural, STATUSES, TYPES } from "./words.js";
+import { attempt } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
+import { onceMore } from "/assets/latest.js";
+import { KeyedList } from "/assets/list.js";
+import { moreButton, PagesAgain } from "/assets/pages.js";
+import { poll } from "/assets/poll.js";
 
-const ROWS = 20;
+const PAGE = 100;
+const AT_ONCE = 10; // pages that are read again when something was decided
+const [APART, EVERY] = [500, 5000];
 const TICK = 1000;
 
 export async function operatePage(shown, id) {
@@ -19,7 +26,7 @@ export async function operatePage(shown, id) {
   const tiles = tileRow();
   const plot = chart();
   const outcomes = el("tbody", {});
-  const table = requestTable(id);
+  const table = requestTable(id, shown);
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown) : null;
   replace(
     shown.element,
@@ -59,7 +66,7 @@ export async function operatePage(shown, id) {
     tiles.show(figures);
     drawChart();
     replace(outcomes, ...Object.entries(figures.counts).map(([status, count]) => outcomeRow(status, count, figures.requests)));
-    table.refresh(figures.requests - figures.backlog);
+    table.refresh();
   }
 }
 
@@ -128,52 +135,30 @@ function download(event, shown) {
   return button;
 }
 
-// The first requests in the queue, and more on demand; while they change, those that are shown are read again.
-function requestTable(id) {
+// Requests in the order of the queue, as far as one scrolls; while some are decided, they are read again.
+function requestTable(id, { signal }) {
   const body = el("tbody", {});
-  const more = el("button", { className: "button", type: "button", hidden: true, onclick: () => next() }, "More");
   const empty = el("p", { className: "empty", hidden: true }, "Nobody has applied yet.");
   const head = ["", "User", "Status", "Queued", "Decided"].map((name, at) => el("th", { scope: "col", className: at > 2 ? "wide" : "" }, name || el("span", { className: "hidden" }, "Place")));
-  const element = el("div", {}, el("table", { className: "requests" }, el("thead", {}, el("tr", {}, ...head)), body), empty, more);
-  let cursor = null;
-  let pages = 0;
-  let [decided, loaded] = [-1, -1];
-  let isLoading = false;
+  const pages = new PagesAgain((cursor) => api.requests(id, PAGE, cursor), ({ requestId }) => requestId);
+  const places = new Map(); // in the queue, by request
+  const list = new KeyedList(body, { key: ({ requestId }) => requestId, draw: (request) => row(request, places.get(request.requestId)), state: ({ requestId }) => String(places.get(requestId)), spacer: "tr", signal });
+  const more = moreButton(() => attempt("Not all requests are shown.", async () => draw(await pages.readOn())), { className: "button more", signal });
+  const table = el("table", { className: "requests" }, el("thead", {}, el("tr", {}, ...head)), body);
+  const element = el("div", { className: "feed", role: "region", ariaLabel: "Requests", tabIndex: 0 }, table, empty, more);
 
-  async function load() {
-    const wanted = Math.max(pages, 1);
-    const rows = [];
-    cursor = null;
-    for (pages = 0; pages < wanted && (pages === 0 || cursor); pages += 1) {
-      const page = await api.requests(id, ROWS, cursor);
-      rows.push(...page.items.map((request, at) => row(request, rows.length + at + 1)));
-      cursor = page.next_cursor;
-    }
-    replace(body, ...rows);
-    more.hidden = !cursor;
-    empty.hidden = rows.length > 0;
+  function draw(requests) {
+    requests.forEach(({ requestId }, at) => places.set(requestId, at + 1));
+    list.show(requests);
+    more.hidden = !pages.hasMore;
+    empty.hidden = requests.length > 0;
   }
-
-  async function next() {
-    const page = await api.requests(id, ROWS, cursor);
-    const start = body.children.length;
-    body.append(...page.items.map((request, at) => row(request, start + at + 1)));
-    cursor = page.next_cursor;
-    pages += 1;
-    more.hidden = !cursor;
-  }
-
-  // What is decided while it loads may be the last for long, and is loaded then.
-  async function refresh(now) {
-    decided = now;
-    while (!isLoading && loaded !== decided) {
-      isLoading = true;
-      loaded = decided;
-      await load().catch(() => {});
-      isLoading = false;
-    }
-  }
-
+  const load = async () => draw(await pages.readOn());
+  // What is decided is shown at once on the first pages, and on those beyond as it is their turn.
+  const refresh = onceMore(async () => {
+    for (let read = 0; read < Math.min(pages.number, AT_ONCE) && !signal.aborted; read += 1) draw(await pages.again().catch(() => pages.items));
+  }, { apart: APART });
+  poll({ every: () => EVERY, read: () => pages.again(), show: draw, signal });
   return { element, load, refresh };
 }
 

@@ -47,7 +47,7 @@ function board(first) {
   show(first);
   const side = el("section", { className: "network", ariaLabel: "Network" }, messages.element, chaos.element, limits.element);
   replace(content, el("h1", { className: "hidden" }, "Athletes and network"), stale, el("div", { className: "board" }, athletes, side));
-  look = poll({ every: EVERY, read, show, failed: (error) => write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`), signal });
+  look = poll({ every: () => EVERY, read, show, failed: (error) => write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`), signal });
   goTo(location.hash.slice(1));
 }
 

@@ -9,12 +9,12 @@ from typing import Any, BinaryIO, Final
 
 from pydantic import ValidationError
 
+from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
 from partita.model import EntitySchema
 from partita.store.embedded import BulkPut
 from partita.transfer._csv import item_of
 from partita.transfer._lines import read_json
-from partita.transfer.bulk._load import Record, Unreadable
 from partita.values import Item
 
 _UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, PartitaError)

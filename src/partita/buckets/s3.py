@@ -12,6 +12,8 @@ from partita.buckets._interface import Encryption, StoredObject
 from partita.errors import AccessDenied, BucketNotFound, ObjectChanged, StoreUnavailable
 from partita.runtime import Clock, system_clock
 
+__all__ = ["S3Buckets"]
+
 _GONE: Final = ("NoSuchKey", "404", "PreconditionFailed", "412")
 _READ_BYTES: Final = 1024 * 1024
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from partita.runtime import Pace
 from partita.testing import FakeClock
-from partita.transfer import Pace
 
 
 def paced(clock: FakeClock, per_second: float | None) -> tuple[Pace, list[float]]:

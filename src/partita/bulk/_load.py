@@ -14,13 +14,12 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
+from partita.bulk._journal import BulkJournal, Progress
+from partita.bulk._reports import CONDITION, ERROR, rejected_line, unreadable_line, write_parts
 from partita.errors import ConditionFailed
+from partita.runtime import Pace, chunks
 from partita.store import PutItem, Store
 from partita.store.embedded import BulkPut, LoadItems, LoadResponse
-from partita.transfer._pace import Pace
-from partita.transfer._writing import chunks
-from partita.transfer.bulk._journal import BulkJournal, Progress
-from partita.transfer.bulk._reports import CONDITION, ERROR, rejected_line, unreadable_line, write_parts
 
 CHUNK: Final = 2_000
 """So many records are written at once, while other writers wait."""
@@ -108,15 +107,16 @@ class BulkLoad:
             TableNotFound: the table is gone. PartitaError: an input cannot be read.
         """
         progress = self._journal.progress()
+        before = sum(each.size for each in inputs[: progress.input])
         for place in range(progress.input, len(inputs)):
             if place > progress.input:
                 progress = replace(progress, input=place, records=0)
             each = inputs[place]
-            before = sum(other.size for other in inputs[:place])
             for chunk in chunks(each.records(progress.records), self._chunk):
                 if stop():
                     return False
                 progress = self._write(progress, each, chunk, before)
+            before += each.size
         self._save(replace(progress, input=len(inputs), records=0, read_bytes=sum(each.size for each in inputs)))
         return True
 
@@ -148,6 +148,7 @@ class BulkLoad:
                     read_bytes=max(progress.read_bytes, before + source.read_bytes),
                     written_bytes=progress.written_bytes + response.size,
                     index_bytes=_sums(progress.index_bytes, response.index_sizes),
+                    vector_bytes=_sums(progress.vector_bytes, response.vector_sizes),
                 ),
                 [line for line in (*unreadable, *rejected) if line[0] in self._reports],
             )

@@ -18,24 +18,25 @@ from msgspec import Struct
 
 from partita.errors import TableInUse
 from partita.expressions import KeyCondition
+from partita.runtime import chunks
 from partita.store import (
     BatchWriteItem,
     CreateTable,
     DeleteItem,
     GetItem,
     KeyAttribute,
+    ListTables,
     PutItem,
     QueryTable,
     Store,
     TableSchema,
 )
-from partita.transfer._tables import described
-from partita.transfer._writing import BATCH, chunks
 from partita.values import Item
 
 JOURNAL: Final = TableSchema("partita.bulk", KeyAttribute("part"), KeyAttribute("id"))
 """The table of all journals of a store."""
 
+_BATCH: Final = 25
 PIECE_BYTES: Final = 300 * 1024
 """Lines of reports are kept in items of this size, which is within the limit of an item."""
 
@@ -53,6 +54,7 @@ class Progress(Struct, frozen=True):
     read_bytes: int = 0
     written_bytes: int = 0
     index_bytes: dict[str, int] = {}
+    vector_bytes: dict[str, int] = {}
     pieces: int = 0
     """How many pieces of reports are kept."""
 
@@ -67,7 +69,7 @@ class BulkJournal:
     @staticmethod
     def prepare(store: Store) -> None:
         """Make the table of journals, where there is none."""
-        if described(store, JOURNAL.name) is None:
+        if JOURNAL.name not in store.execute(ListTables()):
             with suppress(TableInUse):  # another process was first
                 store.execute(CreateTable(JOURNAL))
 
@@ -93,7 +95,7 @@ class BulkJournal:
 
     def forget_reports(self) -> None:
         """Keep no lines any more: they are where they were asked for."""
-        for some in chunks(self._kept(""), BATCH):
+        for some in chunks(self._kept(""), _BATCH):
             keys = [{name: item[name] for name in ("part", "id")} for item in some]
             self._store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key) for key in keys)))
 

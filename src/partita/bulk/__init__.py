@@ -4,11 +4,10 @@
 with nothing twice, nothing lost, and exact reports.
 """
 
-from partita.transfer.bulk._files import csv_records, jsonl_records, typed_records
-from partita.transfer.bulk._journal import JOURNAL, BulkJournal, Progress
-from partita.transfer.bulk._load import BulkInput, BulkLoad, Record, Unreadable
-from partita.transfer.bulk._lock import load_lock
-from partita.transfer.bulk._reports import CONDITION, ERROR, ReportKind
+from partita.bulk._journal import JOURNAL, BulkJournal, Progress
+from partita.bulk._load import BulkInput, BulkLoad, Record, Unreadable
+from partita.bulk._lock import load_lock
+from partita.bulk._reports import CONDITION, ERROR, ReportKind
 
 __all__ = [
     "CONDITION",
@@ -21,8 +20,5 @@ __all__ = [
     "Record",
     "ReportKind",
     "Unreadable",
-    "csv_records",
-    "jsonl_records",
     "load_lock",
-    "typed_records",
 ]

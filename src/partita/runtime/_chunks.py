@@ -1,0 +1,16 @@
+"""Values, some at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def chunks(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """The values, so many at a time."""
+    source = iter(values)
+    while chunk := tuple(islice(source, size)):
+        yield chunk

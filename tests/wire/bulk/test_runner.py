@@ -1,0 +1,106 @@
+"""Who runs bulk operations: after trouble with a bucket, after a stop, and beside another process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from tests.wire.bulk.conftest import Bulk, asked, tasks
+from tests.wire.support import TASKS, Caller
+
+from partita import EmbeddedStore
+from partita.buckets import FolderBuckets, StoredObject
+from partita.bulk import load_lock
+from partita.errors import StoreUnavailable, ValidationFailed
+from partita.testing import Realism, RealisticStore
+from partita.wire.bulk import BulkRunner
+
+
+class Unsteady(FolderBuckets):
+    """Buckets that do not respond for so many times."""
+
+    def __init__(self, root: Path, failures: int) -> None:
+        super().__init__(root)
+        self.failures = failures
+
+    def open(self, stored: StoredObject) -> BinaryIO:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise StoreUnavailable("The bucket did not respond.")
+        return super().open(stored)
+
+
+def with_buckets(bulk: Bulk, buckets: FolderBuckets) -> tuple[Bulk, list[float]]:
+    """The same with other buckets, and the pauses that are made, in no time."""
+    pauses: list[float] = []
+    other = Bulk(bulk.store, bulk.root, buckets)
+    other.runner = BulkRunner(lambda _: bulk.store, buckets, pause=pauses.append)
+    other.call = Caller(bulk.store, bulk=other.runner)
+    return other, pauses
+
+
+@pytest.mark.rule(58)
+@pytest.mark.parametrize(("failures", "status"), [(5, "COMPLETED"), (6, "FAILED")])
+def test_a_bucket_that_does_not_respond_is_asked_again_for_a_while(bulk: Bulk, failures: int, status: str) -> None:
+    bulk.put("a.json", *tasks(1))
+    bulk, pauses = with_buckets(bulk, Unsteady(bulk.root, failures))
+    assert bulk.ended()["BulkOperationStatus"] == status
+    assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.rule(58)
+def test_a_runner_that_is_stopped_leaves_its_operations_to_the_next(bulk: Bulk) -> None:
+    bulk.put("a.json", *tasks(3))
+    bulk.runner.stop()
+    arn = bulk.start()["BulkOperationArn"]
+    assert bulk.described(arn)["BulkOperationStatus"] == "IN_PROGRESS"
+    after = Bulk(bulk.store, bulk.root)
+    after.described(arn)  # whoever asks has it go on
+    after.runner.wait()
+    assert after.described(arn)["ProcessedItemCount"] == 3
+
+
+@pytest.mark.rule(58)
+def test_one_runner_at_a_time_has_the_file(bulk: Bulk) -> None:
+    """What another process holds is waited for, and looked at again."""
+    bulk.put("a.json", *tasks(3))
+    lock = load_lock(bulk.store)
+    assert lock.acquire(blocking=False)
+    pauses: list[float] = []
+
+    def release(seconds: float) -> None:
+        assert bulk.items() == {}
+        pauses.append(seconds)
+        lock.release()
+
+    bulk.runner = BulkRunner(lambda _: bulk.store, FolderBuckets(bulk.root), pause=release)
+    bulk.call = Caller(bulk.store, bulk=bulk.runner)
+    assert bulk.ended()["BulkOperationStatus"] == "COMPLETED"
+    assert len(pauses) == 1
+    lock.close()
+
+
+@pytest.fixture
+def realistic() -> Iterator[RealisticStore]:
+    store = RealisticStore(EmbeddedStore(":memory:"), Realism(seed=1))
+    yield store
+    store.close()
+
+
+@pytest.mark.rule(58)
+def test_a_store_that_behaves_as_aws_does_runs_none(realistic: RealisticStore, root: Path) -> None:
+    call = Caller(realistic, bulk=BulkRunner(lambda _: realistic, FolderBuckets(root)))
+    call("CreateTable", **TASKS)
+    with pytest.raises(ValidationFailed, match="for tests"):
+        call("StartBulkPutItems", **asked())
+
+
+def test_the_server_is_loaded_without_models_and_aws() -> None:
+    program = "import sys, partita.wire; print([name for name in sys.argv[1:] if name in sys.modules])"
+    names = ("pydantic", "botocore", "partita.model", "partita.transfer", "partita._aws")
+    done = subprocess.run([sys.executable, "-c", program, *names], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
