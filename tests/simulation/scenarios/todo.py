@@ -127,7 +127,7 @@ class Todo:
         """Every task is found by its title."""
         with opened(_open(world)) as projection:
             for each in _tasks(world.items(TABLE)):
-                found = projection.search(each["user_id"], each["title"], 100)
+                found = projection.search(each["user_id"], each["title"], 100).task_ids
                 expect(each["task_id"] in found, "a search for {} does not find it", each["title"])
 
 
