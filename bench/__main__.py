@@ -15,7 +15,22 @@ from typing import Final
 import click
 import msgspec
 
-from bench import cdc, copy, events, imports, ingest, reads, remote, scale, services, vectors, wire, writes
+from bench import (
+    acceptance,
+    cdc,
+    copy,
+    events,
+    idle,
+    imports,
+    ingest,
+    reads,
+    remote,
+    scale,
+    services,
+    vectors,
+    wire,
+    writes,
+)
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, run, summary
@@ -24,6 +39,7 @@ SUITES: Final[dict[str, Suite]] = {
     "reads": reads.comparisons,
     "writes": writes.comparisons,
     "imports": imports.comparisons,
+    "idle": idle.comparisons,
     "scale": scale.comparisons,
     "cdc": cdc.comparisons,
     "wire": wire.comparisons,
@@ -31,6 +47,7 @@ SUITES: Final[dict[str, Suite]] = {
     "remote": remote.comparisons,
     "copy": copy.comparisons,
     "services": services.comparisons,
+    "acceptance": acceptance.comparisons,
     "events": events.comparisons,
     "ingest": ingest.comparisons,
 }
@@ -40,6 +57,7 @@ TITLES: Final = {
     "reads": "Reads from a file",
     "writes": "Durable writes",
     "imports": "Starting",
+    "idle": "At rest",
     "scale": "Large files",
     "cdc": "Changes into the lake",
     "wire": "Servers of DynamoDB's protocol",
@@ -47,6 +65,7 @@ TITLES: Final = {
     "remote": "Clients of DynamoDB",
     "copy": "Copies",
     "services": "To-Do over HTTP",
+    "acceptance": "Requests for events that are accepted",
     "events": "Decisions of events",
     "ingest": "Events that are acknowledged",
 }

@@ -9,6 +9,8 @@ from __future__ import annotations
 import selectors
 import socket
 import time
+from collections.abc import Iterator
+from itertools import islice, repeat
 from typing import Final, cast
 
 from bench._compare import Side
@@ -35,42 +37,43 @@ class _Progress:
         self.tail = text[-_TAIL:]
 
 
-def loaded(port: int, message: bytes, requests: int) -> Side:
-    """A side that sends the message so many times; the seconds are those of one request."""
+def loaded(port: int, message: bytes | Iterator[bytes], requests: int, connections: int = CONNECTIONS) -> Side:
+    """A side that sends the message so many times, or so many messages; the seconds are those of one request."""
+    messages = repeat(message) if isinstance(message, bytes) else message
 
     def measure() -> float:
         start = time.perf_counter()
-        play(port, message, requests)
+        play(port, messages, requests, connections)
         return (time.perf_counter() - start) / requests
 
     return measure
 
 
-def play(port: int, message: bytes, requests: int) -> None:
-    """Send a message so many times over all connections.
+def play(port: int, messages: Iterator[bytes], requests: int, connections: int = CONNECTIONS) -> None:
+    """Send so many of the messages over all connections.
 
     Raises:
-        ConnectionError: the server has closed one, or its response is another than 200 or 201.
+        ConnectionError: the server has closed one, or its response is another than 200, 201 or 202.
     """
     with selectors.DefaultSelector() as selector:
-        for _ in range(CONNECTIONS):
+        for _ in range(connections):
             connection = socket.create_connection(("127.0.0.1", port), timeout=60)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            progress = _Progress(requests // CONNECTIONS)
+            progress = _Progress(requests // connections)
             selector.register(connection, selectors.EVENT_READ, progress)
-            _send(connection, progress, message)
+            _send(connection, progress, messages)
         while selector.get_map():
             for key, _ in selector.select(60):
-                _read(selector, key, message)
+                _read(selector, key, messages)
 
 
-def _send(connection: socket.socket, progress: _Progress, message: bytes) -> None:
+def _send(connection: socket.socket, progress: _Progress, messages: Iterator[bytes]) -> None:
     progress.awaited = min(AT_ONCE, progress.unsent)
     progress.unsent -= progress.awaited
-    connection.sendall(message * progress.awaited)
+    connection.sendall(b"".join(islice(messages, progress.awaited)))
 
 
-def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey, message: bytes) -> None:
+def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey, messages: Iterator[bytes]) -> None:
     connection, progress = cast("socket.socket", key.fileobj), cast("_Progress", key.data)
     received = connection.recv(1_048_576)
     if not received:
@@ -79,7 +82,7 @@ def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey, message:
     if progress.awaited > 0:
         return
     if progress.unsent:
-        _send(connection, progress, message)
+        _send(connection, progress, messages)
     else:
         selector.unregister(connection)
         connection.close()

@@ -1,6 +1,6 @@
-"""The same three routes elsewhere: FastAPI that does nothing, and FastAPI with SQLAlchemy on SQLite.
+"""The same routes elsewhere: FastAPI that does nothing, and FastAPI with SQLAlchemy on SQLite.
 
-Both run on the server and event loop that `partita serve` has.
+All run on the server and event loop that `partita serve` has.
 """
 
 from __future__ import annotations
@@ -55,6 +55,39 @@ def bare(_: Path) -> FastAPI:
     @app.post("/tasks", status_code=201)
     async def create(draft: Draft) -> Task:
         return Task(task_id="t", **draft.model_dump())
+
+    return app
+
+
+class Applicant(BaseModel):
+    """What an applicant may say."""
+
+    display_name: str | None = None
+
+
+class Application(BaseModel):
+    """What a response says of a request for an event: as many fields as Events has."""
+
+    request_id: str
+    event_id: str
+    user_id: str = "ann"
+    status: str = "RECEIVED"
+    event_type: str = "FIRST_COME"
+    created_at: str = "2026-01-01T00:00:00.000000Z"
+    queued_at: str | None = None
+    decided_at: str | None = None
+    reason: str | None = None
+    display_name: str | None = None
+
+
+def accepting(_: Path) -> FastAPI:
+    """Accepts requests for an event, and stores nothing."""
+    app = FastAPI()
+
+    @app.post("/events/api/events/{event_id}/requests", status_code=202)
+    async def apply(event_id: str, applicant: Applicant | None = None) -> Application:
+        name = None if applicant is None else applicant.display_name
+        return Application(request_id="r", event_id=event_id, display_name=name)
 
     return app
 
@@ -117,7 +150,11 @@ def _task(row: Any) -> Task:
     return Task(task_id=row.task_id, title=row.title, priority=row.priority)
 
 
-PEERS: Final[dict[str, Callable[[Path], FastAPI]]] = {"bare": bare, "sqlalchemy": sqlalchemy}
+PEERS: Final[dict[str, Callable[[Path], FastAPI]]] = {
+    "bare": bare,
+    "accepting": accepting,
+    "sqlalchemy": sqlalchemy,
+}
 
 
 def main(name: str, folder: str, port: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,8 +32,17 @@ def run(folder: Path) -> Run:
     return run
 
 
+@pytest.fixture(scope="session")
+def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sample data of all services. To make it takes longer than most tests: they copy it."""
+    folder = tmp_path_factory.mktemp("samples") / "data"
+    result = CliRunner().invoke(main, ["seed", "--all"], env={"PARTITA_DATA": str(folder)}, prog_name="partita")
+    assert result.exit_code == 0, result.output
+    return folder
+
+
 @pytest.fixture
-def seeded(run: Run) -> Run:
+def seeded(run: Run, folder: Path, sample_folder: Path) -> Run:
     """The same, with the sample data in the folder."""
-    assert run("seed", "--all").exit_code == 0
+    shutil.copytree(sample_folder, folder)
     return run

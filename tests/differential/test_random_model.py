@@ -28,9 +28,13 @@ SECRET = b"the same for both, so that cursors are too"
 def outcome(db: Session, play: Play) -> Any:
     """The result, or the kind of error; a page with whether it goes on."""
     try:
-        result = db.run(play)
+        return as_outcome(db.run(play))
     except PartitaError as error:
         return type(error)
+
+
+def as_outcome(result: Any) -> Any:
+    """A result that two sessions can be compared by."""
     if isinstance(result, Page):
         return result.items, result.next_cursor is not None
     return (result.result, result.next_cursor is not None) if isinstance(result, CollectionPage) else result
@@ -58,7 +62,7 @@ def test_random_operations_have_the_same_outcome(part: int, remote: RemoteStore)
         deadline=None,
         database=None,
         phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
     )
     @given(st.lists(plays, min_size=STEPS, max_size=STEPS))
     def play(script: list[Play]) -> None:

@@ -14,6 +14,7 @@ import argparse
 import random
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,14 +43,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _played(fault: Fault, rounds: int, seed: int) -> Tally:
     print(f"{fault.name}: {fault.about} ...", end=" ", flush=True)
-    tally, start = Tally(), time.monotonic()
+    tally, start, over = Tally(), time.monotonic(), threading.Event()
+    threading.Thread(target=_show, args=(tally, over), daemon=True).start()
     with tempfile.TemporaryDirectory(prefix="partita-faults-", ignore_cleanup_errors=True) as folder:
         try:
             fault.run(Path(folder), rounds, random.Random(f"{seed}/{fault.name}"), tally)
         except Exception as error:  # noqa: BLE001 - it is one of the things that must not be
             tally.broken.append(f"{type(error).__name__}: {error}")
+        finally:
+            over.set()
     print(f"{tally.rounds:,} rounds in {time.monotonic() - start:,.0f} s", flush=True)
     return tally
+
+
+def _show(tally: Tally, over: threading.Event) -> None:
+    """Say every ten seconds how far it is."""
+    while not over.wait(10):
+        print(f"{tally.rounds:,} ...", end=" ", flush=True)
 
 
 def _options() -> argparse.ArgumentParser:

@@ -223,7 +223,9 @@ def backup_under_load(folder: Path, rounds: int, rng: random.Random, tally: Tall
 
 
 def _run(*words: str, data: Path) -> None:
-    subprocess.run([*MAIN, *words, "--data", str(data)], check=True, capture_output=True)
+    done = subprocess.run([*MAIN, *words, "--data", str(data)], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"partita {' '.join(words)}: {done.stderr.strip()[-300:]}")
 
 
 FAULTS: Final = (

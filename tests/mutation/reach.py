@@ -1,6 +1,6 @@
-"""A plugin of pytest: which tests reach which lines of the services, and how long each test takes.
+"""A plugin of pytest: which tests reach which lines of a package, and how long each test takes.
 
-PARTITA_REACH=reach.json python -m pytest -p tests.mutation.reach tests/services
+PARTITA_REACH=reach.json PARTITA_REACH_OF=services python -m pytest -p tests.mutation.reach tests/services
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import coverage
 import msgspec
 import pytest
 from msgspec import Struct
+from tests.mutation.subjects import SUBJECTS, Subject
 
-SETTING: Final = "PARTITA_REACH"
+FILE_SETTING: Final = "PARTITA_REACH"
 """The setting that names the file to write."""
-PACKAGE: Final = "partita_services"
+SUBJECT_SETTING: Final = "PARTITA_REACH_OF"
 
 
 class Reach(Struct):
@@ -39,11 +40,19 @@ class Reach(Struct):
 
 
 class _Recorder:
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, subject: Subject) -> None:
         self._file = file
-        self._coverage = coverage.Coverage(data_file=None, source_pkgs=[PACKAGE], messages=False)
+        self._subject = subject
+        modules = [str(path) for path in subject.rule_modules()]
+        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=modules, messages=False)
+        self._coverage.set_option("run:disable_warnings", ["already-imported", "no-data-collected"])
         self._coverage.start()
         self._reach = Reach()
+        self._failed: set[str] = set()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            self._failed.add(report.nodeid)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -59,14 +68,18 @@ class _Recorder:
         self._coverage.stop()
         data = self._coverage.get_data()
         for path in data.measured_files():
-            module = path.rpartition(f"/{PACKAGE}/")[2]
-            found = {line: sorted(filter(None, tests)) for line, tests in data.contexts_by_lineno(path).items()}
+            module = str(Path(path).relative_to(self._subject.source))
+            lines = data.contexts_by_lineno(path).items()
+            found = {line: sorted(filter(None, {*tests} - self._failed)) for line, tests in lines}
             self._reach.lines[module] = {line: tests for line, tests in found.items() if tests}
+        for test in self._failed:  # without any fault: it would be taken for one that notices everything
+            self._reach.tests.pop(test, None)
         self._file.write_bytes(msgspec.json.encode(self._reach))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Record, where the setting says so: before any of the services is imported."""
-    if file := os.environ.get(SETTING):
-        early_config.pluginmanager.register(_Recorder(Path(file)))
+    if file := os.environ.get(FILE_SETTING):
+        subject = SUBJECTS[os.environ[SUBJECT_SETTING]]
+        early_config.pluginmanager.register(_Recorder(Path(file), subject))

@@ -6,10 +6,11 @@ import ast
 from pathlib import Path
 
 import pytest
-from tests.mutation.__main__ import chosen, rule_modules
+from tests.mutation.__main__ import chosen
 from tests.mutation.faults import Fault, faults_of
 from tests.mutation.reach import Reach
-from tests.mutation.trial import SERVICES, reaching_tests
+from tests.mutation.subjects import CORE, SERVICES
+from tests.mutation.trial import reaching_tests
 
 SOURCE = '''"""A docstring with 1 and True."""
 LIMIT: int = 3
@@ -71,13 +72,13 @@ def test_what_runs_at_import_is_known(faults: list[Fault]) -> None:
 def test_what_runs_at_import_is_tried_with_all_tests_of_the_service(faults: list[Fault]) -> None:
     slow, quick, far, other = (f"tests/services/{name}" for name in ("shop/a", "shop/b", "shop/c", "cafe/d"))
     reach = Reach({slow: 2.0, quick: 1.0, far: 0.1, other: 0.1}, {"shop/rules.py": {7: [slow, quick], 9: [slow]}})
-    by_line = {fault.line: reaching_tests(fault, reach) for fault in faults}
+    by_line = {fault.line: reaching_tests(fault, reach, SERVICES) for fault in faults}
     assert by_line == {2: [quick, slow, far], 5: [quick, slow, far], 7: [quick, slow], 8: [], 9: [slow], 10: [], 14: []}
 
 
 def test_a_seed_chooses_from_the_rules_of_all_services() -> None:
-    assert chosen(5, 20) == chosen(5, 20) != chosen(6, 20)
-    modules = {str(path.relative_to(SERVICES)) for path in rule_modules()}
+    assert chosen(SERVICES, 5, 20) == chosen(SERVICES, 5, 20) != chosen(SERVICES, 6, 20)
+    modules = {str(path.relative_to(SERVICES.source)) for path in SERVICES.rule_modules()}
     assert {module.partition("/")[0] for module in modules} == {
         "accounts",
         "commitcollect",
@@ -89,3 +90,34 @@ def test_a_seed_chooses_from_the_rules_of_all_services() -> None:
     assert {
         module for module in modules if "bootstrap" in module or "simulator" in module or "samples" in module
     } == set()
+
+
+def test_the_core_is_what_keeps_promises() -> None:
+    modules = {str(path.relative_to(CORE.source)) for path in CORE.rule_modules()}
+    assert {
+        "_sqlite/_group_commit.py",
+        "expressions/_evaluate.py",
+        "model/keys/_template.py",
+        "operations/writes/_index_keys.py",
+        "recipes/counter.py",
+        "recipes/idempotency.py",
+        "recipes/leases.py",
+        "session/_pipeline.py",
+        "store/embedded/_transactions.py",
+    } <= modules
+    assert all((CORE.source / module).is_file() for module in modules)
+    assert len(chosen(CORE, 5, 20)) == 20
+
+
+def test_tests_of_the_same_part_come_first(tmp_path: Path) -> None:
+    near, far = "tests/recipes/test_leases.py::a", "tests/contract/test_x.py::b"
+    (fault, *_) = chosen(CORE, 1, 1, "recipes/leases.py")
+    reach = Reach({near: 2.0, far: 1.0}, {fault.module: {fault.line: [far, near]}})
+    assert reaching_tests(fault, reach, CORE)[:2] == [near, far]
+
+
+def test_a_trial_has_no_more_tests_than_there_is_time_for() -> None:
+    (fault, *_) = chosen(CORE, 1, 1, "model/keys/_template.py")
+    tests = {f"tests/model/keys/test_x.py::{number}": 50.0 for number in range(5)}
+    reach = Reach(tests, {fault.module: {fault.line: list(tests)}})
+    assert len(reaching_tests(fault, reach, CORE)) == 2

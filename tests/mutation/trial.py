@@ -1,6 +1,6 @@
-"""Trying one fault: the services are copied, the fault is planted in the copy, and the tests that reach it are run.
+"""Trying one fault: the package is copied, the fault is planted in the copy, and the tests that reach it are run.
 
-Each trial is a fork of this process, which has imported what is slow to import and nothing of the services. So a trial
+Each trial is a fork of this process, which has imported what is slow to import and nothing of the package. So a trial
 begins within a second, in a process and with a copy of its own, and the tree stays clean.
 """
 
@@ -14,8 +14,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Final
 
@@ -24,36 +25,28 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 from tests.mutation.faults import Fault
-from tests.mutation.reach import PACKAGE, SETTING, Reach
+from tests.mutation.reach import FILE_SETTING, SUBJECT_SETTING, Reach
+from tests.mutation.subjects import ROOT, Subject
 
-ROOT: Final = Path(__file__).parents[2]
-SERVICES: Final = ROOT / "services" / "src" / PACKAGE
 ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
-UNTIL_ONE_FAILS: Final = ("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+UNTIL_ONE_FAILS: Final = (
+    *("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    *("-o", "timeout=90"),  # what takes so long waits for something that the fault has taken away
+)
+FIRST_FILES: Final = 2
+"""Most faults are caught by a test of the first files; only then are the others collected."""
 NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 """How pytest ends where a test fails, or cannot even be collected."""
 NOTICES: Final = ("FAILED", "ERROR tests", "ImportError while loading conftest")
 """What it says then; the last where a model cannot be declared with the fault."""
-SLOW_IMPORTS: Final = (
-    "boto3",
-    "fastapi",
-    "httpx",
-    "hypothesis.stateful",
-    "partita.app",
-    "partita.cli",
-    "partita.recipes.versioned",
-    "partita.reports",
-    "partita.testing",
-    "partita.wire",
-    "schemathesis",
-    "uvicorn",
-)
 NICE: Final = 10
 LEAST_SECONDS: Final = 180.0
 PATIENCE: Final = 20.0
 """Tests that take so many times longer than without the fault do not end. Others may need the machine, too."""
 POLL_SECONDS: Final = 0.1
 CONTROL_TESTS: Final = 20
+MAX_SECONDS: Final = 120.0
+"""The tests of a trial take no longer together, without the fault. What is reached by thousands has enough in these."""
 
 _FORK: Final = multiprocessing.get_context("fork")
 
@@ -87,43 +80,53 @@ class Verdict(Struct, frozen=True):
         return f"{self.outcome:9} {self.fault}" + (f"\n          {self.by}" if self.by else "")
 
 
-def reaching_tests(fault: Fault, reach: Reach) -> list[str]:
-    """The tests that reach a fault, the quickest first.
+def reaching_tests(fault: Fault, reach: Reach, subject: Subject) -> list[str]:
+    """The tests that reach a fault: those of its own part first, and the quickest first.
 
-    What runs when a module is imported is reached by whatever uses the module, and then by all tests of its service.
+    What runs when a module is imported is reached by whatever uses the module, and then by all tests of its part.
     """
+    near = subject.near(fault.module)
+
+    def in_order(tests: Iterable[str]) -> list[str]:
+        return sorted(tests, key=lambda test: (not test.startswith(near), reach.tests[test]))
+
     tests = reach.of(fault.module, fault.line) or reach.of(fault.module, fault.statement)
     if not fault.is_static:
-        return sorted(tests, key=reach.tests.__getitem__)
-    near = reach.of_module(fault.module)
-    service = f"tests/services/{fault.module.partition('/')[0]}/"
-    far = {test for test in reach.tests if test.startswith(service)} - near
-    return [*sorted(near, key=reach.tests.__getitem__), *sorted(far, key=reach.tests.__getitem__)]
+        return _within(in_order(tests), reach)
+    reaching = reach.of_module(fault.module)
+    far = {test for test in reach.tests if test.startswith(near)} - reaching
+    return _within([*in_order(reaching), *in_order(far)], reach)
 
 
-def check_control(fault: Fault, reach: Reach) -> None:
+def _within(tests: Sequence[str], reach: Reach) -> list[str]:
+    """As many as there is time for, and at least one."""
+    until = list(accumulate(reach.tests[test] for test in tests))
+    return [test for test, seconds in zip(tests, until, strict=True) if seconds <= max(MAX_SECONDS, until[0])]
+
+
+def check_control(fault: Fault, reach: Reach, subject: Subject) -> None:
     """Try a change that changes nothing.
 
     Raises:
         RuntimeError: the tests fail all the same, so that nothing could be learnt from them.
     """
-    quick = reaching_tests(fault, reach)[:CONTROL_TESTS]
+    quick = reaching_tests(fault, reach, subject)[:CONTROL_TESTS]
     enough = Reach(reach.tests, {fault.module: {fault.line: quick}})
-    (verdict,) = try_faults([replace(fault, after=fault.before, is_static=False)], enough)
+    (verdict,) = try_faults([replace(fault, after=fault.before, is_static=False)], enough, subject)
     if verdict.outcome is not Outcome.SURVIVED:
         raise RuntimeError(f"The tests fail without any fault.\n{verdict}")
 
 
-def try_faults(faults: Sequence[Fault], reach: Reach, jobs: int = 1) -> Iterator[Verdict]:
+def try_faults(faults: Sequence[Fault], reach: Reach, subject: Subject, jobs: int = 1) -> Iterator[Verdict]:
     """Try faults, so many at a time; each verdict as it comes."""
-    for name in SLOW_IMPORTS:
+    for name in subject.slow_imports:
         importlib.import_module(name)
-    assert PACKAGE not in sys.modules, "a trial could not import its own copy"
+    assert subject.package not in sys.modules, "a trial could not import its own copy"
     waiting = list(faults)
     running: list[Trial] = []
     while waiting or running:
         while waiting and len(running) < jobs:
-            running.append(Trial(waiting.pop(0), reach))
+            running.append(Trial(waiting.pop(0), reach, subject))
         time.sleep(POLL_SECONDS)
         for trial in list(running):
             if (verdict := trial.verdict()) is not None:
@@ -132,19 +135,22 @@ def try_faults(faults: Sequence[Fault], reach: Reach, jobs: int = 1) -> Iterator
 
 
 class Trial:
-    """A fault in a copy of the services, with the tests that reach it on their way."""
+    """A fault in a copy of the package, with the tests that reach it on their way."""
 
-    def __init__(self, fault: Fault, reach: Reach) -> None:
+    def __init__(self, fault: Fault, reach: Reach, subject: Subject) -> None:
         self._fault = fault
-        self._tests = reaching_tests(fault, reach)
+        self._tests = reaching_tests(fault, reach, subject)
         if not self._tests:
             return
         self._folder = Path(tempfile.mkdtemp(prefix="partita-fault-"))
-        copy = self._folder / PACKAGE
-        shutil.copytree(SERVICES, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        copy = self._folder / subject.package
+        shutil.copytree(subject.source, copy)  # with its bytecode, which is right for all but the changed module
         target = copy / fault.module
         target.write_bytes(fault.applied(target.read_bytes()))
-        (self._folder / "tests.txt").write_text("\n".join(self._tests))
+        for compiled in target.parent.glob(f"__pycache__/{target.stem}.*"):
+            compiled.unlink()
+        for stage, tests in enumerate(_stages(self._tests)):
+            (self._folder / f"tests-{stage}.txt").write_text("\n".join(tests))
         seconds = sum(reach.tests[test] for test in self._tests)
         self._deadline = time.monotonic() + max(LEAST_SECONDS, seconds * PATIENCE)
         self._process = _FORK.Process(target=_run_tests, args=(self._folder,))
@@ -174,30 +180,44 @@ class Trial:
         return Outcome.BROKEN, "\n".join(lines[-20:])
 
 
+def _stages(tests: Sequence[str]) -> list[list[str]]:
+    """The tests of the first files, and then the others."""
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    first = set(islice(files, FIRST_FILES))
+    near = [test for test in tests if test.partition("::")[0] in first]
+    return list(filter(None, [near, [test for test in tests if test not in set(near)]]))
+
+
 def _run_tests(folder: Path) -> None:
-    """In the process of a trial: run its tests, with the services of the copy, until one fails."""
+    """In the process of a trial: run its tests, with the package of the copy, until one fails."""
     os.nice(NICE)
     os.chdir(ROOT)
     said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
         os.dup2(said, stream)
     sys.path.insert(0, str(folder))
-    os.environ["PYTHONPATH"] = str(folder)  # for the processes that tests start
+    paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # for the processes that tests start
     sys.dont_write_bytecode = True
     code: int = pytest.ExitCode.INTERNAL_ERROR
     try:
-        code = pytest.main([*ALONE, *UNTIL_ONE_FAILS, f"@{folder / 'tests.txt'}"])
+        for tests in sorted(folder.glob("tests-*.txt")):
+            code = pytest.main([*ALONE, *UNTIL_ONE_FAILS, f"@{tests}"])
+            if code != pytest.ExitCode.OK:
+                break
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # whatever threads the tests have left
 
 
-def read_reach(file: Path) -> Reach:
-    """Run the services' tests once, and write down what they reach."""
-    tests = [*ALONE, "-p", "tests.mutation.reach", "-m", "not slow", "tests/services"]
+def read_reach(file: Path, subject: Subject) -> Reach:
+    """Run the tests once, and write down what they reach; those that fail even so are left out."""
+    tests = [*ALONE, "-p", "tests.mutation.reach", "-m", "not slow", *subject.tests]
     command = ["nice", "-n", str(NICE), sys.executable, "-m", "pytest", *tests]
-    paths = [str(SERVICES.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, SETTING: str(file), "PYTHONPATH": os.pathsep.join(paths)}
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    paths = [str(subject.source.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    settings = {FILE_SETTING: str(file), SUBJECT_SETTING: subject.name, "PYTHONPATH": os.pathsep.join(paths)}
+    ended = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, check=False)
+    if ended.returncode not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        raise RuntimeError("The tests cannot be run.")
     return msgspec.json.decode(file.read_bytes(), type=Reach)

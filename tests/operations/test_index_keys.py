@@ -40,7 +40,7 @@ from partita import (
     query,
     update,
 )
-from partita.errors import OperationError
+from partita.errors import InvalidKey, OperationError
 from partita.model._entity import schema_of
 from partita.operations import scan_items
 from partita.store import PutItem, UpdateItem
@@ -263,6 +263,14 @@ def test_a_number_that_is_not_stored_yet_is_added_to_its_default_or_to_zero_but_
     assert partita_db.run(grown_by_name("old")) == changed
     (item,) = partita_db.maintenance("compare").run(scan_items(GROWING))
     assert item["GSI1SK"] == f"SIZE#{changed.size:02}"
+
+
+def test_a_value_that_its_index_key_has_no_room_for_is_refused(partita_db: Session) -> None:
+    partita_db.create_tables([GROWING])
+    grown = partita_db.run(insert(Grown(name="new", color="red")))
+    with pytest.raises(InvalidKey):
+        partita_db.run(update(grown, f(Grown.size).set(1_000)))
+    assert partita_db.run(grown_by_name("new")) == grown
 
 
 def test_a_delete_takes_the_item_out_of_every_index(db: Session) -> None:

@@ -218,6 +218,9 @@ def test_first_gives_the_first_match_or_none(db: Session) -> None:
     assert db.run(tasks_of("u").first()) == tasks[0]
     assert db.run(tasks_of("u").reversed().first()) == tasks[4]
     assert db.run(tasks_of("u").where(f(Task.points).gt(2)).first()) == tasks[3]
+    request = next(tasks_of("u").first().requests(db.context))
+    assert isinstance(request, QueryTable)
+    assert request.limit == 1, "one item is read, and not a page"
 
 
 def test_count_counts_all_matches(db: Session) -> None:

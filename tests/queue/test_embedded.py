@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import apsw
 import pytest
@@ -17,7 +18,7 @@ import pytest
 from partita._sqlite import open_database
 from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreNewer, ValidationFailed
 from partita.queue import Acknowledge, GetStats, Postpone, QueuePolicy, QueueStats, ReadDead, Receive, Redrive, Send
-from partita.queue.embedded import EmbeddedQueue
+from partita.queue.embedded import EmbeddedQueue, _queue
 from partita.testing import FakeClock
 
 pytestmark = pytest.mark.req("E02")
@@ -151,6 +152,46 @@ def test_whoever_waits_gets_what_another_process_sends(path: Path, fake_clock: F
         assert bodies(queue, Receive(wait=60)) == ["a"]
 
 
+class Sleepers:
+    """Notices in simulated time, which is that of the queue, too; nobody commits anything."""
+
+    def __init__(self, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.clock = clock
+        self.waits: list[float] = []
+        monkeypatch.setattr(_queue, "CommitNotice", lambda _: self)
+        monkeypatch.setattr(_queue, "time", SimpleNamespace(monotonic=clock))
+
+    def wait(self, seconds: float) -> bool:
+        self.waits.append(seconds)
+        self.clock.advance(seconds)
+        return False
+
+
+def test_whoever_waits_sleeps(queue: EmbeddedQueue, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    sleepers = Sleepers(fake_clock, monkeypatch)
+    assert queue.execute(Receive(wait=60)) == ()
+    assert len(sleepers.waits) <= 60 / _queue.LOOK_SECONDS + 1
+
+
+def test_whoever_waits_wakes_when_a_message_comes_back(
+    queue: EmbeddedQueue, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.execute(Send("a", "g", "1"))
+    assert bodies(queue, Receive(visibility=0.3)) == ["a"]
+    sleepers = Sleepers(fake_clock, monkeypatch)
+    assert bodies(queue, Receive(wait=60)) == ["a"]
+    assert sum(sleepers.waits) == pytest.approx(0.3)
+
+
+def test_whoever_sleeps_is_woken_by_a_message(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_queue, "LOOK_SECONDS", 3_600.0)
+    with EmbeddedQueue(path, "q", durable=False) as queue, EmbeddedQueue(path, "q", durable=False) as other:
+        sending = threading.Timer(0.02, other.execute, [Send("a", "g", "1")])
+        sending.start()
+        assert bodies(queue, Receive(wait=3_600)) == ["a"]
+        sending.join()
+
+
 def test_threads_share_commits_and_lose_nothing(queue: EmbeddedQueue) -> None:
     def send(thread: int) -> None:
         for n in range(50):
@@ -232,7 +273,7 @@ FORK = """
 import asyncio, os, signal, sys
 from partita.errors import StoreError
 from partita.queue import GetStats, Receive, Send
-from partita.queue.embedded import EmbeddedQueue
+from partita.queue.embedded import EmbeddedQueue, _queue
 
 signal.alarm(60)  # nobody is left behind, whatever hangs
 queue = EmbeddedQueue(sys.argv[1], "q", durable=False)
@@ -305,7 +346,7 @@ def test_a_folder_that_is_missing_is_named(tmp_path: Path) -> None:
 SEND_UNTIL_KILLED = """
 import sys
 from partita.queue import Send
-from partita.queue.embedded import EmbeddedQueue
+from partita.queue.embedded import EmbeddedQueue, _queue
 queue = EmbeddedQueue(sys.argv[1], "q")
 for number in range(1_000_000):
     print(queue.execute(Send(str(number), "g", sys.argv[2] + str(number))).sequence, flush=True)

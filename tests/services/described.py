@@ -48,7 +48,7 @@ def made_up(
             deadline=None,
             database=None,
             phases=[Phase.generate],
-            suppress_health_check=list(HealthCheck),
+            suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
         )
         return steady(seed(8)(given(case=operation.as_strategy(generation_mode=mode))(check)))
 
@@ -94,7 +94,7 @@ def check_responses(
         headers = {"Authorization": f"Bearer {IDENTITY.token(caller)}"}
         keys = count()
 
-        @made_up(operation, mode, examples=30)
+        @made_up(operation, mode, examples=15)
         def responses_are_described(case: Case) -> None:
             assume(assuming(case))
             # A key that came before with another request is refused, however valid it is.

@@ -26,6 +26,7 @@ RATES: Final[Mapping[str, float]] = {
     "clock skew": 0.3,
     "clock step": 0.003,
     "folder moved": 0.003,
+    "clock ahead": 0.4,
 }
 """How often each kind strikes where it may, in a run that has it; most runs have only some kinds."""
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 from unittest.mock import patch
 
 from msgspec import Struct
+from tests.simulation._planted_services import (
+    award_over_another,
+    entry_rejected,
+    frozen_lease,
+    left_behind,
+    no_fence,
+    no_record,
+    progress_taken_back,
+    seats_for_arrivals,
+)
 from tests.simulation._planted_stores import LostUpdates, PartialTransactions, ReorderedStream, StaleReads
 
-from partita import EmbeddedStore, Procedure, f, new_ulid, update
+from partita import EmbeddedStore, new_ulid
 from partita._sqlite import _database_file, _transaction
 from partita.change import _consumer
 from partita.change._stream import Batch
 from partita.errors import StoreUnavailable
 from partita.queue.embedded import _file, _writes
-from partita.recipes.idempotency import Command, CommandOutcome, Idempotency, run_plan
 from partita.session import _retries
 from partita.store import Store
 from partita.store.embedded import _transactions
-from partita_services.events import cancelling
-from partita_services.events.model import Event, Seats, seats_of
-from partita_services.events.queueing import decisions, sweeper
 
 Wrap = Callable[[EmbeddedStore], Store]
 
@@ -35,6 +41,8 @@ class Bug(Struct, frozen=True):
     """What it did."""
     put_back: Callable[[], AbstractContextManager[object]] = nullcontext
     wrap: Wrap | None = None
+    first_seed: int = 0
+    """Where to begin to look for it: what needs much to come together is far away from seed 0."""
 
 
 def _always_hidden() -> AbstractContextManager[object]:
@@ -53,46 +61,12 @@ def _groups_not_held() -> AbstractContextManager[object]:
     return patch.object(_writes, "_update_group", update_group)
 
 
-def _seats_for_arrivals() -> AbstractContextManager[object]:
-    """A freed seat is free, and whoever comes next takes it."""
-
-    def remaining(event: Event, seats: Seats) -> int:
-        return seats.remaining
-
-    def nobody(event: Event, seats: Seats, wanted: int) -> Procedure[tuple[int, list[Any]]]:
-        yield from ()
-        return seats.next_waiting, []
-
-    stack = ExitStack()
-    stack.enter_context(patch.object(decisions, "free_for_arrivals", remaining))
-    stack.enter_context(patch.object(cancelling, "next_waiting", nobody))
-    return stack
-
-
-def _no_fence() -> AbstractContextManager[object]:
-    def taking(seats: Seats, after: Seats) -> Any:
-        names = (Seats.remaining, Seats.entered, Seats.listed, Seats.last_queued_at, Seats.updated_at)
-        values = (after.remaining, after.entered, after.listed, after.last_queued_at, after.updated_at)
-        changes = [f(name).set(value) for name, value in zip(names, values, strict=True)]
-        return update(seats_of(seats.event_id), *changes)
-
-    return patch.object(decisions, "_taking", taking)
-
-
 def _random_identifiers() -> AbstractContextManager[object]:
     def next_value(self: Any) -> int:
         random: int = self._random.getrandbits(80)
         return int(self._clock() * 1000) << 80 | random
 
     return patch.object(type(new_ulid), "_next_value", next_value)
-
-
-def _no_record() -> AbstractContextManager[object]:
-    def run(self: Any, command: Command, plan: Any, respond: Any) -> Procedure[CommandOutcome[Any]]:
-        result = yield from run_plan(plan)
-        return CommandOutcome(respond(result), result=result)
-
-    return patch.object(Idempotency, "run", run)
 
 
 def _anywhere() -> AbstractContextManager[object]:
@@ -113,10 +87,6 @@ def _positions_first() -> AbstractContextManager[object]:
     return patch.multiple(_consumer.Consumer, _step=step, forget=lambda _: None)
 
 
-def _left_behind() -> AbstractContextManager[object]:
-    return patch.object(sweeper.Sweeper, "_stuck", lambda *_: [])
-
-
 def _unsafe_retry() -> AbstractContextManager[object]:
     return patch.object(_retries, "may_retry", lambda _request, error: isinstance(error, StoreUnavailable))
 
@@ -133,14 +103,24 @@ def _no_sync() -> AbstractContextManager[object]:
 PLANTED: Final[Mapping[str, Bug]] = {
     "clock ahead": Bug("messages", "a clock that was ahead and set back froze messages", _always_hidden),
     "group not held": Bug("messages", "messages of a group passed one that was in flight", _groups_not_held),
-    "waiting list passed over": Bug("events", "a freed seat went to who came later", _seats_for_arrivals),
+    "waiting list passed over": Bug("events", "a freed seat went to who came later", seats_for_arrivals),
     "identifiers out of order": Bug("items", "identifiers of one millisecond were not in order", _random_identifiers),
-    "lost answer": Bug("accounts", "who asked again after a lost answer had it done twice", _no_record),
+    "lost answer": Bug("accounts", "who asked again after a lost answer had it done twice", no_record),
     "moved folder": Bug("items", "writes were acknowledged into a folder that was gone", _anywhere),
-    "refused although done": Bug("items", "a transaction that happened was called refused", _refused),
+    "refused although done": Bug("items", "a transaction that happened was called refused", _refused, first_seed=90),
     "positions first": Bug("items", "a full disk made a projection pass over changes", _positions_first),
-    "left behind": Bug("events", "the sweeper left a request behind", _left_behind),
-    "no fence": Bug("events", "a worker that was overtaken decided all the same", _no_fence),
+    "left behind": Bug("events", "the sweeper left a request behind", left_behind),
+    "no fence": Bug("events", "a worker that was overtaken decided all the same", no_fence),
+    "second version": Bug("countries", "a lost answer made a second version of a country", no_record),
+    "second task": Bug("todo", "a lost answer made a second task", no_record),
+    "entry rejected": Bug("events", "an entry that came twice left its lottery", entry_rejected, first_seed=190),
+    "frozen lease": Bug(
+        "events", "a lease that was taken with a clock that was ahead was held until then", frozen_lease, first_seed=170
+    ),
+    "progress taken back": Bug(
+        "commitcollect", "a milestone that was over lost its progress", progress_taken_back, first_seed=30
+    ),
+    "award over another": Bug("commitcollect", "a part was awarded twice", award_over_another),
     "unsafe retry": Bug("items", "a write without a response is sent again", _unsafe_retry),
     "tokens forgotten": Bug("items", "a transaction runs again in spite of its token", _tokens_forgotten),
     "no sync": Bug("accounts", "a write is acknowledged before it is on the disk", _no_sync),

@@ -16,6 +16,8 @@ from tests.simulation._faults import Fault, Faults
 from tests.simulation._server import make_template
 from tests.simulation._world import Scenario, Violated, World
 from tests.simulation.scenarios.accounts import Accounts
+from tests.simulation.scenarios.commitcollect import CommitCollect
+from tests.simulation.scenarios.countries import Countries
 from tests.simulation.scenarios.events import Events
 from tests.simulation.scenarios.items import Items
 from tests.simulation.scenarios.lake import LakeItems
@@ -32,6 +34,8 @@ SCENARIOS: Final[Mapping[str, Callable[[], Scenario]]] = {
     "messages": Messages,
     "todo": Todo,
     "lake": LakeItems,
+    "commitcollect": CommitCollect,
+    "countries": Countries,
 }
 
 CHECK_EVERY: Final = 10

@@ -22,6 +22,8 @@ RESTART_SECONDS: Final = 3.0
 SWEEP_SECONDS: Final = 30.0
 SKEW_SECONDS: Final = 20.0
 """How far the clock of a worker is off: the services allow for half a minute."""
+AHEAD_SECONDS: Final = 86_400.0
+"""How far it is ahead where somebody has set it wrongly, for a while."""
 
 
 class Violated(AssertionError):
@@ -93,6 +95,9 @@ class World:
         process.spawn(lambda: work(process))
         if self._happens("clock skew", process.name):
             process.skew = self.faults.between(-SKEW_SECONDS, SKEW_SECONDS)
+        if self._happens("clock ahead", process.name):
+            process.skew = AHEAD_SECONDS
+            self.kernel.later(self.faults.between(5.0, 40.0), f"{process.name} set right", lambda: _set_right(process))
         self.kernel.later(1.0, f"look at {process.name}", lambda: self._look_at(name, process, work))
 
     def _look_at(self, name: str, process: Process, work: Callable[[Process], object]) -> None:
@@ -152,6 +157,10 @@ class World:
     def items(self, table: Table) -> list[Item]:
         """All items of a table, straight from the server."""
         return all_items(self.server.front, table.name)
+
+
+def _set_right(process: Process) -> None:
+    process.skew = 0.0
 
 
 def all_items(store: Store, table: str, index: str | None = None) -> list[Item]:

@@ -11,7 +11,7 @@ from tests.simulation.__main__ import command_of, main, report, run_planted
 from tests.simulation._run import SCENARIOS, Plan, simulate
 from tests.simulation._shrink import shrink
 
-SEEDS = {"lake": 2}
+SEEDS = {"lake": 2, "commitcollect": 5, "countries": 5}
 DEFAULT_SEEDS = 10
 STEPS = 250
 PARTS = 3

@@ -21,8 +21,6 @@ from partita.wire._operations import operations
 PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
 LATER = {"ExportCompleted", "ImportCompleted"}
 """Waiters of operations that have tests of their own."""
-UNKNOWN = {"SearchVectors"}
-"""What is refused as an operation that is not known."""
 STREAM = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
 
 
@@ -53,7 +51,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 @pytest.mark.rule(59)
 def test_every_operation_is_served_or_refused_as_aws_would() -> None:
     known = set(model("service-2")["operations"])
-    assert sorted(known - operations(lambda: 0.0).keys() - UNKNOWN) == []
+    assert sorted(known - operations(lambda: 0.0).keys()) == []
     assert sorted(name for name in known if f"`{name}`" not in PAGE) == []
 
 

@@ -230,6 +230,14 @@ def test_capacity_is_in_a_shape_of_its_own(notes: Caller) -> None:
     assert "ConsumedCapacity" not in search(notes)
 
 
+@pytest.mark.rule(65)
+def test_a_backup_is_restored_with_its_vector_indexes(notes: Caller) -> None:
+    notes("PutItem", TableName="notes", Item=item("a", 1, 0, tenant="t"))
+    arn = notes("CreateBackup", TableName="notes", BackupName="first")["BackupDetails"]["BackupArn"]
+    notes("RestoreTableFromBackup", TargetTableName="again", BackupArn=arn)
+    assert [match["Item"]["pk"]["S"] for match in search(notes, TableName="again")["SearchResults"]] == ["a"]
+
+
 @pytest.fixture
 def client(address: tuple[str, int]) -> Iterator[Any]:
     client = connect("dynamodb", address)

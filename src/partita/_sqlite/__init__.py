@@ -1,6 +1,7 @@
-"""SQLite files that threads and processes share: the database file, the process lock, group commit."""
+"""SQLite files that threads and processes share: the database file, the process lock, group commit, notices."""
 
 from partita._sqlite._checksums import add_checksums, seal_pages
+from partita._sqlite._commit_notice import CommitNotice
 from partita._sqlite._database_file import (
     MEMORY,
     FileHeader,
@@ -32,6 +33,7 @@ from partita._sqlite._transaction import Handler, Writer
 __all__ = [
     "DATABASE_ERRORS",
     "MEMORY",
+    "CommitNotice",
     "FileHeader",
     "GroupCommit",
     "Handler",

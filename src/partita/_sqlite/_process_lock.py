@@ -16,8 +16,10 @@ waits for that thread, with a deadline.
 from __future__ import annotations
 
 import os
+import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -45,7 +47,7 @@ class ProcessLock:
 
     def __init__(self, path: Path) -> None:
         self._turnstile = open_private(path.with_name(path.name + ".turn"))
-        self._lock = open_private(path.with_name(path.name + ".lock"))
+        self._lock = open_private(lock_file(path))
         # Does nothing where the lock is not held. All in C, so that no Ctrl-C comes before it.
         self.release: Callable[[], None] = (
             _nothing if fcntl is None else partial(fcntl.flock, self._lock, fcntl.LOCK_UN)
@@ -85,6 +87,11 @@ class ProcessLock:
             fcntl.flock(self._turnstile, fcntl.LOCK_UN)
         return True
 
+    def notify(self) -> None:
+        """Say to all processes that something was committed. Who holds the lock says so."""
+        with suppress(OSError):  # a disk that is full: who waits looks now and then, too
+            _overwrite(self._lock, time.time_ns().to_bytes(8, "little"))
+
     def __enter__(self) -> None:
         self.acquire()
 
@@ -113,6 +120,9 @@ class NoLock:
     def release(self) -> None:
         """No other process waits for it."""
 
+    def notify(self) -> None:
+        """No other process wants to know."""
+
     def close(self) -> None:
         """Nothing is open."""
 
@@ -123,6 +133,19 @@ class NoLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Nothing to release."""
+
+
+def lock_file(path: Path) -> Path:
+    """The file that is locked for a database. After each commit there is something else in it."""
+    return path.with_name(path.name + ".lock")
+
+
+def _overwrite(file: int, content: bytes) -> None:
+    if hasattr(os, "pwrite"):
+        os.pwrite(file, content, 0)
+    else:  # pragma: no cover - Windows
+        os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, content)
 
 
 def _nothing() -> None:  # pragma: no cover - Windows

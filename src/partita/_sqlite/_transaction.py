@@ -103,6 +103,7 @@ class Transactions:
             self._after_commit()
         for write, (response, refusal) in zip(batch, results, strict=True):
             write.finish(response, refusal)
+        self._process_lock.notify()
         return True
 
     def _run(self, request: Any) -> tuple[Any, RequestError | None]:

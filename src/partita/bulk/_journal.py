@@ -54,6 +54,7 @@ class Progress(Struct, frozen=True):
     read_bytes: int = 0
     written_bytes: int = 0
     index_bytes: dict[str, int] = {}
+    vector_bytes: dict[str, int] = {}
     pieces: int = 0
     """How many pieces of reports are kept."""
 

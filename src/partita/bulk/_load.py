@@ -148,6 +148,7 @@ class BulkLoad:
                     read_bytes=max(progress.read_bytes, before + source.read_bytes),
                     written_bytes=progress.written_bytes + response.size,
                     index_bytes=_sums(progress.index_bytes, response.index_sizes),
+                    vector_bytes=_sums(progress.vector_bytes, response.vector_sizes),
                 ),
                 [line for line in (*unreadable, *rejected) if line[0] in self._reports],
             )

@@ -83,9 +83,9 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
 
     `on_stop` is called at the signal: responses that have no end must end then.
     """
-    import uvicorn
+    from partita.cli._quiet_server import QuietServer
 
-    class Server(uvicorn.Server):
+    class Server(QuietServer):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             on_stop()
             super().handle_exit(sig, frame)

@@ -13,7 +13,7 @@ from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6
 from typing import Any, Final
 from uuid import UUID
 
-from pydantic import AnyUrl, BaseModel
+from pydantic import BaseModel
 from pydantic_core import MultiHostUrl, Url
 
 from partita.errors import OperationError
@@ -118,9 +118,13 @@ class _Conversions(dict[type, Callable[[Any], Any]]):
     """How values of each type are converted; a subclass is found once, by the first ancestor that has a way."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
-        ways = [_SUBCLASSES[ancestor] for ancestor in kind.__mro__ if ancestor in _SUBCLASSES]
-        convert = self[kind] = ways[0] if ways else _refuse
+        ways = (_SUBCLASSES.get(ancestor) or _BY_NAME.get(_name_of(ancestor)) for ancestor in kind.__mro__)
+        convert = self[kind] = next(filter(None, ways), _refuse)
         return convert
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 CONVERSIONS: Final = _Conversions(
@@ -155,7 +159,6 @@ _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
     datetime: instant_text,
     **dict.fromkeys(
         (
-            AnyUrl,
             Url,
             MultiHostUrl,
             IPv4Address,
@@ -168,3 +171,5 @@ _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
         str,
     ),
 }
+_BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {"pydantic.networks.AnyUrl": str}
+"""The same for types that take long to import: whoever has a value of one has imported it."""

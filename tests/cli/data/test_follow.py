@@ -12,13 +12,15 @@ import pytest
 from fastapi import APIRouter
 
 from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, TableNames, insert
+from partita._sqlite import CommitNotice
 from partita.change import ItemChange, SqliteProjection
 from partita.cli._data_folder import DataFolder
 from partita.cli.data import _follow
-from partita.cli.data._follow import following, projecting
+from partita.cli.data._follow import IDLE_SECONDS, POLL_SECONDS, Pace, following, projecting
 from partita.errors import RebuildRequired, StoreUnavailable
 from partita.service import Projection, Service
 from partita.store import named_store
+from partita.testing import FakeClock
 
 TABLE = Table("notes", stream="NEW_AND_OLD_IMAGES", registry=Registry())
 
@@ -43,15 +45,15 @@ SERVICE = Service(
 
 
 @pytest.fixture
-def db() -> Iterator[Session]:
-    with EmbeddedStore(":memory:") as store:
+def db(tmp_path: Path) -> Iterator[Session]:
+    with EmbeddedStore(tmp_path / "partita.db", durable=False) as store:
         session = Session(store)
         session.create_tables([TABLE])
         yield session
 
 
 def test_each_stage_has_a_projection_of_its_own(tmp_path: Path) -> None:
-    with EmbeddedStore(":memory:") as store:
+    with EmbeddedStore(tmp_path / "partita.db", durable=False) as store:
         for prefix in ("dev-", "test-"):
             names = TableNames(prefix=prefix)
             Session(store, table_names=names).create_tables([TABLE])
@@ -151,3 +153,68 @@ def test_a_damaged_projection_is_built_again(db: Session, tmp_path: Path, caplog
     assert [record.message.partition(":")[0] for record in caplog.records if record.name == "partita.change"] == [
         "A projection is damaged, and is built again"
     ]
+
+
+class FakeNotice(CommitNotice):
+    """A notice in simulated time: so many commits come at once, and then none."""
+
+    def __init__(self, clock: FakeClock, commits: int) -> None:
+        self.clock = clock
+        self.commits = commits
+
+    def wait(self, seconds: float) -> bool:
+        self.commits -= 1
+        if self.commits < 0:
+            self.clock.advance(seconds)
+        return self.commits >= 0
+
+
+class SimulatedEnd(threading.Event):
+    """Waits in simulated time."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.clock.advance(timeout or 0.0)
+        return self.is_set()
+
+
+def reads_within(seconds: float, clock: FakeClock, commits: int) -> int:
+    """How often a stream is read."""
+    pace = Pace(POLL_SECONDS, FakeNotice(clock, commits), clock=clock)
+    pace.is_over = SimulatedEnd(clock)
+    reads, until = 0, clock() + seconds
+    while clock() < until:
+        pace.wait()
+        reads += 1
+    return reads
+
+
+def test_a_stream_that_nobody_writes_to_is_read_now_and_then(fake_clock: FakeClock) -> None:
+    assert reads_within(3_600, fake_clock, commits=0) <= 3_600 / IDLE_SECONDS + 1
+
+
+def test_one_that_is_written_to_all_the_time_is_read_no_more_often_than_ever(fake_clock: FakeClock) -> None:
+    assert reads_within(60, fake_clock, commits=1_000_000) <= 60 / POLL_SECONDS + 2
+
+
+def test_the_first_commit_is_read_at_once(fake_clock: FakeClock) -> None:
+    pace = Pace(POLL_SECONDS, FakeNotice(fake_clock, commits=1), clock=fake_clock)
+    pace.is_over = SimulatedEnd(fake_clock)
+    before = fake_clock()
+    pace.wait()
+    assert fake_clock() == before
+
+
+def test_commits_of_another_handle_are_read_without_a_poll(
+    db: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_follow, "IDLE_SECONDS", 3_600.0)
+    with projecting([SERVICE], db.store, DataFolder(tmp_path)) as projected, EmbeddedStore(db.store.path) as other:  # type: ignore[attr-defined]
+        caught_up = threading.Event()
+        for number in range(3):
+            Session(other).run(insert(Note(note_id=str(number))))
+            while projected["notes"].sink.read("SELECT count(*) FROM notes") != [(number + 1,)]:
+                caught_up.wait(0.01)

@@ -32,6 +32,12 @@ async def balance(api: httpx.AsyncClient, pk: str) -> int:
 
 
 @pytest.mark.req("A09")
+async def test_an_account_is_opened_with_nothing_unless_said_otherwise(api: httpx.AsyncClient) -> None:
+    response = await api.post("/accounts", json={"pk": "a1", "name": "Ada"})
+    assert (response.status_code, response.json()["balance"], await balance(api, "a1")) == (201, 0, 0)
+
+
+@pytest.mark.req("A09")
 async def test_an_opened_account_says_where_it_is(api: httpx.AsyncClient) -> None:
     response = await api.post("/accounts", json={"pk": "a1", "name": " Ada ", "balance": 100})
     account = {"pk": "a1", "name": "Ada", "balance": 100, "owner": "ann", "data_version": 2, "last_write": NOON_MS}

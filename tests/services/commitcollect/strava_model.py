@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, cast
 
-from partita.testing import FakeClock
+from partita.runtime import Clock
 from partita_services.commitcollect.strava.interface import (
     Activity,
     Athlete,
@@ -37,7 +37,7 @@ LIFETIME = 21_600
 class StravaModel:
     """One application at Strava, with the athletes who granted it something. Safe for threads."""
 
-    def __init__(self, clock: FakeClock) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.activities: dict[int, Activity] = {}
         self.tokens: dict[int, Tokens] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from io import StringIO
 from typing import Any
 
@@ -15,6 +16,8 @@ from partita.http import Caller, Identity
 from partita.store._requests import ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.countries.http import ROUTER
+from partita_services.countries.model import Country
+from partita_services.countries.responses import caching
 
 ROUTES = routes_of(ROUTER)
 
@@ -581,3 +584,9 @@ async def test_the_page_is_served_beside_the_api(api: httpx.AsyncClient) -> None
     assert (await api.get("http://test/countries/nothing")).status_code == 404
     [shown] = (await api.get("http://test/console/api/services")).json()
     assert shown["page"] == "/countries/"
+
+
+def test_a_response_may_be_kept_only_if_no_version_in_it_can_change() -> None:
+    open_version = Country(alpha2="AA", name="Atlantis", alpha3="AAA")
+    closed = open_version.model_copy(update={"expires": datetime(2026, 1, 1, tzinfo=UTC)})
+    assert caching(closed, closed) != caching(closed, open_version) == caching(open_version)

@@ -46,7 +46,7 @@ def test_every_response_is_described(route: str, mode: schemathesis.GenerationMo
         keys = count()  # a key that came before with another request is refused, however valid it is
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
 
-        @made_up(operation, mode, examples=30)
+        @made_up(operation, mode, examples=15)
         def responses_are_described(case: Case) -> None:
             assume("%0A" not in case.formatted_path)  # no route has a line break, so that nothing is found there
             if mode is POSITIVE:

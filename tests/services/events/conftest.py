@@ -55,7 +55,7 @@ def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
 def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection]:
     """The figures; a test says when changes are read, by `projection.consumer.catch_up()`."""
     with closing(RequestProjection(tmp_path / "projection.db")) as sink:
-        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock, pause=lambda _: None))
 
 
 @pytest.fixture

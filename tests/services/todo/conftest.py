@@ -25,7 +25,7 @@ from partita_services.todo.projection import TaskProjection
 def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection[TaskProjection]]:
     """The counts and the search; a test says when changes are read, by `projection.consumer.catch_up()`."""
     with closing(TaskProjection(tmp_path / "projection.db")) as sink:
-        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock))
+        yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock, pause=lambda _: None))
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
-from partita import EmbeddedStore
+from partita import EmbeddedStore, Session, put
 from partita.testing import FakeClock
 from partita_services.todo.changes import with_change
-from partita_services.todo.model import Status, Task
+from partita_services.todo.model import TABLE, Status, Task
+from partita_services.todo.retention import RetentionProgress, retention_page
 from partita_services.todo.settings import KEEP_COMPLETED_DAYS, keep_completed
 
 DAY = 86_400
@@ -112,3 +113,17 @@ def test_a_setting_that_is_no_number_of_days_is_refused(days: str, monkeypatch: 
     monkeypatch.setenv(KEEP_COMPLETED_DAYS, days)
     with pytest.raises(ValueError, match=KEEP_COMPLETED_DAYS):
         keep_completed()
+
+
+@pytest.mark.req("T26")
+def test_only_tasks_that_are_completed_and_say_when_get_a_time_limit() -> None:
+    """One from before that was known says nothing of it; and one that is open again may still say when it was done."""
+    with EmbeddedStore(":memory:") as store:
+        db = Session(store)
+        db.create_tables([TABLE])
+        done: dict[str, Any] = {"status": Status.COMPLETED, "completed_at": 10}
+        given: list[dict[str, Any]] = [done, {"status": Status.COMPLETED}, {"completed_at": 10}]
+        for number, fields in enumerate(given):
+            db.run(put(Task(user_id="ann", task_id=str(number), title="a", created_at=1, updated_at=1, **fields)))
+        progress = db.maintenance("retention").run(retention_page(RetentionProgress(keep=100)))
+        assert (progress.inspected, progress.changed) == (3, 1)

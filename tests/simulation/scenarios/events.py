@@ -22,7 +22,7 @@ from partita_services.events.cancelling import cancel
 from partita_services.events.changes.drafts import EventDraft
 from partita_services.events.draws.verify import hash_of, ranked
 from partita_services.events.handlers import Application, apply, open_event
-from partita_services.events.model import TABLE, Event
+from partita_services.events.model import TABLE, Event, event_by_id
 from partita_services.events.queueing.messages import NAME, POLICY, sending
 from partita_services.events.queueing.sender import mark
 from partita_services.events.queueing.sweeper import Sweeper
@@ -86,7 +86,8 @@ class Events:
     def _apply(self, world: World, session: Session, queue: Queue, process: Process) -> str:
         """As the route does it: the request is stored, sent to the queue, and marked; whatever fails is swept later."""
         now = instant(process.clock())
-        made: Application = ask_again(world, lambda: session.run(apply(self.event, process.name, now, run_plan)))
+        event = ask_again(world, lambda: session.run(event_by_id(self.event.event_id)))
+        made: Application = ask_again(world, lambda: session.run(apply(event, process.name, now, run_plan)))
         self.told.setdefault(process.name, set()).add(made.request.request_id)
         if made.is_new:
             with suppress(*PASSING):

@@ -16,6 +16,7 @@ from tests.histories._history import Recorder
 from tests.histories._workload import KEYS, TABLE, ListClient, Thing, thing
 from tests.simulation._following import follow, opened
 from tests.simulation._kernel import Process
+from tests.simulation._played import Played
 from tests.simulation._retrying import PASSING
 from tests.simulation._world import World, all_items, expect
 
@@ -32,8 +33,6 @@ from partita import (
 )
 from partita.change import ItemChange, SqliteProjection
 from partita.queue import QueuePolicy
-from partita.store import DescribeStream, ReadStream, StreamRecord
-from partita.values import Item
 
 CLIENTS: Final = 4
 GROUPS: Final = ("red", "green", "blue")
@@ -66,7 +65,7 @@ class Items:
     def __init__(self) -> None:
         self.recorder = Recorder()
         self._numbers = 0
-        self._played = Played()
+        self._played = Played(TABLE)
 
     def start(self, world: World) -> None:
         """Begin with nothing stored."""
@@ -116,7 +115,7 @@ class Items:
             group = item.get("group")
             key = None if group is None else f"GROUP#{group}"
             expect(item.get("GSI1PK") == key, "{} has the index key of another group", item)
-        expect(self._played.on(world) == {i["PK"]: i for i in items}, "the stream does not lead to the table")
+        self._played.check(world, items)
 
     def is_settled(self, world: World) -> bool:
         """The projection has read everything."""
@@ -127,35 +126,6 @@ class Items:
         ListClient(world.truth, self.recorder, "truth", world.random, self._next).read_all()
         for finding in find_anomalies(self.recorder.history):
             expect(False, "{}", finding)
-
-
-class Played:
-    """The table as its stream says that it is; after a crash of the server it is played from its beginning."""
-
-    def __init__(self) -> None:
-        self._crashes = -1
-        self._items: dict[str, Item] = {}
-        self._after: dict[str, int] = {}
-
-    def on(self, world: World) -> dict[str, Item]:
-        """Play what has come since."""
-        if self._crashes != world.server.crashes:
-            self._crashes, self._items, self._after = world.server.crashes, {}, {}
-        store = world.server.front
-        for shard in store.execute(DescribeStream(TABLE.name)).shards:
-            while records := store.execute(ReadStream(TABLE.name, shard.id, self._after.get(shard.id, 0))).records:
-                for record in records:
-                    self._apply(record)
-                self._after[shard.id] = records[-1].sequence
-        return self._items
-
-    def _apply(self, record: StreamRecord) -> None:
-        pk = record.keys["PK"]
-        expect(record.old == self._items.get(pk), "a record of {} begins with what was not there", pk)
-        if record.new is None:
-            self._items.pop(pk)
-        else:
-            self._items[pk] = record.new
 
 
 def open_projection(world: World) -> SqliteProjection:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 from tests.store.embedded.support import Clock, OpenStore
 
@@ -23,7 +24,9 @@ from partita.store import (
     Distance,
     KeyAttribute,
     PutItem,
+    RestoreTable,
     SearchVectors,
+    SetRecovery,
     TableSchema,
     VectorIndexSchema,
 )
@@ -236,3 +239,14 @@ def test_memory_is_what_the_vectors_take(store: EmbeddedStore) -> None:
     filled(store, 100)
     found(store, search("cosine", vectors(1)[0]))
     assert 100 * DIMENSIONS * 4 < store._vectors.memory_bytes < 100 * (DIMENSIONS * 4 * 1.25 + 200)
+
+
+def test_a_table_that_is_restored_to_an_instant_has_its_vectors(store: EmbeddedStore) -> None:
+    store.execute(SetRecovery("notes"))
+    held = filled(store, 20)
+    restored = replace(TABLE, name="restored")
+    store.execute(RestoreTable("notes", restored))
+    query = vectors(1, seed=5)[0]
+    given = store.execute(replace(search("cosine", query, 5), table="restored")).matches
+    assert [match["pk"] for match, _ in given] == [key for key, _ in exact(held, "COSINE", query, 5)]
+    store.verify()

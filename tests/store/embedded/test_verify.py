@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from tests.store.embedded.support import BY_OWNER, TABLE, OpenStore, note
 
@@ -47,3 +49,15 @@ def test_a_disagreement_is_named(store: EmbeddedStore, damage: str, finding: str
     store._writer.connection.execute(damage)
     with pytest.raises(StoreDamaged, match=f"table notes, {finding}"):
         store.verify()
+
+
+def test_a_stream_does_not_have_to_fit_into_memory(open_store: OpenStore) -> None:
+    store = open_store()
+    store.execute(CreateTable(FULL))
+    for number in range(200):
+        store.execute(note(number, owner="o", rank=number, text="x" * 20_000))
+    tracemalloc.start()
+    store.verify()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200 * 20_000 / 4

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.wire.bulk.conftest import Bulk, asked, tasks
 from tests.wire.support import TASKS, Caller, task
+from tests.wire.test_vectors import definition, index, item, search
 
 from partita import EmbeddedStore
 from partita.errors import TokenMismatch, ValidationFailed
@@ -117,6 +118,15 @@ def test_the_stream_of_a_table_has_each_put(bulk: Bulk) -> None:
     records = bulk.call("GetRecords", ShardIterator=bulk.call("GetShardIterator", **at)["ShardIterator"])["Records"]
     assert [each["eventName"] for each in records] == ["INSERT", "INSERT", "MODIFY", "INSERT"]
     assert records[2]["dynamodb"]["OldImage"] == task("u", "00001", title="old")
+
+
+@pytest.mark.rule(54)
+def test_vectors_are_searched_after_a_load(bulk: Bulk) -> None:
+    bulk.call("CreateTable", **definition(index()))
+    bulk.put("v.json", *({"Item": item(str(number), number, 1, tenant="t")} for number in range(1, 4)))
+    (usage,) = bulk.ended(TableName="notes")["BulkOperationUsage"]
+    assert usage["VectorIndexes"]["near"]["BulkPutVectorBytes"] > 0
+    assert len(search(bulk.call)["SearchResults"]) == 3
 
 
 @pytest.mark.rule(57)

@@ -185,7 +185,10 @@ def _is_taken(error: PartitaError) -> bool:
 def application(
     event: Event, user_id: str, now: datetime, applicant: Applicant = NAMELESS, earlier: Request | None = None
 ) -> Plan[Application]:
-    """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced."""
+    """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced.
+
+    An event that says that it is finished was finished by a worker whose clock is ahead: it is looked after again.
+    """
     request_id = new_ulid()
     request = Request(
         request_id=request_id,
@@ -202,7 +205,10 @@ def application(
     )
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request_id, ttl=event.expires_at)
     locked = add_lock(lock) if earlier is None else replace_lock(lock, earlier.request_id)
-    write = accept(Plan(request, locked, add_request(request), *logged(event, request_id, Status.RECEIVED, None, now)))
+    is_finished = event.status is EventStatus.FINISHED
+    kept = [activate_event(ActiveEvent(event_id=event.event_id, applied=request_id))] if is_finished else []
+    log = logged(event, request_id, Status.RECEIVED, None, now)
+    write = accept(Plan(request, locked, add_request(request), *log, *kept))
     return Plan(Application(request, is_new=True), write)
 
 

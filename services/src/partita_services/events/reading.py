@@ -12,7 +12,7 @@ from partita import Get, Procedure
 from partita.errors import ItemMissing
 from partita_services.events.changes.model import description_of
 from partita_services.events.model import Event, Request, Seats, event_by_id, request_by_id, seats_of
-from partita_services.events.terms import EventStatus
+from partita_services.events.terms import EventStatus, EventType
 
 
 class EventFound(Struct, frozen=True):
@@ -35,8 +35,9 @@ class Phase(StrEnum):
 
 
 def phase_of(event: Event, now: datetime) -> Phase:
-    """Where an event stands."""
-    if event.status is not EventStatus.ACTIVE:
+    """Where an event stands. First come takes requests until it closes, also where a wrong clock has finished it."""
+    is_early = event.event_type is EventType.FIRST_COME and now < event.closes_at
+    if event.status is EventStatus.CANCELLED or (event.status is EventStatus.FINISHED and not is_early):
         return Phase(event.status)
     if now < event.opens_at:
         return Phase.UPCOMING

@@ -91,6 +91,13 @@ def lost(event: Event, place: QueuePlace, attempt: Attempt, reason: Reason) -> t
     return move, *_logged(event, place, attempt, Status.REJECTED, reason)
 
 
+def too_late(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
+    """The entry comes after the draw has begun. One that takes part in it was delivered again, and stays."""
+    because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(Reason.CLOSED))
+    move = _moved(RequestLife.reject, event, place, attempt, *because).when(_SHARD.ne(event.event_id))
+    return move, *_logged(event, place, attempt, Status.REJECTED, Reason.CLOSED)
+
+
 def waits(event: Event, place: QueuePlace, attempt: Attempt, position: int) -> tuple[Action, ...]:
     """The request has none, and a position on the waiting list, from 1."""
     reason = Reason.WAITING_LIST
@@ -153,7 +160,7 @@ def logged(event: Event, request_id: str, status: Status, reason: Reason | None,
     return (log_step(entry(request_id, status, API, now, reason, expires_at=event.expires_at)),)
 
 
-def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attempt, *changes: Change) -> Action:
+def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attempt, *changes: Change) -> Update[Request]:
     arrival = place.arrival
     if arrival.is_redelivered:  # it may say why an earlier try failed
         said = {change.path for change in changes}

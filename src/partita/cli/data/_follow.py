@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias, TypeVar
 
+from partita._sqlite import CommitNotice
 from partita.change import Consumer, Lag, SqliteProjection
 from partita.cli._data_folder import EMBEDDED, DataFolder
 from partita.errors import PartitaError, RebuildRequired, StoreDamaged
@@ -18,6 +20,9 @@ from partita.store import Store
 logger: Final = logging.getLogger("partita.change")
 
 POLL_SECONDS: Final = 0.1
+"""How often a stream is read that others write to all the time."""
+IDLE_SECONDS: Final = 10.0
+"""How often one is read to which, as far as is known, nobody has written."""
 REMOTE_POLL_SECONDS: Final = 1.0
 """DynamoDB Streams lets a shard be read five times a second."""
 RETRY_SECONDS: Final = 5.0
@@ -78,9 +83,11 @@ def projecting(
             if service.projection is not None:
                 sink = opened.enter_context(closing(_open_or_rebuild(service.projection.open, _path_of(service, data))))
                 projections[service.name] = OpenProjection(sink, Consumer(store, service.projection.table, sink))
-        poll_seconds = POLL_SECONDS if data.store == EMBEDDED else REMOTE_POLL_SECONDS
         consumers = {f"projection of {name}": part.consumer for name, part in projections.items()}
-        opened.enter_context(following(consumers, troubles, poll_seconds=poll_seconds))
+        if data.store == EMBEDDED:
+            opened.enter_context(following(consumers, troubles, file=data.database))
+        else:
+            opened.enter_context(following(consumers, troubles, poll_seconds=REMOTE_POLL_SECONDS))
         yield projections
 
 
@@ -95,44 +102,78 @@ def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
         return open_at(path)
 
 
+class Pace:
+    """When a stream is read again: after each commit to a file, but not more often than so; without one, so often."""
+
+    def __init__(
+        self, seconds: float, notice: CommitNotice | None = None, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.is_over = threading.Event()
+        self._seconds = seconds
+        self._notice = notice
+        self._clock = clock
+        self._read_at = 0.0
+
+    def wait(self) -> None:
+        """Wait until it is time to read again, or to stop."""
+        if self._notice is None:
+            self.is_over.wait(self._seconds)
+            return
+        self._notice.wait(IDLE_SECONDS)
+        self.is_over.wait(max(0.0, self._read_at + self._seconds - self._clock()))
+        self._read_at = self._clock()
+
+    def stop(self) -> None:
+        """Wait no longer."""
+        self.is_over.set()
+        if self._notice is not None:
+            self._notice.wake()
+
+
 @contextmanager
 def following(
-    consumers: Mapping[str, Follower], troubles: Troubles | None = None, *, poll_seconds: float = POLL_SECONDS
+    consumers: Mapping[str, Follower],
+    troubles: Troubles | None = None,
+    *,
+    poll_seconds: float = POLL_SECONDS,
+    file: Path | None = None,
 ) -> Iterator[None]:
     """Run consumers, each in a thread, until the block ends; the batch of each is finished.
 
-    `troubles` says all the time which of them cannot go on, by their names.
+    `troubles` says all the time which of them cannot go on, by their names. Where all that they read is in a `file`,
+    they read after each commit to it.
     """
-    stop = threading.Event()
     seen: Troubles = {} if troubles is None else troubles
+    paces = [Pace(poll_seconds, None if file is None else CommitNotice(file)) for _ in consumers]
     threads = [
-        threading.Thread(target=_follow, args=(name, consumer, stop, seen, poll_seconds))
-        for name, consumer in consumers.items()
+        threading.Thread(target=_follow, args=(name, consumer, pace, seen))
+        for pace, (name, consumer) in zip(paces, consumers.items(), strict=True)
     ]
     for thread in threads:
         thread.start()
     try:
         yield
     finally:
-        stop.set()
+        for pace in paces:
+            pace.stop()
         for thread in threads:
             thread.join()
 
 
-def _follow(name: str, consumer: Follower, stop: threading.Event, troubles: Troubles, poll_seconds: float) -> None:
+def _follow(name: str, consumer: Follower, pace: Pace, troubles: Troubles) -> None:
     """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
 
     def idle() -> None:
         troubles.pop(name, None)
-        stop.wait(poll_seconds)
+        pace.wait()
 
-    while not stop.is_set():
+    while not pace.is_over.is_set():
         try:
-            _run_or_rebuild(consumer, stop, idle)
+            _run_or_rebuild(consumer, pace.is_over, idle)
         except Exception as error:  # whatever a sink is in trouble with: full disks and broken files get better
             troubles[name] = error.code if isinstance(error, PartitaError) else type(error).__name__
             logger.exception("The %s cannot follow its change stream, and is tried again.", name)
-            stop.wait(RETRY_SECONDS)
+            pace.is_over.wait(RETRY_SECONDS)
 
 
 def _run_or_rebuild(consumer: Follower, stop: threading.Event, idle: Callable[[], object]) -> None:

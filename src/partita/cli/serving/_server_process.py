@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
-import uvicorn
 from fastapi.concurrency import run_in_threadpool
 from msgspec.structs import replace
 
 from partita.app import RequestMetrics
 from partita.cli._listen import connection_config, log_outages
 from partita.cli._names import named
+from partita.cli._quiet_server import QuietServer
 from partita.cli.data import reading_projections
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
 from partita.cli.serving._served_app import ServedApp, ServeSettings, make_app, opened_resources
@@ -61,7 +61,7 @@ def run_server(
         SharingServer(served, listener, board, number, channel).run(sockets=[])
 
 
-class SharingServer(uvicorn.Server):
+class SharingServer(QuietServer):
     """A server that shares its socket with other processes. The supervisor has it stop, and no signal."""
 
     def __init__(

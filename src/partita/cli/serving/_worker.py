@@ -96,7 +96,7 @@ class WorkerPool:
         self, workers: int, services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None
     ) -> None:
         self._work = (services, data, url, lake)
-        self._stopping = threading.Event()
+        self._stop, self._stopping = _SPAWN.Pipe()
         self._processes = [self._start() for _ in range(workers)]
         self._watcher = threading.Thread(target=self._watch)
         self._watcher.start()
@@ -107,7 +107,11 @@ class WorkerPool:
         return process
 
     def _watch(self) -> None:
-        while not self._stopping.wait(RESTART_SECONDS):
+        """Sleep until one dies, and replace it after a while."""
+        while True:
+            connection.wait([self._stopping, *(process.sentinel for process in self._processes)])
+            if self._stopping.poll(RESTART_SECONDS):
+                return
             for number, process in enumerate(self._processes):
                 if process.exitcode is not None:
                     logger.warning("Worker %s ended with %s, and is replaced.", process.pid, process.exitcode)
@@ -115,8 +119,9 @@ class WorkerPool:
 
     def stop(self) -> None:
         """Have all of them finish what they have begun."""
-        self._stopping.set()
+        self._stop.close()
         self._watcher.join()
+        self._stopping.close()
         for process in self._processes:
             process.terminate()
         for process in self._processes:

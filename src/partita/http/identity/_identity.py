@@ -22,6 +22,7 @@ from partita.http.identity._caller import (
     check_user_id,
     refusing_tokens,
 )
+from partita.http.identity._own_tokens import own_claims
 from partita.http.identity._token_policy import TokenKey, TokenPolicy
 from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock, system_clock
@@ -115,6 +116,8 @@ def _signed(token: str, policy: TokenPolicy) -> Mapping[str, Any]:
     secret = policy.secret_of(_key_id(token.partition(".")[0]))
     if secret is None:
         raise jwt.InvalidSignatureError
+    if (usual := own_claims(token, secret)) is not None:
+        return MappingProxyType(usual)
     claims: dict[str, Any] = jwt.decode(
         token,
         secret,

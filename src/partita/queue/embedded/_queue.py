@@ -15,7 +15,7 @@ from typing import Any, Final, Self, TypeVar
 import apsw
 
 from partita import _sqlite
-from partita._sqlite import GroupCommit, Handler, ProcessLock
+from partita._sqlite import CommitNotice, GroupCommit, Handler, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError
 from partita.queue import _interface as requests
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
@@ -30,6 +30,7 @@ READS: Final[Mapping[type, Handler]] = {
     requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,
+    _reads.GetNextVisible: _reads.get_next_visible,
     _reads.Verify: _reads.verify,
 }
 
@@ -43,7 +44,9 @@ WRITES: Final[Mapping[type, Handler]] = {
 }
 
 POLL_SECONDS: Final = 0.02
-"""How often a receiver looks for messages: other processes send, too, and looking takes microseconds."""
+"""How often a task looks for messages: other processes send, too, and looking takes microseconds."""
+LOOK_SECONDS: Final = 1.0
+"""How often a thread does that nobody tells of a message: clocks may be set."""
 ERASE_EVERY: Final = 60 * MICROSECONDS
 """How long a receiver that finds nothing leaves what was deleted in the log."""
 
@@ -83,6 +86,7 @@ class EmbeddedQueue:
         self._commits_erased = 0
         self._erase_at = 0
         self._reading = threading.RLock()
+        self._local = threading.local()
         self._reads: Mapping[type, Handler] = READS
         max_receives = (policy or QueuePolicy()).max_receives
         if not Path(path).parent.is_dir():
@@ -146,13 +150,33 @@ class EmbeddedQueue:
             raise _advising(error) from error.__cause__
 
     def _receive(self, request: Receive) -> tuple[Message, ...]:
-        for pause in self._polls(request):
-            if pause:
-                (self._sleep or time.sleep)(pause)
-            elif messages := self._commit.run(request):
+        polls = self._polls(request) if self._sleep is not None or not request.wait else self._waits(request)
+        for pause in polls:
+            if pause and self._sleep is not None:
+                self._sleep(pause)
+            elif not pause and (messages := self._commit.run(request)):
                 return messages  # type: ignore[no-any-return]
         self._when_idle()
         return ()
+
+    def _waits(self, request: Receive) -> Iterator[float]:
+        """Wait for commits until the time is over, or for a message that comes back; 0 as in `_polls`."""
+        notice = self._notice()
+        until = time.monotonic() + request.wait
+        while True:
+            if self._read(_reads.IsReady()):
+                yield 0.0
+            if (left := until - time.monotonic()) <= 0:
+                return
+            notice.wait(min(left, self._read(_reads.GetNextVisible()), LOOK_SECONDS))
+
+    def _notice(self) -> CommitNotice:
+        """That of this thread: two that share one would miss what the other was told."""
+        try:
+            notice: CommitNotice = self._local.notice
+        except AttributeError:
+            notice = self._local.notice = CommitNotice(self.path)
+        return notice
 
     async def _receive_async(self, request: Receive) -> tuple[Message, ...]:
         for pause in self._polls(request):
@@ -210,6 +234,7 @@ class EmbeddedQueue:
             if self._closed:
                 return
             self._closed = True
+            self._local = threading.local()
             self._reader.connection.close()
         self._commit.close()
         if self._commit.commits:

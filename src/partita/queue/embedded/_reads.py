@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from partita.errors import StoreDamaged
-from partita.queue._interface import Create, DeadLetter, GetStats, QueueRequest, QueueStats, ReadDead
+from partita.queue._interface import (
+    MAX_HIDDEN_SECONDS,
+    Create,
+    DeadLetter,
+    GetStats,
+    QueueRequest,
+    QueueStats,
+    ReadDead,
+)
 from partita.queue.embedded._file import DAMAGED, MICROSECONDS, QueueConnection
 
 _WRONG_GROUPS: Final = """
@@ -24,6 +32,16 @@ class IsReady(QueueRequest[bool], frozen=True):
 def is_ready(reader: QueueConnection, request: IsReady) -> bool:  # noqa: ARG001 - has no fields
     """Look for a group that is not held back."""
     return bool(reader.rows("SELECT 1 FROM groups WHERE held_until NOT BETWEEN ? AND ? LIMIT 1", *reader.hidden()))
+
+
+class GetNextVisible(QueueRequest[float], frozen=True):
+    """In how many seconds the next message that is hidden may be received; without one, in as many as it can be."""
+
+
+def get_next_visible(reader: QueueConnection, request: GetNextVisible) -> float:  # noqa: ARG001 - has no fields
+    """Look for the group that is held back for the shortest time."""
+    [(first,)] = reader.rows("SELECT min(held_until) FROM groups WHERE held_until BETWEEN ? AND ?", *reader.hidden())
+    return MAX_HIDDEN_SECONDS if first is None else max(first - reader.now(), 0) / MICROSECONDS
 
 
 def find(reader: QueueConnection, request: Create) -> None:

@@ -244,6 +244,8 @@ def _usage(table: str, region: str, progress: Progress) -> Requests[Json]:
     for name, size in progress.index_bytes.items():
         kind = "LocalSecondaryIndexes" if name in local else "GlobalSecondaryIndexes"
         body.setdefault(kind, {})[name] = {"BulkPutBytes": size}
+    if progress.vector_bytes:
+        body["VectorIndexes"] = {name: {"BulkPutVectorBytes": size} for name, size in progress.vector_bytes.items()}
     return body
 
 

@@ -13,7 +13,7 @@ from tests.recipes.interleaving import overtaken
 from tests.services.commitcollect.strava_model import ATHLETE, SUBSCRIPTION
 from tests.services.commitcollect.world import SETTINGS, WEBHOOK, World, event, new_world, queued_world, revocation
 
-from partita import AsyncSession
+from partita import AsyncSession, put
 from partita.app import build_app
 from partita.errors import ItemMissing
 from partita.http import AppState, Identity
@@ -30,6 +30,7 @@ from partita_services.commitcollect.jobs.webhook_limits import (
 )
 from partita_services.commitcollect.jobs.worker import work_once
 from partita_services.commitcollect.strava.interface import ReadActivity, ReadAthlete
+from partita_services.commitcollect.strava.model import Tickets
 from partita_services.commitcollect.work import TryLater
 
 pytestmark = pytest.mark.req("C04")
@@ -187,6 +188,17 @@ def test_a_day_has_a_share_of_its_own() -> None:
         world.clock.advance(later.value.seconds)
         assert world.clock() % 86_400 == 0
         assert world.do(take_look(world.app, world.user_id)) == tickets[-1] + 1
+
+
+def test_a_day_ends_also_where_a_quarter_of_an_hour_has_more() -> None:
+    with new_world() as world:
+        world.log_in()
+        quarter = int(world.clock()) // QUARTER
+        today = {"quarter": quarter, "looks": 1, "looks_today": LOOKS_PER_DAY}
+        world.db.run(put(Tickets(user_id=world.user_id, issued=LOOKS_PER_DAY, **today)))
+        with pytest.raises(TryLater) as later:
+            world.do(take_look(world.app, world.user_id))
+        assert (world.clock() + later.value.seconds) % 86_400 == 0
 
 
 def _look(world: World) -> int:

@@ -124,6 +124,16 @@ def test_a_worker_that_waits_looks_now_and_then_and_after_each_job(world: World,
     assert announcer.announce() == 1
 
 
+def test_a_worker_whose_clock_was_set_back_announces_at_once(world: World, notices: EmbeddedQueue) -> None:
+    announcer = Announcer(world.db, with_sender(world, notices, []))
+    world.clock.advance(86_400)
+    announcer.announce()
+    world.clock.advance(-86_400)
+    world.commit(target=3_000)
+    train(world, 1)
+    assert announcer.announce() == 1
+
+
 def test_where_another_program_reads_the_queue_they_stay_in_it(world: World, notices: EmbeddedQueue) -> None:
     world.commit(target=3_000)
     train(world, 1)

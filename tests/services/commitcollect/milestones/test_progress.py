@@ -63,7 +63,7 @@ def test_each_metric_adds_up_its_own(world: World, metric: Metric, expected: flo
 
 @pytest.mark.req("C11")
 def test_both_ends_of_the_window_count_and_nothing_beyond(world: World) -> None:
-    edges = ("2025-12-31T23:59:59", "2026-01-01T00:00:00", "2026-01-02T23:59:59", "2026-01-03T00:00:00")
+    edges = ("2025-12-31T23:59:59", "2026-01-01T00:00:00", "2026-01-02T23:59:59.999999", "2026-01-03T00:00:00")
     for number, instant in enumerate(edges):
         world.db.run(put(workout(world, number, datetime.fromisoformat(instant).replace(tzinfo=UTC))))
     progress = progress_of(world, starts_on=TODAY, ends_on=TODAY + timedelta(days=1))

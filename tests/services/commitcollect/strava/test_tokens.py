@@ -15,6 +15,7 @@ from tests.services.commitcollect.strava_model import ATHLETE, LIFETIME
 from tests.services.commitcollect.world import TRACE, World, new_world, queued_world
 
 from partita import f
+from partita.errors import ConditionFailed
 from partita.store import ScanTable
 from partita_services.commitcollect.bootstrap import SERVICE
 from partita_services.commitcollect.jobs.ingest import IngestOutcome, ingest
@@ -25,7 +26,7 @@ from partita_services.commitcollect.strava.model import RateLimit, save_limit
 from partita_services.commitcollect.strava.tokens import ConnectionLost, call_as_user, refreshed
 from partita_services.commitcollect.strava.vault import SealBroken, Vault
 from partita_services.commitcollect.work import TryLater, do
-from partita_services.commitcollect.writes import change_connection
+from partita_services.commitcollect.writes import change_connection, drop_connection
 
 
 @pytest.fixture
@@ -50,6 +51,20 @@ def test_tokens_are_refreshed_five_minutes_before_they_expire(world: World) -> N
     assert world.connection.generation == 2
     assert world.do(read_athlete(world)).id == ATHLETE
     assert world.strava.refreshes == {"refresh-1": 1}
+
+
+@pytest.mark.req("C02")
+def test_a_worker_whose_clock_was_ahead_and_who_died_does_not_keep_others_from_refreshing(world: World) -> None:
+    """Its claim would last for a day; one of a clock that is a little ahead is waited for."""
+    world.strava.expire()
+    for ahead, is_waited_for in ((20, True), (86_400, False)):
+        until = int((world.clock() + ahead + 30) * 1000)
+        world.db.run(change_connection(world.connection, f(Connection.refreshing_until).set(until)))
+        if is_waited_for:
+            with pytest.raises(TryLater):
+                world.do(read_athlete(world))
+        else:
+            assert world.do(read_athlete(world)).id == ATHLETE
 
 
 @pytest.mark.req("C02")
@@ -213,3 +228,12 @@ def test_tokens_of_a_key_that_was_lost_ask_the_user_to_connect_again(world: Worl
     assert world.do(ingest(app, world.user_id, "1", TRACE)) is IngestOutcome.NOT_CONNECTED
     assert world.connection.state is ConnectionState.RECONNECT
     assert len(world.strava.requests) == 1
+
+
+@pytest.mark.req("C05")
+def test_who_connects_again_while_an_earlier_connection_is_dropped_stays_connected(world: World) -> None:
+    before = world.connection
+    world.log_in()
+    with pytest.raises(ConditionFailed):
+        world.db.run(drop_connection(before))
+    assert world.connection.link_id != before.link_id

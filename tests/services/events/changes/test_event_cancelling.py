@@ -21,7 +21,7 @@ from partita_services.events.changes.event_cancelling import DrawGoesOn, cancel_
 from partita_services.events.changes.model import NOTICES, RequestNews
 from partita_services.events.changes.notices import send_notices, sender_of
 from partita_services.events.draws.draw import DrawRefused, hold_draw
-from partita_services.events.model import Event, active_event, event_by_id, log_of
+from partita_services.events.model import ActiveEvent, Event, active_event, event_by_id, log_of
 from partita_services.events.queueing.sweeper import Sweeper
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
@@ -106,7 +106,7 @@ def test_a_sweeper_that_read_the_event_before_does_not_undo_it(
     event = opened(db, capacity=1)
     db.run(cancel_whole_event(event.event_id, "Rain.", NOW))
     fake_clock.advance(7_200)
-    sweeper._sweep_event(event)  # as it was
+    sweeper._sweep_event(event, ActiveEvent(event_id=event.event_id))  # as it was
     assert (stored(db, event).status, db.run(active_event(event.event_id)) is None) == (EventStatus.CANCELLED, False)
 
 

@@ -89,6 +89,7 @@ def test_who_comes_after_the_draw_is_too_late(db: Session, queue: Queue) -> None
     (late,) = sent(db, queue, event, "late")
     Worker(db, queue, "w1").serve()
     assert (current(db, late).status, current(db, late).error_code) == (Status.REJECTED, Reason.CLOSED)
+    assert seats(db, event).entered == 2
 
 
 def test_held_twice_it_is_the_same(db: Session) -> None:

@@ -89,6 +89,21 @@ def test_the_entries_are_frozen_before_the_value_is_known(db: Session, sweeper: 
     assert problems_of(as_json(found), event.commitment, VALUE) == []
 
 
+def test_an_entry_that_is_delivered_again_while_the_value_is_waited_for_stays(
+    db: Session, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    """The worker that had it died before it could say so."""
+    event, requests = lottery(db, entropy_source=SOURCE)
+    fake_clock.advance(60)
+    sweeper.sweep()
+    now = instant(fake_clock())
+    again = [Arrival(r.request_id, r.user_id, now.timestamp(), is_redelivered=True) for r in requests[:2]]
+    db.run(decide(event, again, attempt(now)))
+    found = db.run(hold_draw(event.event_id, now, VALUE))
+    assert sorted(found.order) == sorted(request.request_id for request in requests)
+    assert problems_of(as_json(found), event.commitment, VALUE) == []
+
+
 def test_a_value_that_was_given_stays(db: Session, fake_clock: FakeClock) -> None:
     event, _ = lottery(db, entropy_source=SOURCE)
     db.run(hold_draw(event.event_id, event.closes_at))

@@ -9,14 +9,16 @@ from tests.services.events.acting import applied, check_first_come, current, in_
 
 from partita import Session
 from partita.queue import Acknowledge, GetStats, Queue, Receive
-from partita.store import ScanTable
+from partita.store import ScanTable, TransactWriteItems
 from partita.testing import Crash, FakeClock, FaultyStore
+from partita_services.events.draws.model import draw_of
 from partita_services.events.model import active_events, event_by_id
 from partita_services.events.queueing.messages import sending
 from partita_services.events.queueing.sender import mark
 from partita_services.events.queueing.sweeper import EVERY, LEASE, Sweeper
 from partita_services.events.queueing.worker import Worker
-from partita_services.events.terms import EventStatus, EventType, Status
+from partita_services.events.reading import Phase, phase_of
+from partita_services.events.terms import EventStatus, EventType, Status, instant
 
 pytestmark = pytest.mark.req("E07")
 
@@ -139,8 +141,125 @@ def test_an_event_is_finished_when_it_is_closed_and_all_is_decided(
     worker.serve()
     sweeper.sweep()
     assert _status(db, event.event_id) is EventStatus.FINISHED
+    assert len(db.run(active_events()).items) == 1
+    sweeper.sweep()
     assert db.run(active_events()).items == ()
     sweeper.sweep()
+
+
+def test_a_worker_whose_clock_was_set_back_by_a_day_goes_on_at_once(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    fake_clock.advance(86_400)
+    sweeper.sweep_if_due()
+    fake_clock.advance(-86_400)
+    (request,) = applied(db, event, "a")  # and then the server died
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    sweeper.sweep_if_due()
+    assert current(db, request).status is Status.QUEUED
+
+
+def test_a_worker_that_dies_with_a_clock_ahead_does_not_keep_others_from_sweeping(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    event = opened(db, capacity=1)
+    _ahead(db, queue).sweep_if_due()
+    (request,) = applied(db, event, "a")  # and then the server died
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    sweeper.sweep_if_due()
+    assert current(db, request).status is Status.QUEUED
+
+
+def test_what_was_sent_again_with_a_clock_ahead_is_sent_again_when_it_is_lost(
+    db: Session, queue: Queue, fake_clock: FakeClock
+) -> None:
+    event, ahead = opened(db, capacity=1), 86_400.0
+    sweeper = Sweeper(Session(db.store, clock=lambda: fake_clock() + ahead), queue, "w1")
+    applied(db, event, "a")
+    assert sweeper.sweep() == 1
+    queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
+    ahead = 0.0
+    fake_clock.advance(600)
+    assert sweeper.sweep() == 1
+
+
+def test_a_draw_that_was_begun_with_a_clock_ahead_and_cut_off_is_gone_on_with(
+    db: Session, queue: Queue, store: FaultyStore, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event = opened(db, 1, EventType.LOTTERY, closes_in=60, draws_itself=True)
+    (request,) = sent(db, queue, event, "a")
+    worker.serve()
+    store.crash_after(1, on=TransactWriteItems)
+    with pytest.raises(Crash):
+        _ahead(db, queue).sweep()
+    draw = db.run(draw_of(event.event_id))
+    assert draw is not None
+    assert draw.revealed_at is None
+    sweeper.sweep()
+    assert current(db, request).status is Status.SUCCEEDED
+
+
+def _ahead(db: Session, queue: Queue) -> Sweeper:
+    """The sweeper of a worker whose clock is a day ahead."""
+    clock = db.context.clock
+    return Sweeper(Session(db.store, clock=lambda: clock() + 86_400), queue, "ahead")
+
+
+@pytest.mark.parametrize("sweeps", range(4))
+def test_an_open_event_that_a_clock_finishes_too_early_loses_no_request(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock, sweeps: int
+) -> None:
+    """Whoever applies after it, and is not sent because the server dies, is found all the same."""
+    event, ahead = opened(db, capacity=1), _ahead(db, queue)
+    for _ in range(sweeps):
+        ahead.sweep()
+    found = db.run(event_by_id(event.event_id))
+    assert found is not None
+    assert phase_of(found, instant(fake_clock())) is Phase.OPEN
+    (request,) = applied(db, found, "a")  # and then the server died
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    ahead.sweep()
+    sweeper.sweep()
+    assert current(db, request).status is Status.QUEUED
+    worker.serve()
+    check_first_come(db, event, 1, [request.request_id])
+
+
+def test_who_applies_while_a_clock_finishes_the_event_is_not_forgotten(
+    db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
+) -> None:
+    """A server that knows the event as it was a moment ago takes a request, and dies; so does one that knows more."""
+    event, ahead = opened(db, capacity=1), _ahead(db, queue)
+    ahead.sweep()
+    (request,) = applied(db, event, "a")
+    ahead.sweep()
+    finished = db.run(event_by_id(event.event_id))
+    assert finished is not None
+    (other,) = applied(db, finished, "b")
+    ahead.sweep()
+    fake_clock.advance(LEASE.total_seconds() + 1)
+    sweeper.sweep()
+    assert [current(db, each).status for each in (request, other)] == [Status.QUEUED] * 2
+
+
+def test_an_event_that_is_finished_is_forgotten_in_the_end(
+    db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
+) -> None:
+    event, ahead = opened(db, capacity=1, closes_in=60), _ahead(db, queue)
+    ahead.sweep()
+    finished = db.run(event_by_id(event.event_id))
+    assert finished is not None
+    (request,) = applied(db, finished, "a")
+    queue.execute(sending([request]))
+    worker.serve()
+    fake_clock.advance(60 + LEASE.total_seconds() + 1)
+    left = []
+    for _ in range(3):
+        left.append(len(db.run(active_events()).items))
+        sweeper.sweep()
+    assert left == [1, 1, 0]
+    assert phase_of(finished, instant(fake_clock())) is Phase.FINISHED
 
 
 def test_a_lottery_is_not_finished_before_its_draw(

@@ -37,7 +37,7 @@ class Announcer:
     def announce(self, *, is_due: bool = False) -> int:
         """Forward and send what waits, if it is time; how many were sent."""
         now = self._tools.application.clock()
-        if not is_due and now < self._due:
+        if not is_due and now < self._due <= now + EVERY.total_seconds():  # later still: the clock was set back
             return 0
         self._due = now + EVERY.total_seconds()
         do(forward_notices(), self._db, self._tools)

@@ -112,10 +112,10 @@ def refreshed(app: Application, connection: Connection) -> Work[Connection]:
 
 
 def _claim(app: Application, connection: Connection) -> Update[Connection]:
-    """Be the one who refreshes these tokens."""
+    """Be the one who refreshes these tokens. A claim that ends too late to be true was made by a wrong clock."""
     now = int(app.clock() * 1000)
     until = f(Connection.refreshing_until)
-    nobody_does = any_of(until.missing(), until.le(now))
+    nobody_does = any_of(until.missing(), until.le(now), until.gt(now + 2 * LEASE_MS))
     return _still_at(connection, until.set(now + LEASE_MS)).when(nobody_does)
 
 

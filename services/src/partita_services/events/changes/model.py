@@ -80,9 +80,9 @@ def listing_of(opens_at: datetime, event_id: str) -> None:
     """An event's place in the list of all events."""
 
 
-@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (DeleteItem,)})
+@pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (PutItem, DeleteItem)})
 def finish_event(plan: Plan[Event]) -> Transaction:
-    """Mark an event as finished: every request is decided, or says that the event was cancelled."""
+    """Mark an event as finished, or forget it: every request is decided, or says that the event was cancelled."""
     return transact(*plan.actions)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
@@ -51,6 +51,10 @@ class Applicant(BaseModel):
     def _makes_sense(self) -> Self:
         if self.shows_name and self.display_name is None:
             raise ValueError("showsName needs a displayName")
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Itself: nothing of it changes, and FastAPI copies a default for every request."""
         return self
 
 

@@ -25,6 +25,7 @@ from partita_services.events.transitions import (
     entered,
     lost,
     max_decisions,
+    too_late,
     waits,
     won,
 )
@@ -120,8 +121,7 @@ def _transitions(
         if seats.is_cancelled:
             yield lost(event, place, attempt, Reason.EVENT_CANCELLED)
         elif event.event_type is EventType.LOTTERY:
-            is_late = seats.is_frozen
-            yield lost(event, place, attempt, Reason.CLOSED) if is_late else entered(event, place, attempt)
+            yield too_late(event, place, attempt) if seats.is_frozen else entered(event, place, attempt)
         elif number < free:
             yield won(event, place, attempt)
         elif event.has_waiting_list:

@@ -2,6 +2,11 @@
 
 Requests wait in shards of GSI2 until they have their place, so the shards of unfinished events are all that it reads:
 8 RCU for an event for which nobody waits. Nothing is scanned, and what is decided is not read.
+
+An event is looked after until two sweeps have found it over, since a worker's clock may be ahead, and others may still
+take requests:
+
+    ACTIVE --- it is over, and nobody waits ---> FINISHED --- nobody waits, and nobody has applied since ---> forgotten
 """
 
 from __future__ import annotations
@@ -11,7 +16,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
-from partita import Session, Span, delete, f, update
+from partita import Action, Session, Span, delete, f, put, update
 from partita.errors import LeaseHeld, TransactionCancelled
 from partita.operations import chunks
 from partita.queue import GetStats, Queue
@@ -22,6 +27,7 @@ from partita_services.events.draws.draw import DrawRefused, hold_draw
 from partita_services.events.draws.model import draw_of
 from partita_services.events.model import (
     LEASES,
+    ActiveEvent,
     Event,
     Request,
     active_event,
@@ -58,7 +64,7 @@ class Sweeper:
     def sweep_if_due(self) -> None:
         """Sweep, if it is some time since the last one and no other worker does it."""
         now = self._now()
-        if now < self._due:
+        if now < self._due <= now + EVERY:  # later still: the clock was ahead, and was set back
             return
         self._due = now + EVERY
         try:
@@ -70,10 +76,10 @@ class Sweeper:
     def sweep(self) -> int:
         """Send what was left behind once more, and mark events that are finished; returns how many were sent."""
         active = self._session.run(active_events().walk(max_items=MAX_ACTIVE))
-        events = [self._session.run(event_by_id(each.event_id)) for each in active]
-        return sum(self._sweep_event(event) for event in events if event is not None)
+        events = [(self._session.run(event_by_id(each.event_id)), each) for each in active]
+        return sum(self._sweep_event(event, each) for event, each in events if event is not None)
 
-    def _sweep_event(self, event: Event) -> int:
+    def _sweep_event(self, event: Event, active: ActiveEvent) -> int:
         """Only what has waited for a lease is looked at; when an event is closed, whether anybody waits at all."""
         if event.status is EventStatus.CANCELLED:
             return self._withdraw(event)
@@ -84,9 +90,14 @@ class Sweeper:
         self._draw_if_due(event)
         self._session.run(give_out(event, self._now()))
         is_over = event.event_type is EventType.FIRST_COME and event.closes_at < until
-        if is_over and not waiting and next(self._waiting(event, ALWAYS), None) is None:
+        if event.status is EventStatus.FINISHED and active.applied is not None:
+            self._keep(event, active)
+        elif (is_over or event.status is EventStatus.FINISHED) and not waiting and self._nobody_waits(event):
             self._finish(event)
         return len(stuck)
+
+    def _nobody_waits(self, event: Event) -> bool:
+        return next(self._waiting(event, ALWAYS), None) is None
 
     def _waiting(self, event: Event, queued_at: Span[datetime]) -> Iterator[Request]:
         for shard in waiting_shards(event.event_id):
@@ -100,7 +111,7 @@ class Sweeper:
     def _stuck(self, event: Event, waiting: Sequence[Request]) -> list[Request]:
         """Those that the queue never got; and those that it got and passed, which then are among the dead letters."""
         now, passed = self._now(), self._passed(event)
-        self._resent = {key: at for key, at in self._resent.items() if at + RESENT_AFTER > now}
+        self._resent = {key: at for key, at in self._resent.items() if at <= now < at + RESENT_AFTER}
         return [
             request
             for request in sorted(waiting, key=lambda request: request.queued_at)
@@ -137,18 +148,33 @@ class Sweeper:
             return
         draw, now = self._session.run(draw_of(event.event_id)), self._now()
         begins = draw is None and (event.draws_itself or event.entropy_source is not None)
-        is_due = event.closes_at <= now if begins else draw is not None and draw.drawn_at + LEASE < now
+        # Begun in the future: by a clock that is ahead, so that nobody knows whether it was cut off.
+        is_due = event.closes_at <= now if begins else draw is not None and abs(now - draw.drawn_at) > LEASE
         if is_due:
             with suppress(DrawRefused):  # not all entries are to be seen yet, and there is another sweep
                 self._session.run(hold_draw(event.event_id, now))
 
+    def _keep(self, event: Event, active: ActiveEvent) -> None:
+        """Somebody has applied since it was marked as finished: whether anybody waits is for the next sweep to see."""
+        seen = f(ActiveEvent.applied).eq(active.applied)
+        self._write(event, put(ActiveEvent(event_id=event.event_id)).when(seen))
+
     def _finish(self, event: Event) -> None:
-        at, status = event_by_id(event.event_id), f(Event.status)
-        done = update(at, status.set(EventStatus.FINISHED)).when(status.ne(EventStatus.CANCELLED))
+        """Mark it as finished; where it is, forget it, unless somebody has applied since."""
+        if event.status is EventStatus.FINISHED:
+            self._write(event, delete(active_event(event.event_id)).when(f(ActiveEvent.applied).missing()))
+            return
+        status = f(Event.status)
+        at = event_by_id(event.event_id)
+        self._write(event, update(at, status.set(EventStatus.FINISHED)).when(status.ne(EventStatus.CANCELLED)))
+
+    def _write(self, event: Event, change: Action) -> None:
         try:
-            self._session.run(finish_event(Plan(event, done, delete(active_event(event.event_id)))))
+            self._session.run(finish_event(Plan(event, change)))
         except TransactionCancelled as cancelled:
-            if cancelled.cause is None:  # otherwise it was cancelled meanwhile, and the next sweep tells everybody
+            if (
+                cancelled.cause is None
+            ):  # otherwise it was cancelled or applied for meanwhile: the next sweep sees to it
                 raise
 
     def _now(self) -> datetime:

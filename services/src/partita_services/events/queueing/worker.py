@@ -47,7 +47,7 @@ def work(context: WorkerContext[Tools]) -> None:
         try:
             worker.serve(wait=WAIT_SECONDS)
             sweeper.sweep_if_due()
-            if context.session.context.clock() >= notices_due:
+            if not 0 < notices_due - context.session.context.clock() <= NOTICES_SECONDS:
                 send_notices(context.session, tools.notices, tools.send)
                 notices_due = context.session.context.clock() + NOTICES_SECONDS
         except TRANSIENT:

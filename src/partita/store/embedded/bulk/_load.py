@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from partita.errors import ConditionFailed, ValidationFailed
 from partita.expressions import Condition, validate_condition
 from partita.store._requests import PutItem, Request
+from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._planned_writes import TOO_LARGE, PlannedWrite, apply, encoded, plan
 from partita.store.embedded._table import Row, Table, entry_size
@@ -48,6 +49,7 @@ class LoadResponse(Struct):
     rejected: list[Rejected] = field(default_factory=list)
     size: int = 0
     index_sizes: dict[str, int] = field(default_factory=dict)
+    vector_sizes: dict[str, int] = field(default_factory=dict)
     units: float = 0.0
 
 
@@ -114,6 +116,8 @@ def _write_each(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
 def _count_planned(response: LoadResponse, planned: PlannedWrite) -> None:
     assert planned.after is not None  # noqa: S101 - it is a put
     _count(response, planned.table, planned.after, planned.size, planned.entries)
+    for name, _, size in _capacity.of_write(planned).vectors if planned.table.vectors else ():
+        response.vector_sizes[name] = response.vector_sizes.get(name, 0) + int(size)
 
 
 def _count(response: LoadResponse, table: Table, item: Item, size: int, entries: Sequence[Row]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import chain
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ _SQL_STREAMS: Final = (
     "SELECT id FROM streams WHERE table_id = ? AND complete AND closed_at IS NULL AND trimmed = 0 "
     "AND view IN ('NEW_IMAGE', 'NEW_AND_OLD_IMAGES')"
 )
+_SQL_LAST: Final = "DELETE FROM last WHERE hh = ? AND hk = ? AND rk = ? RETURNING sequence"
 
 
 def verify(connection: apsw.Connection, path: str) -> None:
@@ -61,25 +63,31 @@ def _wrong_streams(connection: apsw.Connection, table: Table) -> Iterator[str]:
     stream = connection.execute(_SQL_STREAMS, (table.id,)).get
     if stream is None:
         return
-    try:
-        replayed = _replayed(connection, table, stream)
-    except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
-        yield f"its stream cannot be read ({error})"
-        return
-    for row_id, blob in connection.execute(f"SELECT id, item FROM items_{table.id}"):
-        item = decode_item(blob)
-        if not equal(replayed.pop(table.item_columns(item), None), item):
-            yield f"row {row_id}: the stream says otherwise"
-    for _, hk, rk in replayed:
-        yield f"the item {(hk, rk)} of the stream is missing"
+    with closing(apsw.Connection("")) as last:  # a temporary file: a large stream does not have to fit into memory
+        try:
+            _replay(connection, table, stream, last)
+        except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
+            yield f"its stream cannot be read ({error})"
+            return
+        for row_id, blob in connection.execute(f"SELECT id, item FROM items_{table.id}"):
+            item = decode_item(blob)
+            sequence = last.execute(_SQL_LAST, table.item_columns(item)).get
+            new = connection.execute(f"SELECT new FROM changes_{stream} WHERE sequence = ?", (sequence,)).get
+            if new is None or not equal(decode_item(new), item):
+                yield f"row {row_id}: the stream says otherwise"
+        for hk, rk in last.execute("SELECT hk, rk FROM last"):
+            yield f"the item {(hk, rk)} of the stream is missing"
 
 
-def _replayed(connection: apsw.Connection, table: Table, stream: int) -> dict[KeyColumns, Item]:
-    items: dict[KeyColumns, Item] = {}
-    for keys, new in connection.execute(f"SELECT keys, new FROM changes_{stream} ORDER BY sequence"):
-        key = table.key_columns(decode_item(keys))
+def _replay(connection: apsw.Connection, table: Table, stream: int, last: apsw.Connection) -> None:
+    """Find the last change of each item that is there after all of them."""
+    last.pragma("synchronous", "off")
+    last.execute("CREATE TABLE last (hh, hk, rk, sequence, PRIMARY KEY (hh, hk, rk)) WITHOUT ROWID; BEGIN")
+    changes = f"SELECT sequence, keys, new FROM changes_{stream} ORDER BY sequence"
+    for sequence, keys, new in connection.execute(changes):
+        key: KeyColumns = table.key_columns(decode_item(keys))
         if new is None:
-            items.pop(key, None)
+            last.execute(_SQL_LAST, key)
         else:
-            items[key] = decode_item(new)
-    return items
+            decode_item(new)
+            last.execute("INSERT OR REPLACE INTO last VALUES (?, ?, ?, ?)", (*key, sequence))

@@ -1,0 +1,84 @@
+"""How fast Events accepts requests for one event, beside FastAPI that answers the same and stores nothing.
+
+Each request is of another user with a token of their own, so nothing is known of any before. When it is accepted it is
+stored and in the queue, both on the disk. There is no worker: it would take a core from the server.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from itertools import count, islice
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from bench._compare import THOROUGH, Bar, Comparison, compare
+from bench._load import loaded
+from bench._servers import started
+from partita.cli import DataFolder, identity_of
+from partita.http import Caller, Role
+
+REQUESTS: Final = 1_024
+USERS: Final = 64
+"""Who apply at the same time."""
+REPETITIONS: Final = 5
+LEAST: Final = 0.4
+
+_PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
+_PEER: Final = (
+    "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
+    "from bench._todo_peers import main; main(*sys.argv[2:])"
+)
+_numbers = count()
+
+
+def comparisons(folder: Path) -> Iterator[Comparison]:
+    """All measurements of this module."""
+    data = folder / "acceptance"
+    with ExitStack() as servers:
+        peer = [sys.executable, "-c", _PEER, str(Path(__file__).parents[1]), "accepting", str(folder)]
+        bare = servers.enter_context(started(peer, folder))
+        for processes, name in ((1, "one process"), (2, "two processes")):
+            with started(_events(data, processes), folder) as port:
+                event = _event(port, data)
+                applications = _applications(event, data)
+                yield compare(
+                    f"a request accepted by {name}, to bare FastAPI",
+                    Bar("at least", LEAST),
+                    loaded(port, iter(applications), REQUESTS, USERS),
+                    loaded(bare, applications[0], REQUESTS, USERS),
+                    repetitions=REPETITIONS,
+                )
+
+
+def _events(data: Path, processes: int) -> list[str]:
+    served = [sys.executable, "-c", _PARTITA, "serve", "events", "--data", str(data), "--rate-limit", "off"]
+    return [*served, "--workers", "0", "--no-seed", "--processes", str(processes), "--port"]
+
+
+def _event(port: int, data: Path) -> str:
+    """A new event that is open."""
+    now = datetime.now(UTC)
+    draft = {"name": "A", "eventType": "FIRST_COME", "capacityTotal": 100}
+    draft |= {"opensAt": now.isoformat(), "closesAt": (now + timedelta(hours=2)).isoformat()}
+    token = identity_of(DataFolder(data)).token(Caller("ada", Role.OPERATOR))
+    url, headers = f"http://127.0.0.1:{port}/events/api/events", {"Authorization": f"Bearer {token}"}
+    response = httpx.post(url, json=draft, headers=headers, timeout=60)
+    assert response.status_code == httpx.codes.CREATED, response.text
+    return str(response.json()["eventId"])
+
+
+def _applications(event: str, data: Path) -> list[bytes]:
+    """Requests for the event, each of a user who has made none: enough for the longest comparison."""
+    identity = identity_of(DataFolder(data))
+    users = islice(_numbers, (THOROUGH.longest + 1) * REPETITIONS * REQUESTS)
+    return [_message(event, identity.token(Caller(f"user-{user}"))) for user in users]
+
+
+def _message(event: str, token: str) -> bytes:
+    head = f"POST /events/api/events/{event}/requests HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    return f"{head}Authorization: Bearer {token}\r\nContent-Length: 0\r\n\r\n".encode()
