@@ -20,7 +20,7 @@ export function failed(error, retry, title = "This cannot be shown") {
     await retry();
     again.disabled = false;
   });
-  return el("div", { className: "in-place failed", role: "alert" }, el(document.querySelector("h1") ? "h2" : "h1", {}, title), el("p", {}, error.message), again);
+  return el("div", { className: "in-place failed", role: "alert" }, el(document.querySelector("h1:not(.loading)") ? "h2" : "h1", {}, title), el("p", {}, error.message), again);
 }
 
 // Shows what `load` gives in `place`: shapes while it takes, and why it cannot be shown with a way to try again. An error

@@ -161,7 +161,7 @@ async function start() {
   replace(who, el("span", { className: "name", dir: "auto", title: name }, name), el("button", { className: "button", type: "button", onclick: signOut }, "Sign out"));
   browse.hidden = false;
   list.wait();
-  replace(content, el("h1", { className: "hidden" }, "Accounts"), address.read().name ? skeleton(5) : null);
+  replace(content, el("h1", { className: "hidden loading" }, "Accounts"), address.read().name ? skeleton(5) : null);
   await listen();
   return Promise.all([list.load(), route({ focus: false })]);
 }

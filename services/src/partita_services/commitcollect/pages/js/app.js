@@ -40,7 +40,7 @@ async function read() {
 // Who is not logged in is welcome; what cannot be read is tried again, and nobody is logged out by that. It listens before
 // anything is read, so that no change falls between the two.
 async function start() {
-  replace(content, el("h1", { className: "hidden" }, "Milestones"), skeleton(3));
+  replace(content, el("h1", { className: "hidden loading" }, "Milestones"), skeleton(3));
   const [me, known] = await Promise.allSettled([api.me(), api.models()]);
   models = known.value ?? [];
   if (me.reason?.status === 401) return leave();

@@ -41,7 +41,7 @@ function leave() {
 // Everybody may read the models: the token is looked at when something is changed.
 async function show() {
   replace(session, el("span", { className: "name", dir: "auto" }, claims().sub), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
-  if (!list) replace(content, el("h1", { className: "hidden" }, "Models"), skeleton(3));
+  if (!list) replace(content, el("h1", { className: "hidden loading" }, "Models"), skeleton(3));
   await ask(api.models, draw, (error) => {
     if (error.status === undefined) throw error;
     if (list) toast(`This may be out of date. ${error.message}`, { wrong: true, action: ["Try again", show] });

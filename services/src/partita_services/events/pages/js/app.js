@@ -59,7 +59,7 @@ async function show() {
   const hash = location.hash || "#/";
   for (const link of nav.children) link.toggleAttribute("aria-current", isAt(link.getAttribute("href"), hash));
   const [pattern, page] = ROUTES.find(([each]) => each.test(hash));
-  const shown = { element: el("div", { className: "page" }, el("h1", { className: "hidden" }, "Events"), skeleton(4)), signal, say };
+  const shown = { element: el("div", { className: "page" }, el("h1", { className: "hidden loading" }, "Events"), skeleton(4)), signal, say };
   replace(content, shown.element);
   try {
     await page(shown, ...hash.match(pattern).slice(1).map(decoded));
