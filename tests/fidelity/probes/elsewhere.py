@@ -33,7 +33,7 @@ def a_backup_is_restored_into_a_new_table(api: Api) -> None:
     same(api("Scan", TableName=target)["Count"], 1)
 
 
-@probe(tier=2)
+@probe(rule=63, tier=2)
 def an_export_needs_recovery_to_a_point_in_time(api: Api) -> None:
     """It is unavailable where that is off."""
     arn = api("DescribeTable", TableName=api.table("hash"))["Table"]["TableArn"]
@@ -41,19 +41,24 @@ def an_export_needs_recovery_to_a_point_in_time(api: Api) -> None:
     refused(api, "ExportTableToPointInTime", kind=kind, TableArn=arn, S3Bucket="nowhere")
 
 
-@probe(tier=2, cases={"exports": ("ListExports", "ExportSummaries"), "imports": ("ListImports", "ImportSummaryList")})
+@probe(
+    63,
+    64,
+    tier=2,
+    cases={"exports": ("ListExports", "ExportSummaries"), "imports": ("ListImports", "ImportSummaryList")},
+)
 def exports_and_imports_are_listed(api: Api, operation: str, part: str) -> None:
     """There may be none."""
     holds(isinstance(api(operation).get(part, []), list), "there is no list")
 
 
-@probe(tier=2)
+@probe(rule=59, tier=2)
 def global_tables_of_the_first_kind_are_listed(api: Api) -> None:
     """There may be none."""
     holds(isinstance(api("ListGlobalTables")["GlobalTables"], list), "there is no list")
 
 
-@probe(tier=2)
+@probe(rule=59, tier=2)
 def scaling_of_a_table_is_described(api: Api) -> None:
     """By replica."""
     found = api("DescribeTableReplicaAutoScaling", TableName=api.table("hash"))["TableAutoScalingDescription"]
