@@ -56,6 +56,7 @@ from partita_services.commitcollect.writes import connect, join
 USER: Final = "ann"
 WORKERS: Final = 2
 MODEL: Final = "steam-locomotive"
+FIRST_LINK: Final = "link-0"
 TARGETS: Final = (1_000, 4_000, 12_000)
 OVERDUE: Final = timedelta(seconds=150)
 """After so long somebody who wonders where the activities are presses the button."""
@@ -84,7 +85,7 @@ class CommitCollect:
         self.athlete = Athlete(strava, Random(f"athlete {world.random.random()}"))
         world.truth.run(load_model(next(model for model in bundled() if model.model_id == MODEL)))
         at = datetime.fromtimestamp(START, UTC)
-        connection = self._linked(tools_of(world, Process(world.kernel, "truth"), strava, self._hear), "link-0")
+        connection = self._linked(tools_of(world, Process(world.kernel, "truth"), strava, self._hear), FIRST_LINK)
         profile = Profile(user_id=USER, athlete_id=str(ATHLETE), name="Ann", created_at=at)
         world.truth.run(join(profile, connection, ()))
         world.client("athlete", lambda process: self._train(world, process))
@@ -264,13 +265,15 @@ def _receive(session: Session, tools: Tools, job: EventJob) -> None:
 
 
 def _is_read(connection: Connection) -> bool:
-    return connection.backfill is None or connection.backfill.finished
+    """Whether all was read; who died between connecting and reading has read nothing."""
+    if connection.backfill is None:
+        return connection.link_id == FIRST_LINK
+    return connection.backfill.finished
 
 
 def _is_overdue(connection: Connection, now: datetime) -> bool:
-    return (
-        connection.backfill is not None and not _is_read(connection) and connection.backfill.started_at + OVERDUE < now
-    )
+    began = connection.connected_at if connection.backfill is None else connection.backfill.started_at
+    return not _is_read(connection) and began + OVERDUE < now
 
 
 def _trace(story: str) -> Trace:
