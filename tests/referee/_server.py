@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import sysconfig
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -92,6 +93,7 @@ def _environment(folder: Path, port: int, others: tuple[str, ...]) -> dict[str, 
         "BIND_HOST": "127.0.0.1",
         "GATEWAY_PORT": str(port),
         "SERVICES": ",".join(("dynamodb", "dynamodbstreams", "sqs", *others)),
+        "PYTHONPATH": str(_with_packages_of_the_tests(folder)),
         "TMPDIR": str(folder),
         "S3_DATA_DIR": str(folder / "s3"),
         "STATE_DIR": str(folder / "state"),
@@ -100,6 +102,15 @@ def _environment(folder: Path, port: int, others: tuple[str, ...]) -> dict[str, 
         "LOG_LEVEL": "ERROR",
     }
     return {**os.environ, **own}
+
+
+def _with_packages_of_the_tests(folder: Path) -> Path:
+    """A folder that puts the packages of the tests behind its own: functions that are deployed there need Partita."""
+    place = folder / "python"
+    place.mkdir(exist_ok=True)
+    packages = sysconfig.get_path("purelib")
+    (place / "sitecustomize.py").write_text(f"import site\n\nsite.addsitedir({packages!r})\n", encoding="utf-8")
+    return place
 
 
 def _wait_until_it_listens(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
