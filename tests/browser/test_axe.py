@@ -30,7 +30,7 @@ WORDS: Final = r"""() => {
     while (walker.nextNode()) {
         const { parentElement: holder, textContent: text } = walker.currentNode;
         if (holder.closest("code, pre, script, .by-token") || !holder.checkVisibility()) continue;
-        if (forPrograms.test(text)) found.push(text.trim());
+        if (forPrograms.test(text.replace(/@\w+/g, ""))) found.push(text.trim()); // but for names of people
     }
     return found;
 }"""
