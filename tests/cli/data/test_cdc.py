@@ -162,9 +162,9 @@ def test_a_wrong_query_is_one_clear_line(seeded: Run, lake: Path) -> None:
 
 
 def test_a_service_without_stream_is_named(seeded: Run, lake: Path) -> None:
-    result = seeded("cdc", "run", "accounts", "--lake", str(lake), "--once")
+    result = seeded("cdc", "run", "commitcollect", "--lake", str(lake), "--once")
     assert result.exit_code == 1
-    assert result.output == "Error: No table of accounts has a stream with new and old images.\n"
+    assert result.output == "Error: No table of commitcollect has a stream with new and old images.\n"
 
 
 def test_a_second_process_is_told_that_one_is_enough(seeded: Run, lake: Path) -> None:

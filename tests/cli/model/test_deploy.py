@@ -104,7 +104,7 @@ def test_iam_prints_the_policies_as_aws_takes_them(run: Run) -> None:
 
 def test_roles_that_need_nothing_are_left_out(run: Run) -> None:
     roles = json.loads(run("deploy", "iam", "accounts", "--json").output)["accounts"]
-    assert sorted(roles) == ["maintenance", "request"]
+    assert sorted(roles) == ["cdc", "maintenance", "request"]
 
 
 def test_diff_compares_with_what_is_stored(run: Run) -> None:
