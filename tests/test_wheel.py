@@ -194,7 +194,9 @@ def test_what_is_not_python_comes_along(wheels: dict[str, Wheel]) -> None:
 def test_the_services_need_the_library(wheels: dict[str, Wheel]) -> None:
     wheel = wheels["partita_services"]
     assert {name.partition("/")[0] for name in wheel.files if ".dist-info/" not in name} == {"partita_services"}
-    assert "partita[serve]" in (message_from_string(wheel.read("METADATA")).get_all("Requires-Dist") or [])
+    version = str(message_from_string(wheels["partita"].read("METADATA"))["Version"]).rpartition(".")[0]
+    needed = message_from_string(wheel.read("METADATA")).get_all("Requires-Dist") or []
+    assert f"partita[serve]~={version}.0" in needed  # of the same minor version
     services = re.findall(
         r"^(\w+) = partita_services\.\1\.bootstrap:SERVICE$", wheel.read("entry_points.txt"), re.MULTILINE
     )
