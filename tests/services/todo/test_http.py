@@ -299,6 +299,7 @@ async def test_a_foreign_cursor_is_refused(api: httpx.AsyncClient, identity: Ide
         ("GET", "/tasks?due_from=2026-01-02&due_to=2026-01-01", None, "due_to"),
         ("GET", "/tasks?time_zone=Atlantis", None, "time_zone"),
         ("GET", "/tasks/search", None, "q"),
+        ("GET", "/tasks/search?q=" + "a" * 201, None, "q"),
         ("GET", "/tasks/search?q=a&offset=2", None, "offset"),
         ("GET", "/tasks/counts?user_id=bob", None, "user_id"),
         ("POST", "/tasks/bulk/status", {"task_ids": [], "status": "pending"}, "task_ids"),
