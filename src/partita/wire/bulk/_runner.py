@@ -8,8 +8,6 @@ operation among the unfinished ones and goes on where the journal says that it w
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -33,12 +31,12 @@ from partita.errors import (
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
 from partita.store.embedded import EmbeddedStore
+from partita.wire._background import Background
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import check_extras
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
 from partita.wire.bulk._run import OperationRun, report_prefix
 
-_LOG: Final = logging.getLogger("partita.wire")
 TRIES: Final = 6
 """So often a bucket that is in trouble is asked."""
 WAIT_SECONDS: Final = 0.25
@@ -66,11 +64,12 @@ class BulkRunner:
         self._store_of = store_of
         self._buckets = buckets
         self._clock = clock
-        self._stopped = threading.Event()
+        self._background = Background(store_of, self._run_unfinished, "Bulk operations")
+        self._stopped = self._background.stopped
         self._pause = self._stopped.wait if pause is None else pause
-        self._lock = threading.Lock()
-        self._wanted: set[int] = set()
-        self._threads: dict[int, threading.Thread] = {}
+        self.wake = self._background.wake
+        self.stop = self._background.stop
+        self.wait = self._background.wait
 
     def check(self, region: str, source: Json, output: Json) -> None:
         """Refuse an operation that cannot be run here.
@@ -83,45 +82,6 @@ class BulkRunner:
         check_extras(source["InputFormat"], source.get("InputCompressionType", "NONE"))
         self._buckets.check_key(source["S3Bucket"], "object")
         self._buckets.check_key(output["S3Bucket"], f"{report_prefix(output)}object")
-
-    def wake(self, region: str) -> None:
-        """Have the thread of a region's store look for operations that are to be run."""
-        store = self._store_of(region)
-        with self._lock:
-            if self._stopped.is_set():
-                return
-            self._wanted.add(id(store))
-            if id(store) not in self._threads:
-                thread = threading.Thread(target=self._run, args=(store,), name="bulk", daemon=True)
-                self._threads[id(store)] = thread
-                thread.start()
-
-    def stop(self) -> None:
-        """Stop after what is being written; the operations go on when they are run again."""
-        self._stopped.set()
-        self.wait()
-
-    def wait(self) -> None:
-        """Wait until nothing is run here."""
-        with self._lock:
-            threads = [*self._threads.values()]
-        for thread in threads:
-            thread.join()
-
-    def _run(self, store: Store) -> None:
-        """What the thread does: until nobody has asked again."""
-        while True:
-            with self._lock:
-                if id(store) not in self._wanted or self._stopped.is_set():
-                    del self._threads[id(store)]
-                    return
-                self._wanted.discard(id(store))
-            try:
-                self._run_unfinished(store)
-            except StoreClosed:
-                return
-            except Exception:  # noqa: BLE001 - whatever it is, the server goes on
-                _LOG.exception("Bulk operations cannot be run now; they go on when the next request asks for one.")
 
     def _run_unfinished(self, store: Store) -> None:
         lock = load_lock(store)

@@ -6,8 +6,6 @@ be repeated: an export writes the same objects, and an import puts the same item
 
 from __future__ import annotations
 
-import logging
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -20,12 +18,12 @@ from partita.errors import AccessDenied, BucketNotFound, ObjectChanged, Operatio
 from partita.runtime import Clock, system_clock
 from partita.store import Store
 from partita.store.embedded import EmbeddedStore
+from partita.wire._background import Background
 from partita.wire.exports import _jobs
 from partita.wire.exports._export_job import run_export
 from partita.wire.exports._import_job import run_import
 from partita.wire.exports._jobs import COMPLETED, FAILED, Job
 
-_LOG: Final = logging.getLogger("partita.wire")
 WAIT_SECONDS: Final = 0.25
 """How often a process looks whether another one, which runs jobs, is done or gone."""
 _CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
@@ -43,10 +41,11 @@ class JobRunner:
         self._store_of = store_of
         self._buckets = buckets
         self._clock = clock
-        self._stopped = threading.Event()
-        self._lock = threading.Lock()
-        self._wanted: set[int] = set()
-        self._threads: dict[int, threading.Thread] = {}
+        self._background = Background(store_of, self._run_unfinished, "Exports and imports")
+        self._stopped = self._background.stopped
+        self.wake = self._background.wake
+        self.stop = self._background.stop
+        self.wait = self._background.wait
 
     def check(self, region: str, bucket: str, prefix: str) -> None:
         """Refuse what cannot be run here.
@@ -57,45 +56,6 @@ class JobRunner:
         if not isinstance(self._store_of(region), EmbeddedStore):
             raise OperationError("Exports and imports are not run by a server that behaves as AWS does, for tests.")
         self._buckets.check_key(bucket, "/".join(part for part in (prefix.strip("/"), "object") if part))
-
-    def wake(self, region: str) -> None:
-        """Have the thread of a region's store look for jobs that are to be run."""
-        store = self._store_of(region)
-        with self._lock:
-            if self._stopped.is_set():
-                return
-            self._wanted.add(id(store))
-            if id(store) not in self._threads:
-                thread = threading.Thread(target=self._run, args=(store,), name="exports", daemon=True)
-                self._threads[id(store)] = thread
-                thread.start()
-
-    def stop(self) -> None:
-        """Stop after the job that is being run; the others go on when they are run again."""
-        self._stopped.set()
-        self.wait()
-
-    def wait(self) -> None:
-        """Wait until nothing is run here."""
-        with self._lock:
-            threads = [*self._threads.values()]
-        for thread in threads:
-            thread.join()
-
-    def _run(self, store: Store) -> None:
-        """What the thread does: until nobody has asked again."""
-        while True:
-            with self._lock:
-                if id(store) not in self._wanted or self._stopped.is_set():
-                    del self._threads[id(store)]
-                    return
-                self._wanted.discard(id(store))
-            try:
-                self._run_unfinished(store)
-            except StoreClosed:
-                return
-            except Exception:  # noqa: BLE001 - whatever it is, the server goes on
-                _LOG.exception("Exports cannot be run now; they go on when the next request asks for one.")
 
     def _run_unfinished(self, store: Store) -> None:
         path = getattr(store, "path", MEMORY)
