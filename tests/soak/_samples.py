@@ -39,8 +39,8 @@ MEASURES: Final = (
     Measure("memory_mb", "memory of all processes, MB", 1.10, 8),
     Measure("descriptors", "open files of all processes", 1.10, 8),
     Measure("log_mb", "logs of all databases, MB", 1.25, 64),
-    Measure("median_ms", "median of a call, ms", 2.0, 20),
-    Measure("p99_ms", "99 of 100 calls within, ms", 3.0, 100),
+    Measure("median_ms", "median of a call, ms", 1.5, 5),
+    Measure("p99_ms", "99 of 100 calls within, ms", 2.0, 50),
 )
 
 
