@@ -19,7 +19,7 @@ from partita.expressions._ast import AddAction, Compare, Missing, Path, Size, Up
 from partita.store._requests import PutItem, Request, ScanTable, UpdateItem
 from partita.store.embedded import EmbeddedStore
 from partita.store.embedded._connection import Writer
-from partita.store.embedded._store import WRITES
+from partita.store.embedded._handlers import WRITES
 
 NEW = Missing(Path(("pk",)))
 
