@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import re
 import shutil
 import sys
 import tempfile
@@ -28,6 +27,7 @@ from statistics import median
 from typing import Any, Final, TypeAlias
 
 from bench._grown import GrownFile
+from bench._memory import peak_megabytes
 from partita import EmbeddedStore, Operation, Session
 from partita.cost._measure import _NoSample, _Samples
 from partita.service import Service, discover
@@ -172,13 +172,7 @@ def _length(path: Path) -> int:
 def _measured(work: Callable[..., None], *given: Any) -> tuple[float, int]:
     start = time.process_time()
     work(*given)
-    return time.process_time() - start, _peak_megabytes()
-
-
-def _peak_megabytes() -> int:
-    """The most memory that this process had; `getrusage` begins with what its parent had."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
-    return int(found[1]) // 1_024 if found else 0
+    return time.process_time() - start, peak_megabytes()
 
 
 def _open(path: Path) -> None:

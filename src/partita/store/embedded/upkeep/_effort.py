@@ -31,8 +31,9 @@ class Effort:
         self._progress = progress
         self._rows = self._steps = self._done = self._total = 0
         if progress is not None:
-            for name, indexes in connection.execute(_SQL_TABLES).fetchall():
-                rows = connection.execute(f"SELECT max(_rowid_) FROM {name}").get or 0
+            found: list[Any] = connection.execute(_SQL_TABLES).fetchall()
+            for name, indexes in found:
+                rows: int = connection.execute(f"SELECT max(_rowid_) FROM {name}").get or 0
                 self._rows += rows
                 self._total += rows * (2 if name.startswith("changes_") else 3)
                 self._steps += rows * (_STEPS_OF_A_ROW + _STEPS_OF_AN_ENTRY * indexes)
