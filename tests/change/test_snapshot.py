@@ -43,7 +43,7 @@ def test_who_wants_one_entity_does_not_read_the_others(
     store: EmbeddedStore, db: Session, fake_clock: FakeClock
 ) -> None:
     db.run(batch_write([put(Task(user_id="many", task_id=f"{number:04}")) for number in range(1_000)]))
-    db.run(put(User(user_id="one", name="One")))
+    db.run(put(User(user_id="one")))
     with snapshot(store, TABLE, clock=fake_clock) as taken:
         assert len(list(taken.of(User.__entity__))) == 1
         steps: list[int] = []

@@ -24,8 +24,8 @@ def create_index(write: Callable[[Any], Any], request: CreateIndex) -> TableDesc
     Raises:
         ValidationFailed: the index exists, or breaks a rule. TableNotFound: it was deleted meanwhile.
     """
+    write(BeginIndex(request.table, request.index))
     table, index = request.table, request.index.name
-    write(BeginIndex(table, request.index))
     filled: Filled = write(FillIndex(table, index))
     report = request.progress or (_ignored if filled.is_done else _log_of(table, index))
     while not filled.is_done:
