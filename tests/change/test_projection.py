@@ -148,7 +148,12 @@ def test_changes_share_a_way_back_until_one_does_not_fit(
     monkeypatch.setattr(_projection, "_TOGETHER", 5)
     db.run(batch_write([put(Task(user_id="u", task_id=f"{number:02}")) for number in range(20)]))
     ways: list[str] = []
-    projection._connection.exec_trace = lambda _, sql, __: ways.append(sql) is None  # type: ignore[assignment]
+
+    def traced(_: object, sql: str, __: object) -> bool:
+        ways.append(sql)
+        return True
+
+    projection._connection.exec_trace = traced
     Consumer(store, TABLE, projection).rebuild()
     assert sum("SAVEPOINT" in sql and "RELEASE" not in sql for sql in ways) == 20 / 5
     ways.clear()

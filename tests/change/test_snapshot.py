@@ -46,10 +46,8 @@ def test_who_wants_one_entity_does_not_read_the_others(
     db.run(put(User(user_id="one")))
     with snapshot(store, TABLE, clock=fake_clock) as taken:
         assert len(list(taken.of(User.__entity__))) == 1
-        steps: list[int] = []
-        taken._staged.set_progress_handler(lambda: steps.append(1) is not None, 100)
+        taken._staged.set_progress_handler(lambda: True, 100)  # it would be interrupted
         assert len(list(taken.of(User.__entity__))) == 1
-        assert steps == []
 
 
 def test_a_scan_that_is_throttled_waits_as_the_consumer_says(
