@@ -17,9 +17,12 @@ from partita.wire.background import Background, Work, failure_code
 def background(store: Store, run: Callable[[list[str]], object]) -> tuple[Background[str], list[str]]:
     """Threads that run the names of a list, which are done when they are taken from it."""
     names: list[str] = []
-    work = Work[str](
-        "Tests", lambda _: NoLock(), lambda _: names[:], lambda _store, name: (run(names), names.remove(name))
-    )
+
+    def run_one(_: Store, name: str) -> None:
+        run(names)
+        names.remove(name)
+
+    work = Work[str]("Tests", lambda _: NoLock(), lambda _: names[:], run_one)
     return Background(lambda _: store, work), names
 
 
