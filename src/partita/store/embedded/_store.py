@@ -321,8 +321,8 @@ class EmbeddedStore:
     @property
     def history(self) -> points.StoreHistory:
         """What the store was at earlier instants, where continuous backups are on."""
-        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
-        return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock, self.path, self._check_open)
+        return points.StoreHistory(access, READS, lambda path: EmbeddedStore(path, clock=access.clock, durable=False))
 
     def as_of(self, instant: float) -> points.PastStore:
         """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
