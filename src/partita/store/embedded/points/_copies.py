@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
@@ -49,6 +47,8 @@ class PastCopies:
     def _store(self) -> Store:
         """The file, made when it is first needed, for its owner alone."""
         if self._made is None:
+            import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
+
             folder = tempfile.mkdtemp(prefix="partita-past-")
             self._made = self._new_store(Path(folder) / "past.db")
             self._end = weakref.finalize(self, _remove, self._made, folder)
@@ -62,5 +62,7 @@ class PastCopies:
 
 
 def _remove(store: Store, folder: str) -> None:
+    import shutil  # noqa: PLC0415 - hardly ever needed, and slow to load
+
     store.close()
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from partita._sqlite import DATABASE_ERRORS, translated
 from partita.errors import PastRefused
+from partita.runtime import in_thread
 from partita.store import _requests as rq
 from partita.store._interface import Store
 from partita.store._vector_requests import SearchVectors
@@ -84,7 +85,7 @@ class PastStore:
 
     async def execute_async(self, request: rq.Request[R]) -> R:
         """The same for a task, in another thread."""
-        return await asyncio.to_thread(self.execute, request)
+        return await in_thread(partial(self.execute, request))
 
     def close(self) -> None:
         """Let go of what is kept. Closing twice does nothing."""
