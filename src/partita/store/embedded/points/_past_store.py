@@ -130,11 +130,10 @@ class PastStore:
         return overlay
 
     def _described(self, reader: Reader, now: rq.TableDescription) -> rq.TableDescription:
-        """The table as it was, which had no stream that could be read."""
+        """What the table had, with the schema of now; of its past no stream can be read."""
         more, larger = self._overlays[now.schema.name].difference(reader.connection)
-        schema = replace(now.schema, stream=None)
         count, size = max(0, now.item_count + more), max(0, now.size_bytes + larger)
-        return replace(now, schema=schema, item_count=count, size_bytes=size, stream_id=None)
+        return replace(now, item_count=count, size_bytes=size, stream_id=None)
 
 
 def _tables(request: Any) -> set[str]:
