@@ -307,6 +307,20 @@ def test_tasks_of_one_iteration_of_the_loop_share_a_commit(store: EmbeddedStore)
     assert (commits(store) - before, count(store)) == (1, 100)
 
 
+def test_tasks_of_iterations_that_each_bring_a_write_share_a_commit(store: EmbeddedStore) -> None:
+    async def write(number: int) -> None:
+        for _ in range(number):
+            await asyncio.sleep(0)
+        await store.execute_async(note(number))
+
+    async def write_all() -> None:
+        await asyncio.gather(*map(write, range(50)))
+
+    before = commits(store)
+    asyncio.run(write_all())
+    assert (commits(store) - before, count(store)) == (1, 50)
+
+
 def test_a_task_gets_its_refusal_and_its_response(store: EmbeddedStore) -> None:
     async def write_twice() -> tuple[object, object]:
         insert = PutItem("notes", {"pk": "p", "sk": "1"}, condition=NEW)
