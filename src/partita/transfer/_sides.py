@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from random import Random, SystemRandom
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -21,9 +21,13 @@ from partita.errors import (
 )
 from partita.runtime import RetryPolicy
 from partita.store import Request, Store, TableNames, named_store
-from partita.store.embedded import EmbeddedStore
+from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems, LoadResponse
+from partita.values import Item
 
 R = TypeVar("R")
+
+Loader: TypeAlias = Callable[[Sequence[Item]], LoadResponse]
+"""Puts items into a table, in one transaction."""
 
 SAME_NAMES: Final = TableNames(prefix="")
 PASSING: Final = (StoreUnavailable, Throttled, TransactionConflict)
@@ -66,6 +70,13 @@ class Side(Struct, frozen=True):
     def has_snapshots(self) -> bool:
         """Whether it can be read as it is at one instant."""
         return isinstance(self.raw, EmbeddedStore)
+
+    def loader(self, table: str, outside: Outside, stop: threading.Event | None = None) -> Loader | None:
+        """What puts any number of items into a table in one transaction, where the store can."""
+        if not isinstance(self.raw, EmbeddedStore):
+            return None
+        store, name = PatientStore(self.raw, outside, stop), self.names.stored(table)
+        return lambda items: store.execute(LoadItems(name, [BulkPut(item) for item in items]))
 
     @contextmanager
     def frozen(self, instant: float | None = None) -> Iterator[Store]:
