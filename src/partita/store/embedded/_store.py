@@ -58,10 +58,7 @@ READS: Final[Mapping[type, Read]] = {
 """What answers each read, by the type of the request."""
 
 WRITES: Final[Mapping[type, Handler]] = {
-    requests.PutItem: _writes.write_item,
-    requests.UpdateItem: _writes.write_item,
-    requests.DeleteItem: _writes.write_item,
-    requests.BatchWriteItem: _writes.batch_write,
+    **_writes.WRITES,
     requests.TransactWriteItems: _transactions.transact_write,
     requests.CreateTable: _tables.create_table,
     requests.DeleteTable: _tables.delete_table,
@@ -76,6 +73,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     **RESHARDING,
     **points.WRITES,
 }
+BY_LOOP: Final = frozenset((*_writes.WRITES, requests.TransactWriteItems))
 
 
 class EmbeddedStore:
@@ -129,7 +127,9 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish, by_loop=BY_LOOP
+        )
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
