@@ -91,6 +91,13 @@ def test_a_model_loads_no_more_than_it_needs() -> None:
     assert found & UNNEEDED == set()
 
 
+def test_a_session_on_a_file_loads_no_event_loop() -> None:
+    """What few programs need, and what takes long to load, waits for whoever needs it."""
+    found = set(loaded_by("from partita import EmbeddedStore, Entity, Session"))
+    assert found >= {"apsw", "partita.session", "partita.store.embedded"}
+    assert found & {"asyncio", "concurrent", "json", "numpy", "shutil", "ssl", "subprocess", "tempfile"} == set()
+
+
 def test_the_package_alone_loads_nothing() -> None:
     assert loaded_by("import partita") == ["partita"]
 

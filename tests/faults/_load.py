@@ -32,13 +32,14 @@ class Load:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.titles: list[str] = []
+        self.deleted: list[str] = []
         self.requests: list[str] = []
         self.transfers = 0
         self._numbers = itertools.count()
 
     @property
     def acknowledged(self) -> int:
-        return len(self.titles) + len(self.requests) + self.transfers
+        return len(self.titles) + 2 * len(self.deleted) + len(self.requests) + self.transfers
 
     def call(self, address: tuple[str, int], until: threading.Event, limit: int) -> None:
         """Call all services by turns, until enough is acknowledged or the server is gone."""
@@ -47,10 +48,6 @@ class Load:
             while self.acknowledged < limit and not until.is_set():
                 self._write(address, client, events)
         until.set()
-
-    def call_once(self, address: tuple[str, int], client: Client) -> None:
-        """Write once to each service."""
-        self._write(address, client, [each["eventId"] for each in client.json("GET", "/events/api/events")["items"]])
 
     def _write(self, address: tuple[str, int], client: Client, events: list[str]) -> None:
         self._add_task(client)
@@ -82,6 +79,7 @@ class Load:
             db = Session(store)
             found = [str(title) for title in _titles(store) if str(title).startswith("task ")]
             tally.compare(self.titles, found)
+            tally.expect(not set(self.deleted) & set(found), "a task that was deleted is there")
             tally.lost += sum(db.run(request_by_id(each)) is None for each in self.requests)
             tally.expect(money_of(db) == money, "money was made or lost")
 

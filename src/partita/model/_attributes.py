@@ -28,6 +28,7 @@ MAX_SECONDS: Final = 20_000_000_000
 """Beyond this, in the year 2603, Pydantic takes a number for milliseconds."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_SETS: Final = (set, frozenset)
 
 
 def attribute_names(model: type[BaseModel]) -> dict[str, str]:
@@ -90,7 +91,7 @@ def _set(value: Any) -> frozenset[Any]:
 
 def empty_set(value: Any) -> bool:
     """DynamoDB has no empty set: such an attribute is left out, and the field's default stands for it."""
-    return isinstance(value, set | frozenset) and not value
+    return isinstance(value, _SETS) and not value
 
 
 def _float(value: float) -> int | Decimal:

@@ -257,7 +257,7 @@ class ItemCodec(Generic[E]):
             attribute_value = _with_instant({attribute: attribute_value}, attribute)[attribute]
         if attribute in self.forms:
             attribute_value = self.forms[attribute].read(attribute_value, {})
-        return self._adapter(field).validate_python(attribute_value)
+        return self._adapter(field).validator.validate_python(attribute_value)
 
     def default(self, field: str) -> Any:
         """The value that a field has where nothing is stored."""

@@ -15,7 +15,7 @@ from partita.runtime._private_files import (
     open_private,
     write_private,
 )
-from partita.runtime._relay import Blocking, Pause, relay, run, run_async, run_some
+from partita.runtime._relay import Blocking, Pause, in_thread, relay, run, run_async, run_some
 from partita.runtime._retry import RetryPolicy
 from partita.runtime._together import Together
 
@@ -34,6 +34,7 @@ __all__ = [
     "close_to_others",
     "create_private",
     "exposure",
+    "in_thread",
     "is_loopback",
     "make_private_folder",
     "new_ulid",

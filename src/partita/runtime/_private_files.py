@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
@@ -41,6 +40,8 @@ def open_private(path: Path) -> int:
 
 def write_private(path: Path, content: bytes) -> None:
     """Put a file in the place of another: whole or not at all, for its owner alone, and on the disk."""
+    import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
+
     handle, unfinished = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

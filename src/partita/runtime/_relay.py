@@ -109,6 +109,13 @@ async def run_async(
         return stop.value  # type: ignore[no-any-return]
 
 
+async def in_thread(call: Callable[[], R]) -> R:
+    """What a call returns that another thread makes, while this task waits."""
+    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+
+    return await asyncio.to_thread(call)
+
+
 def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any]:
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - most programs never need it
 

@@ -18,7 +18,7 @@ from partita.encryption import FieldKeys, KeyProvider
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
-from partita.runtime import Blocking, Clock, Pause, RetryPolicy, run, run_async, system_clock
+from partita.runtime import Blocking, Clock, Pause, RetryPolicy, in_thread, run, run_async, system_clock
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
@@ -36,12 +36,6 @@ async def _sleep(seconds: float) -> None:
     import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
 
     await asyncio.sleep(seconds)
-
-
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    import asyncio  # noqa: PLC0415 - as above
-
-    return await asyncio.to_thread(call)
 
 
 def _seconds(instant: datetime | float) -> float:
@@ -206,4 +200,4 @@ class AsyncSession(_Settings):
     def _execute(self, request: Request[Any] | Pause | Blocking) -> Awaitable[Any]:
         if type(request) is Pause:
             return self.sleep(request.seconds)  # type: ignore[no-any-return]
-        return _in_thread(request.call) if type(request) is Blocking else self.store.execute_async(request)
+        return in_thread(request.call) if type(request) is Blocking else self.store.execute_async(request)

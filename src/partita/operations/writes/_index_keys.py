@@ -101,8 +101,9 @@ def plan_update(
     guard: Condition | None = None
     affected = _affected(schema, changes)
     if affected:
-        values = _known_values(schema, known, changes)
-        unknown = {field for key in affected for field in key.sources} - values.keys()
+        sources = {field for key in affected for field in key.sources}
+        values = _known_values(schema, known, changes, sources)
+        unknown = sources - values.keys()
         if unknown and entity is None:
             return None
         if unknown and entity is not None:
@@ -125,11 +126,14 @@ def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[Boun
     ]
 
 
-def _known_values(schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change]) -> dict[str, Any]:
+def _known_values(
+    schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change], sources: set[str]
+) -> dict[str, Any]:
+    """The values of the key's fields, and of those sources of index keys that are known after the changes."""
     values = dict(known)
     for change in changes:
         field = schema.fields[str(change.path.parts[0])]
-        if len(change.path.parts) > 1:
+        if field not in sources or len(change.path.parts) > 1:
             continue
         if isinstance(change, RemoveAction):
             values[field] = schema.codec.default(field)

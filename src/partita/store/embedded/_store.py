@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ import apsw
 from partita import _sqlite
 from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
-from partita.runtime import Clock, system_clock
+from partita.runtime import Clock, in_thread, system_clock
 from partita.store import _points
 from partita.store import _requests as requests
 from partita.store import _vector_requests as vector_requests
@@ -185,7 +184,7 @@ class EmbeddedStore:
     async def execute_async(self, request: Request[R]) -> R:
         """The same for a task: reads are executed at once; writes and searches by another thread."""
         if isinstance(request, vector_requests.SearchVectors):
-            return await asyncio.to_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
+            return await in_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
             return self.execute(request)
         if type(request) in WRITES:

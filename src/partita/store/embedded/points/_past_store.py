@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
 from partita.errors import PastRefused
+from partita.runtime import in_thread
 from partita.store import _requests as rq
 from partita.store._interface import Store
 from partita.store._vector_requests import SearchVectors
@@ -58,16 +58,16 @@ class PastStore:
         """The same for a task; another thread brings the tables."""
         missing = [table for table in _tables(request) if table not in self._loaded]
         if missing:
-            from asyncio import to_thread  # noqa: PLC0415 - loaded by whoever awaits this
-
             for table in missing:
-                await to_thread(self._load, table)
+                await in_thread(partial(self._load, table))
         return await self._store.execute_async(request)
 
     @property
     def _store(self) -> Store:
         """The file, made when it is first needed, for its owner alone."""
         if self._made is None:
+            import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
+
             folder = tempfile.mkdtemp(prefix="partita-past-")
             self._made = self._new_store(Path(folder) / "past.db")
             self._end = weakref.finalize(self, _remove, self._made, folder)
@@ -101,4 +101,6 @@ def _tables(request: Any) -> set[str]:
 
 def _remove(store: Store, folder: str) -> None:
     store.close()
+    import shutil  # noqa: PLC0415 - hardly ever needed, and slow to load
+
     shutil.rmtree(folder, ignore_errors=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.json import encode
 
 from partita.errors import ValidationFailed
 from partita.expressions import Projection, project, validate_projection
@@ -101,10 +102,10 @@ def _column(index: VectorIndex, place: int, value: Any) -> Any:
 
 def _items(reader: Reader, table: Table, scores: dict[int, float], top: int, sign: int) -> list[tuple[Item, float]]:
     """The items of the rows, the best first; those of equal scores in the order of their keys."""
-    ordered: Any = reader.connection.execute(table.sql_order, (json.dumps(list(scores)),)).fetchall()
+    ordered: Any = reader.connection.execute(table.sql_order, (encode(list(scores)).decode(),)).fetchall()
     ids = [row_id for (row_id,) in ordered]
     ids.sort(key=lambda row_id: sign * scores[row_id])
-    rows: Any = reader.connection.execute(table.sql_items, (json.dumps(ids[:top]),)).fetchall()
+    rows: Any = reader.connection.execute(table.sql_items, (encode(ids[:top]).decode(),)).fetchall()
     found = {row_id: decode_item(blob) for row_id, blob in rows}
     return [(found[row_id], scores[row_id]) for row_id in ids[:top]]
 
