@@ -87,6 +87,7 @@ INNER = {
     "partita.recipes": "each recipe is a module of its own",
     "partita.store.embedded.bulk": "partita.store.embedded",
     "partita.store.embedded.points": "partita.store.embedded",
+    "partita.store.embedded.tables": "partita.store.embedded",
     "partita.store.embedded.upkeep": "partita.store.embedded",
     "partita.store.embedded.vectors": "partita.store.embedded",
     "partita.wire.bulk": "partita.wire",

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path as FilePath
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from partita.expressions._ast import AddAction, Compare, Missing, Path, Size, Up
 from partita.store._requests import PutItem, Request, ScanTable, UpdateItem
 from partita.store.embedded import EmbeddedStore
 from partita.store.embedded._connection import Writer
-from partita.store.embedded._store import WRITES
+from partita.store.embedded._handlers import WRITES
 
 NEW = Missing(Path(("pk",)))
 
@@ -57,6 +58,20 @@ def test_all_that_wait_are_committed_together(store: EmbeddedStore) -> None:
     store.execute(note(50))
     assert (commits(store) - before, count(store)) == (1, 51)
     assert all(write.finished for write in writes)
+
+
+def test_the_first_write_of_all_may_be_one_with_the_lock_held(store: EmbeddedStore, path: FilePath) -> None:
+    with EmbeddedStore(path, durable=False) as other, other._commit.exclusively():
+        other.execute(note(1))
+    assert read(store, 1) is not None
+
+
+def test_who_wrote_before_is_notified_by_a_write_with_the_lock_held(store: EmbeddedStore) -> None:
+    with store._commit.exclusively():
+        (before,) = enqueue(store, note(1))
+        store.execute(note(2))
+        before.wait()  # whoever waits need not wait for the lock
+        assert before.result().capacity.write == 1.0
 
 
 def test_a_batch_is_bounded(store: EmbeddedStore) -> None:
@@ -308,6 +323,20 @@ def test_tasks_of_one_iteration_of_the_loop_share_a_commit(store: EmbeddedStore)
     before = commits(store)
     asyncio.run(write_all())
     assert (commits(store) - before, count(store)) == (1, 100)
+
+
+def test_tasks_of_iterations_that_each_bring_a_write_share_a_commit(store: EmbeddedStore) -> None:
+    async def write(number: int) -> None:
+        for _ in range(number):
+            await asyncio.sleep(0)
+        await store.execute_async(note(number))
+
+    async def write_all() -> None:
+        await asyncio.gather(*map(write, range(50)))
+
+    before = commits(store)
+    asyncio.run(write_all())
+    assert (commits(store) - before, count(store)) == (1, 50)
 
 
 def test_a_task_gets_its_refusal_and_its_response(store: EmbeddedStore) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
+import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tests.cli.processes.servers import MAIN, Client, Command, authorization
+from tests.cli.processes.servers import MAIN, Client, Command, authorization, soon
 from tests.faults._report import Fault, Tally
 from tests.store.embedded.flipping import answers, copied, filled, flip, without_the_last_commit, wrong
 
@@ -19,7 +23,9 @@ from partita import EmbeddedStore
 from partita.errors import StoreFull, StoreReadOnly
 from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, TableSchema
 
-CREATED, FAILED = 201, 500
+CREATED, UNAVAILABLE = 201, 503
+MAX_LINES: Final = 8
+"""Of the log, about a folder that is gone: one of each app, worker and report of each process."""
 THINGS: Final = TableSchema("things", KeyAttribute("id"))
 
 
@@ -92,20 +98,48 @@ def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> No
 
 
 def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """The data folder of a running server is removed: nothing more is acknowledged, and health says so."""
+    """The data folder of a running server is removed: nothing more is acknowledged, and health and the log say so.
+
+    A process that is killed then is replaced, and makes no other folder in its place.
+    """
     for number in range(rounds):
         data = folder / f"data-{number}"
-        served = Command(data, "serve", "todo", "--workers", "0")
-        with served as command, Client(command.address, authorization(data)) as client:
-            status, _ = client.send("POST", "/todo/api/tasks", {"title": "before"})
-            tally.expect(status == CREATED, "nothing was acknowledged before")
-            while data.exists():  # the server may be making a file
-                shutil.rmtree(data, ignore_errors=True)
-            status, _ = client.send("POST", "/todo/api/tasks", {"title": "after"})
-            tally.expect(status >= FAILED, f"a write was answered with {status} after the folder was gone")
-            status, _ = client.send("GET", "/healthz")
-            tally.expect(status >= FAILED, f"health was {status} after the folder was gone")
+        with Command(data, "serve", "todo", "events", "--workers", "1") as command:
+            said: list[str] = []
+            threading.Thread(target=_hear, args=(command, said), daemon=True).start()
+            _take_away(data, command, tally)
+            served = command.pids()
+            os.kill(served.pop(), signal.SIGKILL)
+            soon(partial(_has_said, said, "is replaced"))
+            tally.expect(not data.exists(), "another folder was made in its place")
+            tally.expect(not _has_said(said, "Traceback"), "the log has a traceback")
+            moved = sum("was moved or deleted while it was open" in line for line in said)
+            tally.expect(0 < moved <= MAX_LINES, f"the log says {moved} times that the folder is gone")
         tally.rounds += 1
+
+
+def _take_away(data: Path, command: Command, tally: Tally) -> None:
+    with Client(command.address, authorization(data)) as client:
+        status, _ = client.send("POST", "/todo/api/tasks", {"title": "before"})
+        tally.expect(status == CREATED, "nothing was acknowledged before")
+        while data.exists():  # the server may be making a file
+            shutil.rmtree(data, ignore_errors=True)
+        for _ in range(100):
+            for method, path, body in (("POST", "/todo/api/tasks", {"title": "after"}), ("GET", "/healthz", None)):
+                status, response = client.send(method, path, body)
+                tally.expect(
+                    (status, json.loads(response)["code"]) == (UNAVAILABLE, "store_moved"),
+                    f"{method} {path}: {status} {response!r:.100} after the folder was gone",
+                )
+
+
+def _has_said(said: list[str], text: str) -> bool:
+    return any(text in line for line in said)
+
+
+def _hear(command: Command, said: list[str]) -> None:
+    assert command.process.stdout is not None
+    said.extend(iter(command.process.stdout.readline, ""))
 
 
 def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:

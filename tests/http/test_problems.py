@@ -27,6 +27,8 @@ EXPECTED = [
     (errors.IllegalTransition("not from there"), 409, "illegal_transition"),
     (errors.Throttled("too fast"), 503, "throttled"),
     (errors.StoreUnavailable("no response"), 503, "store_unavailable"),
+    (errors.StoreMoved("gone"), 503, "store_moved"),
+    (errors.StoreReadOnly("mounted read-only"), 503, "store_read_only"),
     (errors.StoreDamaged("bad page in secret.db"), 500, "store_damaged"),
     (errors.BudgetExceeded("too much"), 500, "budget_exceeded"),
     (errors.ModelError("wrong"), 500, "model"),

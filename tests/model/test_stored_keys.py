@@ -161,3 +161,47 @@ def test_a_key_that_was_not_escaped_is_written_back_where_it_stands(name: str, r
     session.run(put(schema_of(Step).entity(stored).model_copy(update={"done": True})))
     (item,) = session.store.execute(ScanTable("steps", limit=10)).items
     assert {**key, "done": True}.items() <= item.items()
+
+
+def test_a_key_that_is_odd_in_all_its_parts_is_written_back_where_it_stands() -> None:
+    table = Table("steps", registry=Registry())
+
+    class Step(Entity, table=table):
+        primary: ClassVar = Key("A#{name}", "N#{n:06}")
+        name: str
+        n: int
+        done: bool = False
+
+    @query(Step, Step.primary)
+    def steps(name: str) -> None:
+        """Steps."""
+
+    session = Session(EmbeddedStore(":memory:"))
+    session.create_tables([table])
+    session.store.execute(PutItem("steps", {"PK": "A#Ada", "SK": "N#17", "name": "ada", "n": 17}))
+    (step,) = session.run(steps("Ada"))
+    session.run(update(step, f(Step.done).set(True)))
+    (item,) = session.store.execute(ScanTable("steps", limit=10)).items
+    assert (item["PK"], item["SK"], item["done"]) == ("A#Ada", "N#17", True)
+
+
+def test_a_field_that_stands_in_an_odd_key_alone_is_written_back_where_it_stands() -> None:
+    table = Table("steps", registry=Registry())
+
+    class Step(Entity, table=table):
+        primary: ClassVar = Key("A#{name}", "N#{n:06}")
+        name: str
+        n: int
+        done: bool = False
+
+    @query(Step, Step.primary)
+    def steps(name: str) -> None:
+        """Steps."""
+
+    session = Session(EmbeddedStore(":memory:"))
+    session.create_tables([table])
+    session.store.execute(PutItem("steps", {"PK": "A#ada", "SK": "N#17", "name": "ada"}))
+    (step,) = session.run(steps("ada"))
+    session.run(update(step, f(Step.done).set(True)))
+    (item,) = session.store.execute(ScanTable("steps", limit=10)).items
+    assert (step.n, item["SK"], item["done"]) == (17, "N#17", True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, make_dataclass
 from typing import ClassVar
 
 import pytest
@@ -279,3 +279,34 @@ def test_items_of_no_entity_are_told_of_and_do_not_count(hub: Session) -> None:
     session = Session(hub.store)
     assert numbers(session.run(repo_page("ada", "engine"))) == list(range(30, 10, -1))
     assert any(usage.unclaimed for usage in session.meter.usage())
+
+
+def test_one_item_between_two_parts_does_not_make_them_two_queries(partita_db: Session) -> None:
+    """To read one item more costs less than to ask twice."""
+    shop = Table("shop", registry=Registry())
+
+    class Line(Entity, table=shop):
+        primary: ClassVar = Key("ORDER#{order}", "LINE#{number:03}")
+        order: str
+        number: int
+
+    class Note(Entity, table=shop):
+        primary: ClassVar = Key("ORDER#{order}", "NOTE")
+        order: str
+
+    class Order(Entity, table=shop):
+        primary: ClassVar = Key("ORDER#{order}", "ORDER")
+        order: str
+
+    whole = make_dataclass("Whole", [("order", Order), ("lines", tuple[Line, ...])], frozen=True)
+
+    @collect(whole, "ORDER#{order}")
+    def asked(order: str) -> None:
+        """An order and its lines."""
+
+    partita_db.create_tables([shop])
+    for each in (Line(order="o", number=1), Note(order="o"), Order(order="o")):
+        partita_db.run(insert(each))
+    with partita_db.meter.watch() as seen:
+        assert partita_db.run(asked("o")) == whole(Order(order="o"), (Line(order="o", number=1),))
+    assert [run.requests for run in seen] == [("QueryTable",)]

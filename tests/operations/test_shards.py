@@ -34,6 +34,7 @@ from partita import (
 from partita.errors import InvalidCursor, LimitExceeded, ModelError
 from partita.model import Rcu
 from partita.patterns import key_matches
+from partita.store import PutItem
 from partita.testing import FakeClock
 
 EVENTS = Table("events", indexes=[Index("GSI1")], ttl="until", registry=Registry())
@@ -242,3 +243,23 @@ def test_a_collection_of_shards_is_refused() -> None:
 def test_an_insert_goes_into_one_shard(db: Session) -> None:
     db.run(insert(made(1)))
     assert sum(len(db.run(events_in_shard("t", n))) for n in range(4)) == 1
+
+
+def test_a_page_gives_up_after_ten_reads_of_a_shard(db: Session, fake_clock: FakeClock) -> None:
+    """Nothing of what is read is to be seen: the page is empty, and says where to go on."""
+    expired = [made(n, until=int(fake_clock()) + 1) for n in range(200)]
+    db.run(batch_write([put(each) for each in expired if each.shard == 0]))
+    fake_clock.advance(5)
+    with db.meter.watch() as seen:
+        page = db.run(events("t").page(1))
+    assert (page.items, page.next_cursor is None) == ((), False)
+    assert len(seen[0].requests) == 10 + 3  # and one of each other shard
+
+
+def test_items_of_nobody_are_counted_over_all_shards(db: Session) -> None:
+    fill(db, 8)
+    lenient = Session(db.store)
+    assert lenient.run(events("t")).unclaimed == 0
+    for shard in range(2):
+        db.store.execute(PutItem(EVENTS.name, {"PK": f"EVENTS#t#{shard}", "SK": "EVENT#x"}))
+    assert lenient.run(events("t")).unclaimed == 2

@@ -26,7 +26,7 @@ from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita._sqlite._transaction import Handler, Transactions, Writer
 from partita._sqlite._write_lock import WriteLock
-from partita._sqlite._write_queue import WriteQueue
+from partita._sqlite._write_queue import MAX_BATCH, WriteQueue
 from partita._sqlite._writer_thread import WriterThread
 from partita.errors import StoreBusy, StoreError
 
@@ -132,7 +132,7 @@ class GroupCommit:
         self._wake_thread()
 
     async def run_async(self, request: Any) -> Any:
-        """The same for a task; all writes of one iteration of its loop share a commit."""
+        """The same for a task; writes of its loop share a commit while each iteration brings more of them."""
         from asyncio import get_running_loop  # noqa: PLC0415 - loaded by whoever awaits this
 
         loop = get_running_loop()
@@ -140,11 +140,15 @@ class GroupCommit:
         self._queue.append(PendingWrite(request, future))
         if loop not in self._waking_loops:
             self._waking_loops.add(loop)
-            loop.call_soon(self._write_from, loop)
+            loop.call_soon(self._write_from, loop, 0)
         return await future
 
-    def _write_from(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Write what the tasks of one iteration of the loop have queued, here or by the writer thread."""
+    def _write_from(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
+        """Write, here or by the writer thread, when an iteration has brought no more: a burst then shares a commit."""
+        waiting = len(self._queue)
+        if seen < waiting < MAX_BATCH:
+            loop.call_soon(self._write_from, loop, waiting)
+            return
         self._waking_loops.discard(loop)
         try:
             self._write_here(loop)

@@ -36,6 +36,10 @@ class WriteQueue:
         self._unacknowledged: list[PendingWrite] = []
         self.append = self._queue.append
 
+    def __len__(self) -> int:
+        """How many writes wait for their batch."""
+        return len(self._queue)
+
     def is_empty(self) -> bool:
         """Whether no write waits for its batch."""
         return not self._queue

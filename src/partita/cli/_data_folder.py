@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.encryption import KeyProvider, open_keys
-from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreReadOnly
+from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreMoved, StoreReadOnly
 from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
@@ -41,6 +41,14 @@ class DataFolder(Struct, frozen=True):
     prefix: str = ""
     """What stands before the names of tables and queues, and of the files that are made from them."""
     profile: str | None = None
+    is_in_use: bool = False
+    """Whether a command that runs has opened it before: if it is gone, nothing is made in its place."""
+
+    @property
+    def has_vanished(self) -> bool:
+        """Whether it was in use, and is not there any more."""
+        database = self.database if self.store == EMBEDDED else self.path
+        return self.is_in_use and not database.exists()
 
     @property
     def table_names(self) -> TableNames:
@@ -60,8 +68,10 @@ class DataFolder(Struct, frozen=True):
         """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
 
         Raises:
-            StoreReadOnly: it cannot be made. StoreError: its name is not UTF-8.
+            StoreReadOnly: it cannot be made. StoreError: its name is not UTF-8. StoreMoved: it was in use, and is gone.
         """
+        if self.has_vanished:
+            raise StoreMoved(f"The folder {self.path} was moved or deleted while it was in use.")
         try:
             str(self.path).encode()
             make_private_folder(self.path)

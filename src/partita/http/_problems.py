@@ -42,6 +42,8 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.StoreBusy: 503,
     errors.StoreClosed: 503,
     errors.StoreFull: 503,
+    errors.StoreMoved: 503,
+    errors.StoreReadOnly: 503,
     errors.StoreUnavailable: 503,
 }
 """The status for each error and those below it in the tree; all others are faults of the service (500)."""

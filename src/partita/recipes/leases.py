@@ -26,6 +26,8 @@ from partita.store import ConditionCheck, UpdateItem, WriteResponse
 __all__ = ["Acquire", "LeaseRecord", "Leases", "Renew"]
 
 LONGEST: Final = timedelta(hours=12)
+SKEW: Final = timedelta(hours=1)
+"""The clocks of two machines may differ by so much, or by the longest lease, if that is shorter."""
 
 L = TypeVar("L", bound="LeaseRecord")
 
@@ -50,8 +52,8 @@ class Leases(Generic[L]):
 
         Args:
             record: the entity.
-            longest: no lease may be held for longer at a time. One that ends more than twice as far ahead was taken
-                while a clock was wrong, and anybody may take it.
+            longest: no lease may be held for longer at a time. One that ends further ahead, and by more than clocks
+                may differ (an hour, or `longest` again), was taken while a clock was wrong: anybody may take it.
 
         Raises:
             ModelError: the key is not the name, or a lease could expire by TTL and start again at number 1.
@@ -133,7 +135,7 @@ class Acquire(Operation[L], Generic[L], frozen=True):
             f(record.until_ms).set(now + _length(self.duration)),
             f(record.fence).add(1),
         )
-        impossible = now + 2 * _length(self.longest)  # twice: the clocks of two machines may differ
+        impossible = now + _length(self.longest + min(self.longest, SKEW))
         free = any_of(
             f(record.name).missing(),
             f(record.until_ms).le(now),

@@ -17,7 +17,7 @@ from partita.change import ItemChange, SqliteProjection
 from partita.cli._data_folder import DataFolder
 from partita.cli.data import _follow
 from partita.cli.data._follow import IDLE_SECONDS, POLL_SECONDS, Pace, following, projecting
-from partita.errors import RebuildRequired, StoreUnavailable
+from partita.errors import RebuildRequired, StoreMoved, StoreUnavailable
 from partita.service import Projection, Service
 from partita.store import named_store
 from partita.testing import FakeClock
@@ -115,13 +115,15 @@ def test_missed_changes_are_made_up_for() -> None:
     assert consumer.rebuilt == 1
 
 
-def test_trouble_is_logged_and_tried_again(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_trouble_is_logged_once_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(_follow, "RETRY_SECONDS", 0)
-    consumer = FakeConsumer(StoreUnavailable("no answer"), StoreUnavailable("no answer"))
+    consumer = FakeConsumer(*[StoreUnavailable("no answer")] * 3, StoreMoved("gone"), StoreMoved("gone"))
     with following({"lake of notes": consumer}):
         assert consumer.waiting.wait(60)
-    assert len(caplog.records) == 2
-    assert consumer.rebuilt == 0
+    assert [record.exc_info[0] for record in caplog.records if record.exc_info] == [StoreUnavailable, StoreMoved]
+    assert (len(caplog.records), consumer.rebuilt) == (2, 0)
 
 
 def test_nothing_ends_the_loop_and_what_is_in_trouble_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

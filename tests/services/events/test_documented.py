@@ -18,7 +18,7 @@ from partita.queue import SentMessage
 from partita_services.events.http import ROUTER
 from partita_services.events.model import TABLE
 from partita_services.events.queueing.decisions import decide
-from partita_services.events.queueing.sender import mark
+from partita_services.events.queueing.model import SentBatch, note_sent
 from partita_services.events.terms import Reason
 from partita_services.events.transitions import Arrival
 
@@ -49,18 +49,21 @@ def test_a_request_costs_what_the_page_says(db: Session, *, keeps_log: bool) -> 
     with db.meter.watch() as seen:
         requests = applied(db, event, *users(10))
         accepted = SentMessage("1", 1, db.context.clock() + 1)
-        db.run(mark(requests, accepted))
+        db.run(note_sent(SentBatch(batch_id="one", queued_at=event.opens_at, ttl=1)))
         arrivals = [Arrival(request.request_id, request.user_id, accepted.at) for request in requests]
         db.run(decide(event, arrivals, attempt(event.closes_at)))
     written = {run.name: run.write for run in seen if run.write}
     each = {name: sum(run.write for run in seen if run.name == name) / 10 for name in written}
     said = " ".join(PAGE.split())
-    assert "accepted 6 WCU, queued 6, decided 5, and its part of the 2 for the seats; 17 WCU in all" in said
+    assert (
+        "accepted 6 WCU, decided 6, and its part of the 2 for the seats and of the 1 for its batch; 12 WCU and a little"
+        in said
+    )
     assert "A log adds 8." in said
     assert each == {
         "accept": 6 + (2 if keeps_log else 0),
-        "mark_queued": 6,
-        "decide": 5 + 2 / 10 + (6 if keeps_log else 0),
+        "note_sent": 1 / 10,
+        "decide": 6 + 2 / 10 + (6 if keeps_log else 0),
     }
 
 

@@ -13,7 +13,7 @@ from tests.simulation._kernel import START, Process
 from tests.simulation._retrying import PASSING, GaveUp, ask_again
 from tests.simulation._world import World, expect
 
-from partita import Session, Table
+from partita import Session, Table, new_ulid
 from partita.errors import RequestError
 from partita.queue import GetStats, Queue, QueuePolicy
 from partita.recipes.idempotency import run_plan
@@ -24,7 +24,7 @@ from partita_services.events.draws.verify import hash_of, ranked
 from partita_services.events.handlers import Application, apply, open_event
 from partita_services.events.model import TABLE, Event, event_by_id
 from partita_services.events.queueing.messages import NAME, POLICY, sending
-from partita_services.events.queueing.sender import mark
+from partita_services.events.queueing.model import SentBatch, note_sent
 from partita_services.events.queueing.sweeper import Sweeper
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventType, FreedSeats, instant
@@ -36,6 +36,7 @@ OPEN: Final = frozenset(("RECEIVED", "QUEUED", "PROCESSING"))
 EMPTY: Final = frozenset(("CAPACITY", "WAITING_LIST"))
 WAIT: Final = 1.0
 CLOSES_IN: Final = 25.0
+NEVER: Final = 2**40
 
 
 class Events:
@@ -84,15 +85,17 @@ class Events:
                     ask_again(world, lambda: session.run(cancel(request_id, process.name, now)))  # noqa: B023 - at once
 
     def _apply(self, world: World, session: Session, queue: Queue, process: Process) -> str:
-        """As the route does it: the request is stored, sent to the queue, and marked; whatever fails is swept later."""
+        """As the route does it: the request is stored and sent, and its batch noted; whatever fails is swept later."""
         now = instant(process.clock())
         event = ask_again(world, lambda: session.run(event_by_id(self.event.event_id)))
-        made: Application = ask_again(world, lambda: session.run(apply(event, process.name, now, run_plan)))
+        batch = new_ulid()
+        applying = lambda: session.run(apply(event, process.name, now, run_plan, batch=batch))  # noqa: E731
+        made: Application = ask_again(world, applying)
         self.told.setdefault(process.name, set()).add(made.request.request_id)
         if made.is_new:
             with suppress(*PASSING):
                 accepted = queue.execute(sending([made.request]))
-                session.run(mark([made.request], accepted))
+                session.run(note_sent(SentBatch(batch_id=batch, queued_at=instant(accepted.at), ttl=NEVER)))
         return made.request.request_id
 
     def _work(self, world: World, process: Process) -> None:

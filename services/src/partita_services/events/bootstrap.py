@@ -36,6 +36,7 @@ from partita_services.events.model import (
 from partita_services.events.names.model import name_request
 from partita_services.events.personal import PERSONAL
 from partita_services.events.queueing.messages import NAME, POLICY
+from partita_services.events.queueing.model import sent_batches
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.samples.data import seed
 from partita_services.events.waitlist.model import give_seats, requests_by_ids, waiting_pages
@@ -99,20 +100,20 @@ _SHARED: Final = (
     give_seats,
     lock_of,
     log_step,
-    mark_queued,
     request_by_id,
     requests_by_ids,
     requests_of_event,
     reveal,
     seats_of,
     seed_of,
+    sent_batches,
     settle,
     waiting_pages,
     write_drawn,
     "notices_waiting",
     "Notice.forwarded",
 )
-"""What both routes and workers use: either may hold a draw, and queue a request."""
+"""What both routes and workers use: either may hold a draw, and look whether the queue has a request."""
 
 SERVICE: Final = Service(
     name="events",
@@ -136,6 +137,7 @@ SERVICE: Final = Service(
             decide,
             delay_request,
             give_up,
+            mark_queued,
             finish_event,
             withdraw_requests,
             "Lease.acquire",

@@ -123,7 +123,12 @@ def list_events(limit: int, cursor: str | None) -> Procedure[Page[Any]]:
 
 
 def apply(
-    event: Event, user_id: str, now: datetime, commit: Commit[R], applicant: Applicant = NAMELESS
+    event: Event,
+    user_id: str,
+    now: datetime,
+    commit: Commit[R],
+    applicant: Applicant = NAMELESS,
+    batch: str | None = None,
 ) -> Procedure[R]:
     """Hand in a user's request for an event, or find the one that the user has, also when the event is closed.
 
@@ -135,6 +140,7 @@ def apply(
         now: the time of the request.
         commit: runs a plan: by itself, or together with the record of its idempotency key.
         applicant: what the user says of themselves; of who has a request already, that one says it.
+        batch: the requests that go to the queue with it.
 
     Raises:
         NotOpenYet: the event opens later.
@@ -144,19 +150,21 @@ def apply(
     """
 
     def find_or_write() -> Procedure[R]:
-        return commit(_earlier_or_new(event, user_id, now, applicant))
+        return commit(_earlier_or_new(event, user_id, now, applicant, batch))
 
     if now < event.opens_at:
         raise NotOpenYet("The event is not open yet.", current=event)
     if now < event.closes_at and event.status is not EventStatus.CANCELLED:
         try:
-            return (yield from commit(application(event, user_id, now, applicant)))
+            return (yield from commit(application(event, user_id, now, applicant, batch=batch)))
         except AlreadyExists:
             pass  # the user has a request, or another call of theirs was first
     return (yield from retry_on_conflict(find_or_write, tries=MAX_TRIES, when=_is_taken))
 
 
-def _earlier_or_new(event: Event, user_id: str, now: datetime, applicant: Applicant) -> Procedure[Plan[Application]]:
+def _earlier_or_new(
+    event: Event, user_id: str, now: datetime, applicant: Applicant, batch: str | None
+) -> Procedure[Plan[Application]]:
     lock = yield from lock_of(event.event_id, user_id).consistent()
     earlier = (yield from request_by_id(lock.request_id).consistent()) if lock is not None else None
     is_over = now >= event.closes_at or event.status is EventStatus.CANCELLED
@@ -166,7 +174,7 @@ def _earlier_or_new(event: Event, user_id: str, now: datetime, applicant: Applic
         raise EventCancelled("The event was cancelled.", current=event)
     if is_over:
         raise Closed("The event is closed.", current=event)
-    return application(event, user_id, now, applicant, earlier)
+    return application(event, user_id, now, applicant, earlier, batch)
 
 
 def _is_released(event: Event, earlier: Request) -> Procedure[bool]:
@@ -183,7 +191,12 @@ def _is_taken(error: PartitaError) -> bool:
 
 
 def application(
-    event: Event, user_id: str, now: datetime, applicant: Applicant = NAMELESS, earlier: Request | None = None
+    event: Event,
+    user_id: str,
+    now: datetime,
+    applicant: Applicant = NAMELESS,
+    earlier: Request | None = None,
+    batch: str | None = None,
 ) -> Plan[Application]:
     """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced.
 
@@ -201,6 +214,7 @@ def application(
         idempotency_key=f"IDEMP#{event.event_id}#{user_id}",
         display_name=applicant.display_name,
         shows_name=applicant.shows_name,
+        batch=batch,
         ttl=event.expires_at,
     )
     lock = Lock(event_id=event.event_id, user_id=user_id, request_id=request_id, ttl=event.expires_at)

@@ -42,6 +42,7 @@ from partita_services.events.model import COMMANDS, Event, requests_of_event, re
 from partita_services.events.names.http import ROUTER as NAMES
 from partita_services.events.names.naming import NAMELESS, Applicant
 from partita_services.events.personal import PERSONAL
+from partita_services.events.queueing.batches import as_queued
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.reading import show_event_in_full
 from partita_services.events.responses import EventDetails, Events, EventView, Log, Requests, RequestView, csv_lines
@@ -108,10 +109,10 @@ async def apply(
     def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[CommandOutcome[Application]]:
         return once.command(plan, respond)
 
-    with _opening_hours():
-        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant))
-    if outcome.result is not None and outcome.result.is_new:
-        await sender.hand_over(outcome.result.request)
+    with _opening_hours(), (batch := sender.batch) as batch_id:
+        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant, batch_id))
+        if outcome.result is not None and outcome.result.is_new:
+            await sender.hand_over(outcome.result.request, batch)
     return response_of(outcome)
 
 
@@ -167,7 +168,8 @@ async def list_my_requests(caller: CurrentCaller, db: Db, wanted: Annotated[MyRe
     mine = requests_of_user(caller.user_id)
     mine = mine.reversed() if wanted.order == "newest" else mine
     page = await db.run(mine.page(wanted.limit, after=wanted.cursor))
-    return Requests(items=tuple(map(RequestView.own, page)), next_cursor=page.next_cursor)
+    shown = await db.run(as_queued(page.items))
+    return Requests(items=tuple(map(RequestView.own, shown)), next_cursor=page.next_cursor)
 
 
 @contextmanager

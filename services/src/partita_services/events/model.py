@@ -161,6 +161,8 @@ class Request(Entity, table=TABLE):
     """How the applicant wants to be called, where they say so."""
     shows_name: Annotated[bool, Field(alias="showsName")] = False
     """Whether operators, and everybody on the list of winners, may see that name."""
+    batch: Annotated[str | None, Field(alias="batchId")] = None
+    """Of which it is: while it says `RECEIVED`, its batch says whether the queue has it."""
     ttl: int | None = None
 
     @property
@@ -373,7 +375,7 @@ def accept(plan: Plan[Request]) -> Transaction:
 
 @pattern(budget=Wcu(600), writes={Request: (UpdateItem,)})
 def mark_queued(*transitions: Update[Request]) -> Transaction:
-    """Mark up to 100 requests as accepted by the queue."""
+    """Mark up to 100 requests as accepted by the queue, which the sweeper has sent."""
     return transact(*transitions)
 
 

@@ -116,7 +116,7 @@ class FailureClass(StrEnum):
 
 def waiting_shard(event_id: str, request_id: str) -> str:
     """The shard in which a request waits for its place. There are several, since very many may arrive at once."""
-    return waiting_shards(event_id)[zlib.crc32(request_id.encode()) % WAITING_SHARDS]
+    return f"{event_id}/waiting/{zlib.crc32(request_id.encode()) % WAITING_SHARDS:02}"
 
 
 def waiting_shards(event_id: str) -> list[str]:

@@ -171,8 +171,10 @@ def _follow(name: str, consumer: Follower, pace: Pace, troubles: Troubles) -> No
         try:
             _run_or_rebuild(consumer, pace.is_over, idle)
         except Exception as error:  # whatever a sink is in trouble with: full disks and broken files get better
-            troubles[name] = error.code if isinstance(error, PartitaError) else type(error).__name__
-            logger.exception("The %s cannot follow its change stream, and is tried again.", name)
+            code = error.code if isinstance(error, PartitaError) else type(error).__name__
+            if troubles.get(name) != code:  # an outage is in the log once, however long it lasts
+                logger.exception("The %s cannot follow its change stream, and is tried again.", name)
+            troubles[name] = code
             pace.is_over.wait(RETRY_SECONDS)
 
 

@@ -48,7 +48,7 @@ def run_server(
 ) -> None:
     """Serve until the supervisor says to stop; what has begun is finished."""
     services = [service for name in names if (service := named(name)) is not None]
-    data, requests = settings.data, RequestMetrics()
+    data, requests = replace(settings.data, is_in_use=True), RequestMetrics()
     with (
         closing(data.open_store()) as store,
         opened_resources(services, store, data, listener) as opened,

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita import EmbeddedStore
 from partita.cli._data_folder import DataFolder
@@ -63,6 +64,7 @@ def run_wire_server(
     channel: ProcessChannel, number: int, board: ConnectionBoard, listener: socket.socket, settings: WireSettings
 ) -> None:
     """Serve until the supervisor says to stop; what has begun is finished."""
+    settings = replace(settings, data=replace(settings.data, is_in_use=True))
     with (
         opened_server(settings, sweep_every=None, on_connections=board.setter(number)) as server,
         asyncio.Runner(loop_factory=new_loop) as runner,

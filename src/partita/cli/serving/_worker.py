@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita import Session
 from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
@@ -135,7 +136,18 @@ def run_worker(services: Sequence[str], data: DataFolder, url: str | None, lake:
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
-    work_for([service for name in services if (service := named(name)) is not None], data, url, stop, lake)
+    data = replace(data, is_in_use=True)
+    await_folder(data, stop)
+    if not stop.is_set():
+        work_for([service for name in services if (service := named(name)) is not None], data, url, stop, lake)
+
+
+def await_folder(data: DataFolder, stop: threading.Event) -> None:
+    """Wait for a folder that was taken away to come back, or for the end; one that is there is not waited for."""
+    if data.has_vanished:
+        logger.error("The folder %s is gone: this worker waits until it is back.", data.path)
+        while data.has_vanished and not stop.wait(RESTART_SECONDS):
+            pass
 
 
 def _stop_with_parent(stop: threading.Event) -> None:

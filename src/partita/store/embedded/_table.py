@@ -183,6 +183,7 @@ class Table(Source):
         stream: Stream | None,
         *,
         is_logged: bool = False,
+        building: Iterable[tuple[int, IndexSchema]] = (),
     ) -> None:
         by_key = f"items_{number} INDEXED BY key_{number}"
         super().__init__(sql_from=by_key, order_column="hh", hash_columns=("hk",), ties=())
@@ -199,6 +200,8 @@ class Table(Source):
         self.key = (*self.hash, *self.range)
         self.key_names = frozenset(part.name for part in self.key)
         self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
+        self.building = tuple(Index(number, made, index, schema) for made, index in building)
+        """Indexes that are not finished: who writes an item writes their entries, and nobody reads them."""
         self.vectors = tuple(VectorIndex(indexes[index.name], index, schema) for index in schema.vectors)
         self.keeps_entries = bool(schema.indexes or schema.vectors)
         """Whether a write has to look at what indexes hold."""
@@ -208,7 +211,8 @@ class Table(Source):
         self._write_statements()
 
     def _write_statements(self) -> None:
-        items, columns = f"items_{self.id}", [column for index in self.indexes for column in index.columns]
+        items, every_index = f"items_{self.id}", (*self.indexes, *self.building)
+        columns = [column for index in every_index for column in index.columns]
         every = ["ttl", "size", *columns, "item"]
         self.sql_get = f"SELECT size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
         self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
@@ -290,11 +294,11 @@ class Table(Source):
         """The key attributes of an item."""
         return {part.name: item[part.name] for part in self.key}
 
-    def index_row(self, item: Item, before: Item | None = None) -> Row:
-        """The columns of all indexes."""
+    def building_row(self, item: Item) -> Row:
+        """The columns of the indexes that are not finished."""
         row: Row = ()
-        for index in self.indexes:
-            row += index.entry(item, before)
+        for index in self.building:
+            row += index.entry_or_none(item)
         return row
 
     def expiry(self, item: Item) -> int | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
-from partita._sqlite import Handler
 from partita.errors import ValidationFailed
 from partita.expressions import touched, validate_condition, validate_update
 from partita.store._requests import (
@@ -106,11 +104,3 @@ def _plan_in_batch(writer: Writer, write: PutItem | DeleteItem) -> PlannedWrite:
         return plan(writer.connection, writer.table(write.table), write)
     except KeyMismatch:
         raise KeyMismatch("The provided key element does not match the schema") from None  # of a put too
-
-
-WRITES: Final[Mapping[type, Handler]] = {
-    PutItem: write_item,
-    UpdateItem: write_item,
-    DeleteItem: write_item,
-    BatchWriteItem: batch_write,
-}

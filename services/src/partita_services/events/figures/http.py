@@ -23,6 +23,7 @@ from partita.http import (
 from partita_services.events.dependencies import EventId, Now, OptionalProjection, RequestId, reader
 from partita_services.events.figures import live
 from partita_services.events.figures.projection import RequestProjection
+from partita_services.events.queueing.batches import as_queued
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.reading import show_event as find_event
 from partita_services.events.reading import show_request as find_request
@@ -92,7 +93,8 @@ async def show_request(
 ) -> WaitingRequest:
     """One request, and where it is in the queue. For its user and for operators."""
     found = await db.run(find_request(request_id, reader(caller)))
-    return await run_in_threadpool(live.waiting, found, projection, now, caller.user_id)
+    [shown] = await db.run(as_queued([found]))
+    return await run_in_threadpool(live.waiting, shown, found.queued_at, projection, now, caller.user_id)
 
 
 @ROUTER.get(
@@ -113,14 +115,17 @@ async def stream_request(
     They end with the token.
     """
     known = await db.run(find_request(request_id, reader(caller)))
+    [shown] = await db.run(as_queued([known]))
 
     async def look() -> WaitingRequest:
         """The table is read only when the projection says that the request has changed: many may be waiting."""
-        nonlocal known
+        nonlocal known, shown
         heard = await run_in_threadpool(projection.status, request_id) if projection else None
-        if projection is None or heard not in (None, known.status):
+        if projection is None or heard not in (None, shown.status):
             known = await db.run(find_request(request_id, reader(caller)))
-        return await run_in_threadpool(live.waiting, known, projection, instant(db.context.clock()), caller.user_id)
+            [shown] = await db.run(as_queued([known]))
+        now = instant(db.context.clock())
+        return await run_in_threadpool(live.waiting, shown, known.queued_at, projection, now, caller.user_id)
 
     return _streamed(live.news(look, _is_final, is_valid, state.stopping))
 

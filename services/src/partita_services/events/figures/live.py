@@ -63,13 +63,20 @@ def pace(projection: RequestProjection, event_id: str, now: datetime) -> float:
 
 
 def waiting(
-    request: Request, projection: RequestProjection | None, now: datetime, viewer: str | None = None
+    request: Request,
+    stored_at: datetime,
+    projection: RequestProjection | None,
+    now: datetime,
+    viewer: str | None = None,
 ) -> WaitingRequest:
-    """A request, and where it is in the queue; only in first come is that a matter of waiting."""
+    """A request, and where it is in the queue; only in first come is that a matter of waiting.
+
+    `stored_at` is its `queued_at` as it is stored, by which the projection has it.
+    """
     view = WaitingRequest.of(request, is_own=viewer == request.user_id)
     if projection is None or request.status not in OPEN or request.event_type is EventType.LOTTERY:
         return view
-    position = max(1, projection.position(request.event_id, request.queued_at))
+    position = max(1, projection.position(request.event_id, stored_at, request.request_id))
     speed = pace(projection, request.event_id, now)
     estimate = round(position / speed, 1) if speed else None
     return view.model_copy(update={"position": position, "estimated_seconds": estimate})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import apsw
 from msgspec import Struct
@@ -15,13 +15,16 @@ from msgspec import Struct
 from partita.change import ItemChange, SqliteProjection
 from partita.model import instant_text
 from partita_services.events.model import Request
+from partita_services.events.queueing.model import SentBatch
 from partita_services.events.terms import Status
 
 _TABLES: Final = """
 CREATE TABLE requests (
     request_id TEXT PRIMARY KEY, event_id TEXT NOT NULL, status TEXT NOT NULL, queued_at TEXT NOT NULL,
-    finished_at TEXT
+    finished_at TEXT, batch TEXT
 ) WITHOUT ROWID;
+CREATE INDEX unsent ON requests (batch) WHERE status = 'RECEIVED';
+CREATE TABLE sent (batch TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX waiting ON requests (event_id, queued_at) WHERE finished_at IS NULL;
 CREATE TABLE counts (
     event_id TEXT NOT NULL, status TEXT NOT NULL, requests INTEGER NOT NULL, PRIMARY KEY (event_id, status)
@@ -39,7 +42,17 @@ CREATE TRIGGER request_removed AFTER DELETE ON requests BEGIN
     UPDATE seconds SET decided = decided - 1
         WHERE event_id = old.event_id AND second = substr(old.finished_at, 1, 19);
 END;
+CREATE TRIGGER request_queued AFTER UPDATE OF status ON requests BEGIN
+    UPDATE counts SET requests = requests - 1 WHERE event_id = old.event_id AND status = old.status;
+    INSERT INTO counts VALUES (new.event_id, new.status, 1) ON CONFLICT DO UPDATE SET requests = requests + 1;
+END;
 """
+
+_AHEAD: Final = (
+    "SELECT count(*) FROM requests WHERE event_id = ? AND (queued_at, request_id) <= (?, ?) AND finished_at IS NULL"
+)
+_IS_SENT: Final = "SELECT 1 FROM sent WHERE batch = ?"
+_SENT: Final = "SENT#"
 
 
 class Second(Struct, frozen=True):
@@ -71,10 +84,9 @@ class RequestProjection(SqliteProjection):
         [(oldest,)] = self.read(sql, [event_id])
         return None if oldest is None else datetime.fromisoformat(oldest)
 
-    def position(self, event_id: str, queued_at: datetime) -> int:
-        """How many wait that were queued no later than this."""
-        sql = "SELECT count(*) FROM requests WHERE event_id = ? AND queued_at <= ? AND finished_at IS NULL"
-        [(ahead,)] = self.read(sql, [event_id, instant_text(queued_at)])
+    def position(self, event_id: str, queued_at: datetime, request_id: str) -> int:
+        """How many wait that were queued no later than this one, by the time with which it is stored."""
+        [(ahead,)] = self.read(_AHEAD, [event_id, instant_text(queued_at), f"REQ#{request_id}"])
         return int(ahead)
 
     def seconds(self, event_id: str, since: datetime) -> list[Second]:
@@ -85,15 +97,31 @@ class RequestProjection(SqliteProjection):
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
-    """Put the request as it is now in the place of what was known of it."""
-    if change.entity is not Request:
-        return
-    request_id = change.keys["PK"]
+    """Put the request as it is now in the place of what was known of it; or note that the queue has a batch."""
+    if change.entity is Request:
+        _apply_request(connection, change)
+    elif change.entity is SentBatch:
+        _apply_batch(connection, change)
+
+
+def _apply_request(connection: apsw.Connection, change: ItemChange) -> None:
+    request_id, item = change.keys["PK"], change.new_item
     connection.execute("DELETE FROM requests WHERE request_id = ?", (request_id,))
-    if change.new_item is not None:
-        connection.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?)", (request_id, *_columns(change.new_item)))
-
-
-def _columns(item: dict[str, Any]) -> tuple[Any, ...]:
+    if item is None:
+        return
     # Read as they are stored: an entity for each of very many changes would take longer than all the rest.
-    return item["eventId"], item["status"], item["queuedAt"], item.get("finishedAt")
+    status, batch = item["status"], item.get("batchId")
+    if status == Status.RECEIVED and batch is not None and connection.execute(_IS_SENT, (batch,)).get:
+        status = Status.QUEUED
+    row = (request_id, item["eventId"], status, item["queuedAt"], item.get("finishedAt"), batch)
+    connection.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", row)
+
+
+def _apply_batch(connection: apsw.Connection, change: ItemChange) -> None:
+    """Its requests are queued: those that are known, and those whose shard of the stream is read later."""
+    batch = change.keys["PK"].removeprefix(_SENT)
+    if change.new_item is None:
+        connection.execute("DELETE FROM sent WHERE batch = ?", (batch,))
+        return
+    connection.execute("INSERT OR IGNORE INTO sent VALUES (?)", (batch,))
+    connection.execute("UPDATE requests SET status = 'QUEUED' WHERE batch = ? AND status = 'RECEIVED'", (batch,))

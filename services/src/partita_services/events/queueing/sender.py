@@ -1,7 +1,7 @@
 """From a request that is stored to one that waits in the queue.
 
 What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
-has a request, it has its place; `QUEUED` is written to it afterwards, and whoever is faster may go on.
+has a request, it has its place. That it is queued is written once for all of its batch, afterwards.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from partita import AsyncSession, Procedure
 from partita.errors import ItemMissing, PartitaError, TransactionCancelled
 from partita.queue import Queue, SentMessage
 from partita_services.events.model import Event, Request, event_by_id, mark_queued
+from partita_services.events.queueing.batches import Batch
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
+from partita_services.events.queueing.model import SentBatch, note_sent
 from partita_services.events.terms import instant
 from partita_services.events.transitions import queued
 
@@ -24,6 +26,8 @@ MAX_MARKED: Final = 100
 MAX_KNOWN: Final = 1_000
 KNOWN_SECONDS: Final = 1.0
 """For so long another server may take requests for an event that was changed. They are decided by how it is then."""
+NOTED_SECONDS: Final = 7 * 24 * 3_600
+"""So long it is written that the queue has a batch. What is undecided after that is sent again, which does no harm."""
 _TICK: Final = timedelta(microseconds=1)
 
 
@@ -54,7 +58,8 @@ class QueueSender:
         self._db = db
         self._known: dict[str, tuple[float, Event]] = {}
         """Events, and until when they are taken for right."""
-        self._waiting: dict[str, list[tuple[Request, asyncio.Future[None]]]] = {}
+        self._batch = Batch(self._note)
+        self._waiting: dict[str, list[tuple[Request, Batch, asyncio.Future[None]]]] = {}
         """The requests of each event that is being sent, in order, and what their senders wait for."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.unsent = 0
@@ -81,38 +86,52 @@ class QueueSender:
         """Read an event again, since it has changed."""
         self._known.pop(event_id, None)
 
-    async def hand_over(self, request: Request) -> None:
+    @property
+    def batch(self) -> Batch:
+        """The batch that a request joins now: `with sender.batch as batch_id`."""
+        return self._batch
+
+    async def hand_over(self, request: Request, batch: Batch) -> None:
         """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""
         has_gone = asyncio.get_running_loop().create_future()
         waiting = self._waiting.get(request.event_id)
         if waiting is None:
-            self._waiting[request.event_id] = [(request, has_gone)]
+            self._waiting[request.event_id] = [(request, batch, has_gone)]
             self._keep(asyncio.create_task(self._send_waiting(request.event_id)))
         else:
-            waiting.append((request, has_gone))
+            waiting.append((request, batch, has_gone))
         await has_gone
 
     async def _send_waiting(self, event_id: str) -> None:
         waiting = self._waiting[event_id]
         while waiting:
             together, waiting[:] = waiting[:MAX_IN_MESSAGE], waiting[MAX_IN_MESSAGE:]
-            await self._send([request for request, _ in together])
-            for _, has_gone in together:
+            self._batch.fill()
+            self._batch = Batch(self._note)
+            await self._send([request for request, _, _ in together], {batch for _, batch, _ in together})
+            for _, _, has_gone in together:
                 if not has_gone.done():
                     has_gone.set_result(None)
         del self._waiting[event_id]
 
-    async def _send(self, requests: Sequence[Request]) -> None:
+    async def _send(self, requests: Sequence[Request], batches: set[Batch]) -> None:
         try:
             accepted = await self.queue.execute_async(sending(requests))
         except PartitaError:
             self.unsent += len(requests)
+            for batch in batches:
+                batch.lose()
         else:
-            self._keep(asyncio.create_task(self._mark(requests, accepted)))
+            for batch in batches:
+                batch.sent(accepted.at)
 
-    async def _mark(self, requests: Sequence[Request], accepted: SentMessage) -> None:
-        with suppress(PartitaError):  # whoever decides them knows their place from the queue
-            await self._db.run(mark(requests, accepted))
+    def _note(self, batch: Batch) -> None:
+        self._keep(asyncio.create_task(self._write_note(batch.batch_id, batch.queued_at or 0.0)))
+
+    async def _write_note(self, batch_id: str, at: float) -> None:
+        expires = int(self._db.context.clock()) + NOTED_SECONDS
+        with suppress(PartitaError):  # then the sweeper sends them again, and whoever decides them skips those
+            await self._db.run(note_sent(SentBatch(batch_id=batch_id, queued_at=instant(at), ttl=expires)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)

@@ -36,6 +36,7 @@ from partita_services.events.model import (
     seats_of,
     waiting_requests,
 )
+from partita_services.events.queueing.batches import as_queued
 from partita_services.events.queueing.messages import MAX_IN_MESSAGE, sending
 from partita_services.events.queueing.sender import mark
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Status, instant, waiting_shards
@@ -111,6 +112,7 @@ class Sweeper:
     def _stuck(self, event: Event, waiting: Sequence[Request]) -> list[Request]:
         """Those that the queue never got; and those that it got and passed, which then are among the dead letters."""
         now, passed = self._now(), self._passed(event)
+        waiting = self._session.run(as_queued(waiting))
         self._resent = {key: at for key, at in self._resent.items() if at <= now < at + RESENT_AFTER}
         return [
             request

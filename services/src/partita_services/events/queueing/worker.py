@@ -14,6 +14,7 @@ from msgspec import Struct
 from partita import Session
 from partita.errors import ItemMissing, PartitaError, PoisonMessage
 from partita.queue import Acknowledge, Message, Postpone, Queue, Receive
+from partita.runtime import OutageLog
 from partita.service import WorkerContext
 from partita_services.events.changes.notices import send_notices
 from partita_services.events.model import Event, event_by_id
@@ -42,7 +43,7 @@ def work(context: WorkerContext[Tools]) -> None:
     tools = context.resources
     worker = Worker(context.session, tools.queue, context.name)
     sweeper = Sweeper(context.session, tools.queue, context.name)
-    notices_due = 0.0
+    notices_due, outages = 0.0, OutageLog(logger)
     while not context.stop.is_set():
         try:
             worker.serve(wait=WAIT_SECONDS)
@@ -50,8 +51,8 @@ def work(context: WorkerContext[Tools]) -> None:
             if not 0 < notices_due - context.session.context.clock() <= NOTICES_SECONDS:
                 send_notices(context.session, tools.notices, tools.send)
                 notices_due = context.session.context.clock() + NOTICES_SECONDS
-        except TRANSIENT:
-            logger.exception("The store or the queue is in trouble; it is tried again.")
+        except TRANSIENT as error:
+            outages.report(error.code, "The worker of events", error)
             context.stop.wait(WAIT_SECONDS)
 
 

@@ -28,6 +28,7 @@ from partita_services.events.model import (
 )
 from partita_services.events.names import model as names
 from partita_services.events.queueing.failures import freeing
+from partita_services.events.queueing.model import SentBatch, note_sent, sent_batch, sent_batches
 from partita_services.events.samples.data import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.terms import MESSAGES, EventStatus, FailureClass, Reason, Status
 from partita_services.events.transitions import API, because_of, entry, failure
@@ -85,6 +86,10 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
     request, at = sample.requests[-1], model.request_by_id(sample.requests[-1].request_id)
     later, moved = sample.closes_at, f(Request.queued_at).set(sample.closes_at)
     yield model.mark_queued(update(request, moved))
+    sent = SentBatch(batch_id="sample", queued_at=later, ttl=int(later.timestamp()))
+    yield note_sent(sent)
+    yield sent_batch(sent.batch_id)
+    yield sent_batches([sent.batch_id])
     yield model.delay_request(update(at, *failure(FailureClass.TRANSIENT, "throttled", "Try again.")))
     taken = update(model.seats_of(sample.event_id), f(Seats.remaining).set(0))
     yield model.decide(Plan(sample.seats, taken, update(request, moved)))

@@ -58,12 +58,6 @@ class StoreHistory:
             raise TypeError(f"{type(request).__name__} is not a request that the store can execute.")
         return self.restore_table(request)  # type: ignore[return-value]
 
-    async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task, in another thread."""
-        from asyncio import to_thread  # noqa: PLC0415 - loaded by whoever awaits this
-
-        return await to_thread(self.execute, request)
-
     @contextmanager
     def table_at(self, table: str, instant: float | None = None) -> Iterator[PastTable]:
         """A table at an instant, item by item, while the block runs.
