@@ -79,10 +79,12 @@ def _one_by_one(name: str, bar: Bar, request: Ask, ours: Connection, theirs: Con
     return _compared(name, bar, sides, REQUESTS)
 
 
-def _at_once(name: str, bar: Bar, request: tuple[str, str, bytes], ours: Connection, theirs: Connection) -> Comparison:
+def _at_once(  # noqa: PLR0913 - the sides, and what is asked of them
+    name: str, bar: Bar, request: tuple[str, str, bytes], ours: Connection, theirs: Connection, calls: int = LOAD
+) -> Comparison:
     """As many requests at once as a server takes."""
-    sides = [(each, loaded(each.server.port, each.message(*request), LOAD)) for each in (ours, theirs)]
-    return _compared(name, bar, sides, LOAD)
+    sides = [(each, loaded(each.server.port, each.message(*request), calls)) for each in (ours, theirs)]
+    return _compared(name, bar, sides, calls)
 
 
 def _compared(name: str, bar: Bar, sides: Sequence[tuple[Connection, Side]], calls: int) -> Comparison:
