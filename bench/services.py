@@ -79,7 +79,7 @@ def _one_by_one(name: str, bar: Bar, request: Ask, ours: Connection, theirs: Con
     return _compared(name, bar, sides, REQUESTS)
 
 
-def _at_once(  # noqa: PLR0913 - the sides, and what is asked of them
+def _at_once(
     name: str, bar: Bar, request: tuple[str, str, bytes], ours: Connection, theirs: Connection, calls: int = LOAD
 ) -> Comparison:
     """As many requests at once as a server takes."""
