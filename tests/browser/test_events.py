@@ -309,8 +309,10 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(sign_in: SignIn, server: Se
     page = sign_in("boss", "operator", 390, 844)
     for at in ("#/", "#/mine", "#/operate", f"#/events/{event}", f"#/operate/{event}"):
         page.goto(f"{server.url}/events/{at}")
-        expect(page.get_by_role("heading").first).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(page.locator("h1:not(.loading)")).to_be_visible()
+        for width in (390, 320):
+            page.set_viewport_size({"width": width, "height": 844})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("dark", [False, True])

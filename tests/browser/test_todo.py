@@ -256,17 +256,21 @@ def test_filters_look_at_a_thousand_found_tasks_and_then_ask(sign_in: SignIn) ->
         pages += 1
         task = {"title": f"Page {pages}", "status": "pending", "priority": "urgent" if pages > 10 else "low"}
         items = [task | {"task_id": f"{pages}-{number}", "version": 1} for number in range(100)]
-        route.fulfill(json={"items": items, "next_cursor": str(pages), "lag": {"records": 0, "seconds": 0}})
+        more = {"next_cursor": str(pages), "complete": False, "lag": {"records": 0, "seconds": 0}}
+        route.fulfill(json={"items": items} | more)
 
     page.route("**/api/tasks/search?*", answer)
     page.get_by_label("Priority", exact=True).select_option("Urgent")
     page.get_by_label("Search title and description").fill("page")
-    expect(page.locator(".found")).to_have_text("0 tasks found so far.")
+    cut = "More than 1,000 have these words: those that changed last were looked at. Another word finds the others."
+    expect(page.locator(".found")).to_have_text(f"0 tasks found so far. {cut}")
     expect(column(page, "To do")).to_contain_text("Nothing here so far.")
     assert pages == 10
     page.get_by_role("button", name="Show more").click()
-    expect(page.locator(".found")).to_have_text("100 tasks found so far.")
+    expect(page.locator(".found")).to_have_text(f"100 tasks found so far. {cut}")
     assert pages == 11
+    page.get_by_label("Search title and description").fill("")
+    expect(page.locator(".found")).to_have_text("0 tasks found.")  # by the filters
 
 
 def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server: Server) -> None:
