@@ -125,9 +125,23 @@ PEERS: Final = (
 """In the order in which they are measured."""
 
 
+class Server(Struct, frozen=True):
+    """A server that runs in a process of its own."""
+
+    port: int
+    pid: int
+
+
 @contextmanager
 def started(command: Sequence[str], folder: Path) -> Iterator[int]:
     """A server on a free port, which becomes the command's last argument."""
+    with running(command, folder) as server:
+        yield server.port
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path) -> Iterator[Server]:
+    """The same, for who wants to know its process, too."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -135,7 +149,7 @@ def started(command: Sequence[str], folder: Path) -> Iterator[int]:
         server = subprocess.Popen([*command, str(port)], cwd=folder, stdout=log, stderr=log)
     try:
         _wait_until_it_listens(port)
-        yield port
+        yield Server(port, server.pid)
     finally:
         server.terminate()
         server.wait(timeout=30)

@@ -21,7 +21,7 @@ from partita.store._requests import Request
 from partita.store.embedded import _file, _ttl, points
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._handlers import READS, WRITES, Read
+from partita.store.embedded._handlers import BY_LOOP, READS, WRITES, Read
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.tables import create_index
 from partita.store.embedded.upkeep import (
@@ -89,7 +89,9 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish, by_loop=BY_LOOP
+        )
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
