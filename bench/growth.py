@@ -1,151 +1,131 @@
-"""What each access pattern of each service costs when its file has 10^3, 10^5 and 10^7 items, and what the file does.
+"""What each access pattern of each service costs when its file has 10^3, 10^5 and more items, and what the file does.
 
-    python -m bench.growth                           # up to 10^5 items of each service, in some minutes
-    python -m bench.growth --to 10000000             # and to 10^7: hours, and about 10 GB for each service
-    python -m bench.growth --service todo --to 1000000
+    python -m bench.growth                           # 10^3 and 10^5 items of each service, in a minute or two
+    python -m bench.growth --to 10000000             # and 10^7: up to 20 GB for a service, twice that for its backup
+    python -m bench.growth --service todo --to 10000000 --patterns    # without what is done with the whole file
 
 A file begins with the sample data of its service. It grows by copies of all of it, with other partition keys in the
 table and in every index. So a pattern gives the same at every size, and what it costs more is what the size costs.
 Costs are of processor time, the median of many runs. A get or query may cost 1.3 times as much as in the smallest file.
 
 What is done with a whole file is done by a process of its own, whose memory is the figure: with bounded memory it is
-about the same for every size.
+about the same for every size. So is what its log has grown to.
 """
 
 from __future__ import annotations
 
 import argparse
 import multiprocessing
-import resource
+import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from msgspec import Struct
-
+from bench._grown import GrownFile
+from bench._memory import peak_megabytes
 from partita import EmbeddedStore, Operation, Session
 from partita.cost._measure import _NoSample, _Samples
 from partita.service import Service, discover
-from partita.store import BatchWriteItem, CreateIndex, IndexSchema, PutItem, ScanTable, TableSchema
-from partita.values import Item
+from partita.store import CreateIndex, IndexSchema, TableSchema
 
-SIZES: Final = (1_000, 100_000, 1_000_000, 10_000_000)
+SIZES: Final = (1_000, 100_000)
 ALLOWED: Final = 1.3
+NEAR: Final = 1.15
 RUNS: Final = 60
-BATCH: Final = 25
 NOW: Final = 1_800_000_000.0
 
-
-class FileFigures(Struct, frozen=True):
-    """What was done with a file as a whole: seconds of processor time and megabytes of memory."""
-
-    what: str
-    seconds: float
-    megabytes: int
+Costs: TypeAlias = dict[int, dict[str, tuple[float, float]]]
+"""By the size of the file, what each pattern costs in the smallest file and in this one."""
 
 
 def main() -> int:
     """Grow files and print tables; 1 if a read costs more than it may."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=int, default=100_000, help="how many items at most")
+    parser.add_argument("--to", type=int, default=SIZES[-1], help="how many items the largest file has")
     parser.add_argument("--service", action="append", help="one of the services; may be repeated")
+    parser.add_argument("--patterns", action="store_true", help="the access patterns alone")
     parser.add_argument(
         "--folder", type=Path, help="where the files are made; a temporary folder unless said otherwise"
     )
     given = parser.parse_args()
     chosen = [service for service in discover() if service.name in (given.service or [service.name])]
-    sizes = [size for size in SIZES if size <= given.to]
-    with tempfile.TemporaryDirectory(dir=given.folder) as folder:
-        dearer = [name for service in chosen for name in grow(service, sizes, Path(folder) / f"{service.name}.db")]
+    sizes = [*(size for size in SIZES if size < given.to), given.to]
+    dearer = []
+    for service in chosen:
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
+            path = Path(folder) / f"{service.name}.db"
+            dearer += grow(service, sizes, path, whole=not given.patterns)
     print(f"\nMore than {ALLOWED} times: {', '.join(dearer) or 'none'}.")
     return bool(dearer)
 
 
-def grow(service: Service, sizes: Sequence[int], path: Path) -> list[str]:
+def grow(service: Service, sizes: Sequence[int], path: Path, *, whole: bool) -> list[str]:
     """Print what one service costs at each size; gives the reads that cost too much more at the last."""
-    costs: dict[str, list[float]] = {}
-    print(f"\n{service.name}, microseconds of processor time" + "".join(f"{size:>14,}" for size in sizes))
-    files: list[tuple[FileFigures, ...]] = []
-    lengths: list[float] = []
+    small, lengths = path.with_suffix(".small"), []
+    costs: Costs = {}
+    reads = dict(_seeded(service, path))
+    grown = GrownFile(path)
+    print(f"\n{service.name}", flush=True)
+    for size in sizes:
+        seconds = time.process_time()
+        grown.grow(size)
+        seconds = time.process_time() - seconds
+        print(f"  grown to {grown.items:,} items, by {seconds:.1f} s of processor time", flush=True)
+        if not small.exists():
+            shutil.copy(path, small)
+        costs[size] = _costs(reads, small, path)
+        lengths.append(path.stat().st_size / grown.items)
+        if whole:
+            whole_file(path, service.tables[0].schema)
+    _print_costs(list(sizes), costs)
+    print(f"  {'bytes of the file for an item':<46}" + "".join(f"{length:18,.0f}" for length in lengths), flush=True)
+    return [f"{service.name} {name}" for name, (few, many) in costs[sizes[-1]].items() if many > ALLOWED * few]
+
+
+def _print_costs(sizes: list[int], costs: Costs) -> None:
+    title = "microseconds of processor time, ratio"
+    print(f"  {title:<46}" + "".join(f"{size:>18,}" for size in sizes))
+    for name in costs[sizes[0]]:
+        cells = [costs[size][name] for size in sizes]
+        print(f"  {name:<46}" + "".join(f"{many * 1e6:10.0f}{many / few:7.2f}x" for few, many in cells))
+
+
+def _costs(reads: Mapping[str, Operation[Any]], small: Path, large: Path) -> dict[str, tuple[float, float]]:
+    """What each read costs in the smallest file and in this one, by turns, so that noise hits both."""
+    with EmbeddedStore(small, durable=False) as few, EmbeddedStore(large, durable=False) as many:
+        sessions = Session(few), Session(many)
+        return {name: cost([lambda db=db, read=read: db.run(read) for db in sessions]) for name, read in reads.items()}  # type: ignore[misc]
+
+
+def _seeded(service: Service, path: Path) -> Iterator[tuple[str, Operation[Any]]]:
+    """Make a file with the sample data of a service; gives the reads that are measured in it."""
     with EmbeddedStore(path, durable=False) as store:
-        growing = Growing(service, store)
-        for size in sizes:
-            growing.grow(size)
-            for name, read in growing.reads.items():
-                costs.setdefault(name, []).append(cost(lambda read=read: growing.db.run(read)))  # type: ignore[misc]
-            of_file, length = whole_file(path, growing)
-            files.append(of_file)
-            lengths.append(length / growing.items)
-    for name, figures in costs.items():
-        ratio = f"{figures[-1] / figures[0]:8.2f}x"
-        print(f"  {name:<48}" + "".join(f"{figure * 1e6:14.0f}" for figure in figures) + ratio)
-    print(f"  {'bytes of the file for an item':<48}" + "".join(f"{size:14,.0f}" for size in lengths))
-    for same in zip(*files, strict=True):
-        cells = "".join(f"{each.seconds:7.2f} s{each.megabytes:4d} MB" for each in same)
-        print(f"  {same[0].what:<48}{cells}")
-    return [f"{service.name} {name}" for name, figures in costs.items() if figures[-1] > ALLOWED * figures[0]]
+        db = Session(store)
+        db.create_tables(service.tables)
+        samples = [db.run(operation) for operation in (service.seed(NOW) if service.seed else ())]
+    return _reads(service, _Samples(samples))
 
 
-def cost(call: Callable[[], object]) -> float:
-    """The processor time of a call: the median of many, after some to warm up."""
-    taken = []
-    for _ in range(RUNS):
-        start = time.thread_time()
-        call()
-        taken.append(time.thread_time() - start)
-    return median(taken[RUNS // 6 :])
+def cost(calls: Sequence[Callable[[], object]]) -> tuple[float, float]:
+    """The processor time of two calls: the median of many by turns; of ten times as many where it is near the bar."""
+    few, many = _medians(calls, RUNS)
+    return (few, many) if many < NEAR * few else _medians(calls, 10 * RUNS)
 
 
-class Growing:
-    """A service's file, the sample items that it grows by, and the reads that are measured in it."""
-
-    def __init__(self, service: Service, store: EmbeddedStore) -> None:
-        self.db = Session(store)
-        self.items = 0
-        self._store = store
-        self._copies = 0
-        self.db.create_tables(service.tables)
-        samples = [self.db.run(operation) for operation in (service.seed(NOW) if service.seed else ())]
-        self.schemas = [table.schema for table in service.tables]
-        self._samples = {schema.name: list(_scanned(store, schema.name)) for schema in self.schemas}
-        self.items = sum(map(len, self._samples.values()))
-        self.reads = dict(_reads(service, _Samples(samples)))
-
-    def grow(self, size: int) -> None:
-        """Add copies of the samples until there are so many items."""
-        while self.items < size:
-            self._copies += 1
-            for schema in self.schemas:
-                hashes = _hash_attributes(schema)
-                copies = [_copied(item, hashes, self._copies) for item in self._samples[schema.name]]
-                for start in range(0, len(copies), BATCH):
-                    puts = tuple(PutItem(schema.name, item) for item in copies[start : start + BATCH])
-                    self._store.execute(BatchWriteItem(puts))
-                self.items += len(copies)
-
-
-def _scanned(store: EmbeddedStore, table: str) -> Iterator[Item]:
-    after = None
-    while True:
-        page = store.execute(ScanTable(table, start=after))
-        yield from page.items
-        if (after := page.last_key) is None:
-            return
-
-
-def _hash_attributes(schema: TableSchema) -> set[str]:
-    indexes = [attribute.name for index in schema.indexes if not index.local for attribute in index.hash]
-    return {schema.hash.name, *indexes}
-
-
-def _copied(item: Item, hashes: set[str], number: int) -> Item:
-    """The item in another partition of the table and of each index."""
-    return {name: f"{value}~{number}" if name in hashes else value for name, value in item.items()}
+def _medians(calls: Sequence[Callable[[], object]], runs: int) -> tuple[float, float]:
+    taken: tuple[list[float], list[float]] = ([], [])
+    for _ in range(runs):
+        for call, times in zip(calls, taken, strict=True):
+            start = time.thread_time()
+            call()
+            times.append(time.thread_time() - start)
+    few, many = (median(times[runs // 6 :]) for times in taken)  # the first warm up
+    return few, many
 
 
 def _reads(service: Service, samples: _Samples) -> Iterator[tuple[str, Operation[Any]]]:
@@ -160,28 +140,39 @@ def _reads(service: Service, samples: _Samples) -> Iterator[tuple[str, Operation
             print(f"  {pattern.name}: the sample data has nothing for it")
 
 
-def whole_file(path: Path, growing: Growing) -> tuple[tuple[FileFigures, ...], int]:
-    """Open, back up and verify a file, and add an index, each in a new process; and the bytes of the backup."""
-    figures = [FileFigures("open", *_elsewhere(_open, path))]
+def whole_file(path: Path, schema: TableSchema) -> None:
+    """Open, back up and verify a file, and add an index to the backup, each in a new process; print what it takes."""
     copy = path.with_suffix(".copy")
-    figures.append(FileFigures("backup", *_elsewhere(_back_up, path, copy)))
-    length = copy.stat().st_size
-    figures.append(FileFigures("verify", *_elsewhere(_verify, path)))
-    figures.append(FileFigures("add an index to the first table", *_elsewhere(_add_index, copy, growing.schemas[0])))
+    _elsewhere("open", path, _open, path)
+    _elsewhere("back up", path, _back_up, path, copy)
+    _elsewhere("verify", path, _verify, path)
+    _elsewhere("add an index to the first table", copy, _add_index, copy, schema)
     for part in path.parent.glob(f"{copy.name}*"):
         part.unlink()
-    return tuple(figures), length
 
 
-def _elsewhere(work: Callable[..., None], *given: Any) -> tuple[float, int]:
+def _elsewhere(what: str, written: Path, work: Callable[..., None], *given: Any) -> None:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-        return pool.submit(_measured, work, *given).result()
+        waiting, log = pool.submit(_measured, work, *given), 0
+        while not waiting.done():
+            log = max(log, _length(Path(f"{written}-wal")))
+            time.sleep(0.05)
+        seconds, megabytes = waiting.result()
+    memory = f"{megabytes} MB of memory, log of at most {log // 1_000_000} MB"
+    print(f"  {what:<48}{seconds:10.2f} s of processor time, {memory}", flush=True)
+
+
+def _length(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _measured(work: Callable[..., None], *given: Any) -> tuple[float, int]:
     start = time.process_time()
     work(*given)
-    return time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1_024
+    return time.process_time() - start, peak_megabytes()
 
 
 def _open(path: Path) -> None:

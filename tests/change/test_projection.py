@@ -14,8 +14,8 @@ import pytest
 from tests.change.meddling import MeddlingStore
 from tests.change.model import SHARD, TABLE, Task, User, item_of, operations, play, stored
 
-from partita import EmbeddedStore, Session, delete, put
-from partita.change import Consumer, ItemChange, SqliteProjection
+from partita import EmbeddedStore, Session, batch_write, delete, put
+from partita.change import Consumer, ItemChange, SqliteProjection, _projection
 from partita.errors import InvalidItem, StoreDamaged, StoreError
 from partita.store import PutItem
 from partita.testing import Crash
@@ -140,6 +140,29 @@ def test_what_does_not_fit_is_set_aside_with_its_reason(
     )
     assert "estimate" in aside.reason
     assert projection.positions() == {SHARD: 3}
+
+
+def test_changes_share_a_way_back_until_one_does_not_fit(
+    store: EmbeddedStore, db: Session, projection: SqliteProjection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_projection, "_TOGETHER", 5)
+    db.run(batch_write([put(Task(user_id="u", task_id=f"{number:02}")) for number in range(20)]))
+    ways: list[str] = []
+
+    def traced(_: object, sql: str, __: object) -> bool:
+        ways.append(sql)
+        return True
+
+    projection._connection.exec_trace = traced
+    Consumer(store, TABLE, projection).rebuild()
+    assert sum("SAVEPOINT" in sql and "RELEASE" not in sql for sql in ways) == 20 / 5
+    ways.clear()
+    store.execute(PutItem(TABLE.name, {**item_of(Task(user_id="u", task_id="07")), "estimate": "no number"}))
+    Consumer(store, TABLE, projection).rebuild()
+    assert len(projection.set_aside()) == 1
+    assert sum(counted(projection).values()) == 19
+    taken = [sql for sql in ways if "SAVEPOINT" in sql and "RELEASE" not in sql and "ROLLBACK" not in sql]
+    assert len(taken) == 2 + 20 / 5 + 5  # the change, twice; then all items, five of them once more, one by one
 
 
 def test_what_was_done_for_a_change_that_is_set_aside_is_undone(store: EmbeddedStore, db: Session, path: Path) -> None:

@@ -39,6 +39,17 @@ def test_it_has_all_items_when_nobody_writes(store: EmbeddedStore, db: Session, 
         assert taken.positions == {SHARD: records(store)[-1].sequence}
 
 
+def test_who_wants_one_entity_does_not_read_the_others(
+    store: EmbeddedStore, db: Session, fake_clock: FakeClock
+) -> None:
+    db.run(batch_write([put(Task(user_id="many", task_id=f"{number:04}")) for number in range(1_000)]))
+    db.run(put(User(user_id="one")))
+    with snapshot(store, TABLE, clock=fake_clock) as taken:
+        assert len(list(taken.of(User.__entity__))) == 1
+        taken._staged.set_progress_handler(lambda: True, 100)  # it would be interrupted
+        assert len(list(taken.of(User.__entity__))) == 1
+
+
 def test_a_scan_that_is_throttled_waits_as_the_consumer_says(
     store: EmbeddedStore, db: Session, fake_clock: FakeClock
 ) -> None:

@@ -20,7 +20,7 @@ from tests.folder.test_branches import cannot, folder, items  # noqa: F401 - a f
 from partita import EmbeddedStore
 from partita._sqlite import open_database
 from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
-from partita.folder import finish_replacement, is_archive, replace_files, unpacked, write_archive
+from partita.folder import _copies, finish_replacement, is_archive, replace_files, unpacked, write_archive
 from partita.folder._archive import Manifest
 from partita.folder._copies import copy_databases
 from partita.queue import Acknowledge, Receive, Send
@@ -39,6 +39,28 @@ def test_an_archive_has_databases_and_queues_and_secrets_only_if_asked(folder: P
     assert (plain.has_secrets, whole.has_secrets) == (False, True)
     assert is_archive(tmp_path / "plain")
     assert not is_archive(folder / "partita.db")
+
+
+def test_an_archive_says_how_far_each_of_its_steps_is(folder: Path, tmp_path: Path) -> None:
+    seen: dict[str, list[float]] = {}
+    write_archive(
+        folder, tmp_path / "a", 1.0, progress=lambda step, done, of: seen.setdefault(step, []).append(done / max(of, 1))
+    )
+    of_each = [f"{what} partita.db" for what in ("Compacting", "Checking", "Packing")]
+    assert [step for step in seen if step in of_each] == of_each
+    assert all(parts == sorted(parts) and parts[-1] == 1 for parts in seen.values())
+
+
+@pytest.mark.parametrize("pages", [1, 1_000])
+def test_a_copy_says_how_far_it_is(folder: Path, tmp_path: Path, pages: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_copies, "_PAGES", pages)
+    seen: list[tuple[int, int]] = []
+    source = folder / "partita.db"
+    copy_databases(
+        {source: tmp_path / "copy.db"}, clone=cannot, progress=lambda _, done, total: seen.append((done, total))
+    )
+    total = seen[-1][1]
+    assert seen == [(min(done, total), total) for done in range(pages, total + pages, pages)]
 
 
 def test_an_archive_gives_back_what_was_there(folder: Path, tmp_path: Path) -> None:

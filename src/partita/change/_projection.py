@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +26,9 @@ from partita.store import plain_item, wire_item
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
 """Brings one change into the projection's tables."""
 
+_TOGETHER: Final = 500
+"""Changes that are applied together, and one by one where one of them does not fit."""
+_CACHE_KILOBYTES: Final = 8 * 1024
 _BUSY_MILLISECONDS: Final = 60_000
 
 _OWN_TABLES: Final = """
@@ -83,7 +87,7 @@ class SqliteProjection:
         Args:
             path: a file of its own.
             tables: the statements that create its tables. When they change, the projection starts over.
-            apply: brings one change into the tables.
+            apply: brings one change into the tables. It may be called again for one, after what it wrote was undone.
             version: raise it when `apply` changes, so that the projection starts over.
             keys_only: `apply` looks at the keys of changes alone, and at none from before it listens: then a stream of
                 `KEYS_ONLY` is enough, and a new projection begins at its end, without a scan of the table.
@@ -182,6 +186,7 @@ class SqliteProjection:
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
         connection.pragma("synchronous", "normal")  # a lost batch is read again
         connection.pragma("secure_delete", True)  # as in the store that it follows
+        connection.pragma("cache_size", -_CACHE_KILOBYTES)
         return connection
 
     def _reader(self) -> apsw.Connection:
@@ -245,6 +250,18 @@ class SqliteProjection:
             self._connection.execute(statement, ("secure-delete",))
 
     def _apply_each(self, changes: Iterable[ItemChange]) -> None:
+        """Apply some at a time: SQLite writes full-text indexes wherever there may be a way back."""
+        remaining = iter(changes)
+        while some := list(islice(remaining, _TOGETHER)):
+            try:
+                with self._connection:
+                    for change in some:
+                        self._apply(self._connection, change)
+            except InvalidItem:
+                self._apply_one_by_one(some)
+
+    def _apply_one_by_one(self, changes: Iterable[ItemChange]) -> None:
+        """Apply what fits, and set aside the rest, of which nothing is left in the tables."""
         for change in changes:
             try:
                 with self._connection:

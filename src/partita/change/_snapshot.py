@@ -36,6 +36,9 @@ _SCHEMA: Final = """
     CREATE TABLE items (key BLOB PRIMARY KEY, entity TEXT NOT NULL, item BLOB NOT NULL);
     CREATE TABLE touched (key BLOB PRIMARY KEY);
 """
+_SQL_BY_ENTITY: Final = "CREATE INDEX IF NOT EXISTS by_entity ON items (entity)"
+_SQL_PUT: Final = "INSERT OR REPLACE INTO items VALUES (?, ?, ?)"
+_CACHE_KILOBYTES: Final = 16 * 1024
 
 
 class Snapshot:
@@ -48,6 +51,7 @@ class Snapshot:
         # A database without a name is a temporary file: a large table does not have to fit into memory.
         self._staged = apsw.Connection("")
         self._staged.pragma("synchronous", "off")
+        self._staged.pragma("cache_size", -_CACHE_KILOBYTES)
         self._staged.execute(_SCHEMA)
 
     def __iter__(self) -> Iterator[ItemChange]:
@@ -58,13 +62,13 @@ class Snapshot:
 
     def of(self, schema: EntitySchema[Any]) -> Iterator[ItemChange]:
         """The items of one entity."""
+        self._staged.execute(_SQL_BY_ENTITY)  # now that all are there
         return self._changes("SELECT item FROM items WHERE entity = ?", (schema.name,))
 
     def stage(self, items: list[Item]) -> None:
         """Add items as the scan found them."""
         with self._staged:
-            for item in items:
-                self._put(self._keys(item), item)
+            self._staged.executemany(_SQL_PUT, [self._row(self._keys(item), item) for item in items])
 
     def undo(self, changes: list[ItemChange]) -> None:
         """Bring items back to what they were before the first change of each."""
@@ -76,17 +80,16 @@ class Snapshot:
                 if change.old_item is None:
                     self._staged.execute("DELETE FROM items WHERE key = ?", (encode_item(change.keys),))
                 else:
-                    self._put(change.keys, change.old_item)
+                    self._staged.execute(_SQL_PUT, self._row(change.keys, change.old_item))
 
     def close(self) -> None:
         """Remove the temporary file."""
         self._staged.close()
 
-    def _put(self, keys: Item, item: Item) -> None:
+    def _row(self, keys: Item, item: Item) -> tuple[bytes, str, bytes]:
         change = self._change(item)
         entity = "" if change.schema is None else change.schema.name
-        row = (encode_item(keys), entity, encode_item(item))
-        self._staged.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", row)
+        return encode_item(keys), entity, encode_item(item)
 
     def _keys(self, item: Item) -> Item:
         return {attribute.name: item[attribute.name] for attribute in self.table.schema.key}

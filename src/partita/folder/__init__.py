@@ -1,6 +1,6 @@
 """A data folder as a whole: copies of it at one instant, as archives and as branches."""
 
-from partita.folder._archive import ArchivedFile, Manifest, is_archive, unpacked, write_archive
+from partita.folder._archive import ArchivedFile, Manifest, StepProgress, is_archive, unpacked, write_archive
 from partita.folder._branches import MAIN, Branch, Branches, current_folder
 from partita.folder._copies import copy_databases, reflink
 from partita.folder._files import DataFile, data_files
@@ -13,6 +13,7 @@ __all__ = [
     "Branches",
     "DataFile",
     "Manifest",
+    "StepProgress",
     "copy_databases",
     "current_folder",
     "data_files",

@@ -18,11 +18,12 @@ import secrets
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Annotated, Final
+from typing import IO, Annotated, Final, Protocol, TypeAlias
 
 import msgspec
 from msgspec import Meta, Struct
@@ -40,7 +41,17 @@ _GZIP: Final = b"\x1f\x8b"
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
 _MAX_MANIFEST: Final = 1 << 20
-_REBUILT: Final = "projection"
+
+StepProgress: TypeAlias = Callable[[str, int, int], None]
+"""Gets what is being done, how far it is, and of how much."""
+
+
+class SupportsRead(Protocol):
+    """What bytes are read from."""
+
+    def read(self, size: int = ..., /) -> bytes:
+        """Read some bytes."""
+        ...
 
 
 class ArchivedFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,8 +81,15 @@ class Manifest(Struct, frozen=True):
         return any(file.kind == "secret" for file in self.files)
 
 
-def write_archive(folder: Path, target: Path, now: float, *, with_secrets: bool = False) -> Manifest:
-    """Archive a data folder as it is at one instant, while it is in use.
+def write_archive(
+    folder: Path,
+    target: Path,
+    now: float,
+    *,
+    with_secrets: bool = False,
+    progress: StepProgress = lambda _step, _done, _total: None,
+) -> Manifest:
+    """Archive a data folder as it is at one instant, while it is in use; `progress` gets each step, and how far it is.
 
     Raises:
         StoreError: the target exists or cannot be written. StoreDamaged: a database is damaged; there is no archive.
@@ -80,21 +98,21 @@ def write_archive(folder: Path, target: Path, now: float, *, with_secrets: bool 
     wanted = [file for file in data_files(folder) if _is_wanted(file, with_secrets=with_secrets)]
     left_out = tuple(file.name for file in data_files(folder) if file not in wanted)
     # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
-    partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
+    unfinished = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
     with _writing(target), _private_folder(target.parent) as staged:
-        _stage(folder, wanted, staged)
+        _stage(folder, wanted, staged, progress)
         files = tuple(_described(staged / file.name, file.kind) for file in wanted)
         manifest = Manifest(FORMAT, FORMAT_VERSION, now, version("partita"), files, left_out)
         try:
-            create_private(partial)
-            _write(partial, manifest, staged)
-            os.link(partial, target)  # unlike a rename, this fails where something appeared meanwhile
+            create_private(unfinished)
+            _write(unfinished, manifest, staged, progress)
+            os.link(unfinished, target)  # unlike a rename, this fails where something appeared meanwhile
             sync(target.parent)
         except FileExistsError:
             _refuse_existing(target)
             raise
         finally:
-            partial.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
     return manifest
 
 
@@ -127,12 +145,13 @@ def _private_folder(place: Path) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def _stage(folder: Path, files: Sequence[DataFile], staged: Path) -> None:
+def _stage(folder: Path, files: Sequence[DataFile], staged: Path, progress: StepProgress) -> None:
     databases = [file for file in files if file.is_database]
-    copy_databases({folder / file.name: staged / file.name for file in databases})
+    copies = {folder / file.name: staged / file.name for file in databases}
+    copy_databases(copies, progress=lambda path, done, total: progress(f"Copying {path.name}", done, total))
     for file in databases:
-        scrub(staged / file.name)
-        prove(staged / file.name, file.kind, folder / file.name)
+        scrub(staged / file.name, partial(progress, f"Compacting {file.name}"))
+        prove(staged / file.name, file.kind, folder / file.name, partial(progress, f"Checking {file.name}"))
     for file in files:
         if not file.is_database:
             copy_file(folder / file.name, staged / file.name)
@@ -143,9 +162,9 @@ def _described(path: Path, kind: Kind) -> ArchivedFile:
         return ArchivedFile(path.name, kind, path.stat().st_size, hashlib.file_digest(content, "sha256").hexdigest())
 
 
-def _write(partial: Path, manifest: Manifest, staged: Path) -> None:
+def _write(target: Path, manifest: Manifest, staged: Path, progress: StepProgress) -> None:
     with (
-        os.fdopen(open_private(partial), "wb") as file,
+        os.fdopen(open_private(target), "wb") as file,
         gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
@@ -153,11 +172,30 @@ def _write(partial: Path, manifest: Manifest, staged: Path) -> None:
         _add(archive, MANIFEST, io.BytesIO(text), len(text), manifest.made_at)
         for each in manifest.files:
             with (staged / each.name).open("rb") as content:
-                _add(archive, each.name, content, each.size, manifest.made_at)
-    sync(partial)
+                reader = _CountingReader(content, partial(progress, f"Packing {each.name}"), each.size)
+                _add(archive, each.name, reader, each.size, manifest.made_at)
+    sync(target)
 
 
-def _add(archive: tarfile.TarFile, name: str, content: IO[bytes], size: int, at: float) -> None:
+class _CountingReader:
+    """Reads a file, and reports how far it is."""
+
+    def __init__(self, content: IO[bytes], progress: Callable[[int, int], None], size: int) -> None:
+        self._content = content
+        self._progress = progress
+        self._size = size
+        self._reported = 0
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        found = self._content.read(size)
+        if self._content.tell() - self._reported >= _CHUNK or self._content.tell() == self._size:
+            self._reported = self._content.tell()
+            self._progress(self._reported, self._size)
+        return found
+
+
+def _add(archive: tarfile.TarFile, name: str, content: SupportsRead, size: int, at: float) -> None:
     member = tarfile.TarInfo(name)
     member.size, member.mtime, member.mode = size, int(at), 0o600
     archive.addfile(member, content)

@@ -26,10 +26,13 @@ from partita.errors import StoreReadOnly
 from partita.runtime import create_private, open_private
 
 Method: TypeAlias = Literal["reflink", "copy"]
+CopyProgress: TypeAlias = Callable[[Path, int, int], None]
 Clone: TypeAlias = Callable[[Sequence[tuple[Path, Path]]], None]
 """Clones files, so that both share their blocks until one is changed; raises OSError where that cannot be."""
 
 _BUSY_MILLISECONDS: Final = 60_000
+_PAGES: Final = 2_000
+"""That are copied from one report of progress to the next."""
 _UNABLE: Final = frozenset((errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EBADF))
 _FICLONE: Final = 0x40049409
 _CLONE: Final = (
@@ -67,8 +70,12 @@ def _try_clone(folder: Path) -> None:
         fcntl.ioctl(target.fileno(), _FICLONE, source.fileno())
 
 
-def copy_databases(copies: Mapping[Path, Path], *, clone: Clone = reflink) -> Method:
+def copy_databases(
+    copies: Mapping[Path, Path], *, clone: Clone = reflink, progress: CopyProgress = lambda _path, _done, _total: None
+) -> Method:
     """Copy databases to new files for their owner alone, all as they are at one instant.
+
+    `progress` gets which of them is copied, and how many of its pages, of how many; not where files are cloned.
 
     Raises:
         FileExistsError: a file is there already. StoreError: one cannot be read, or the copies cannot be written.
@@ -82,7 +89,7 @@ def copy_databases(copies: Mapping[Path, Path], *, clone: Clone = reflink) -> Me
             readers = {source: _snapshot(source, opened) for source in copies}
         for source, target in copies.items():
             with _sqlite.translating(str(target)), _blaming(source):
-                _copy(readers[source], target)
+                _copy(readers[source], target, lambda done, total, source=source: progress(source, done, total))  # type: ignore[misc]
     return "copy"
 
 
@@ -144,10 +151,12 @@ def _blaming(source: Path) -> Iterator[None]:
         raise
 
 
-def _copy(reader: apsw.Connection, target: Path) -> None:
+def _copy(reader: apsw.Connection, target: Path, progress: Callable[[int, int], None]) -> None:
     create_private(target)
     with closing(_sqlite.open_database(str(target))) as copy, copy.backup("main", reader, "main") as backup:
-        backup.step(-1)
+        while not backup.done:  # of one snapshot, however long it takes
+            backup.step(_PAGES)
+            progress(backup.page_count - backup.remaining, backup.page_count)
     _sqlite.seal_pages(target)
 
 

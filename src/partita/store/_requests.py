@@ -6,6 +6,7 @@ instead of text, and batch results align with the requests that asked for them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
@@ -30,6 +31,8 @@ class Capacity(Struct, frozen=True):
     """Name, read units and write units of each index that consumed any."""
     vectors: tuple[tuple[str, float, float], ...] = ()
     """Name, bytes searched and bytes written of each vector index: they are charged by the byte, and not in units."""
+    searched_least: float | None = None
+    """Where the bytes searched are the most that there was to read: the least that an index reads for the matches."""
 
     @property
     def total_read(self) -> float:
@@ -310,10 +313,14 @@ class ListTables(Request[tuple[str, ...]], frozen=True):
 
 
 class CreateIndex(Request[TableDescription], frozen=True):
-    """Add a global index to a table and fill it from the items."""
+    """Add a global index to a table and fill it from the items.
+
+    `progress` gets what is done and about how much there is to do; a server does not tell.
+    """
 
     table: str
     index: IndexSchema
+    progress: Callable[[int, int], object] | None = None
 
 
 class DeleteIndex(Request[TableDescription], frozen=True):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tracemalloc
 
 import pytest
+from msgspec.structs import replace
 from tests.store.embedded.support import BY_OWNER, TABLE, OpenStore, note
 
 from partita.errors import StoreDamaged
 from partita.store._requests import CreateTable, DeleteItem
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
+from partita.store.embedded.upkeep import _effort
 
 FULL = TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,), ttl="ends", stream="NEW_AND_OLD_IMAGES")
 
@@ -61,3 +63,18 @@ def test_a_stream_does_not_have_to_fit_into_memory(open_store: OpenStore) -> Non
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 200 * 20_000 / 4
+
+
+def test_a_search_for_damage_says_how_far_it_is(open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_effort, "_EVERY", 10)
+    monkeypatch.setattr(_effort, "_STEPS", 200)
+    store, seen = open_store(), list[tuple[int, int]]()
+    store.execute(CreateTable(replace(TABLE, stream="NEW_IMAGE")))
+    for number in range(100):
+        store.execute(note(number))
+    store.verify(lambda done, total: seen.append((done, total)))
+    assert {total for _, total in seen} == {500}
+    parts = [done for done, _ in seen]
+    assert parts == sorted(parts)
+    assert 0 < parts[0] < 200
+    assert {210, 250, 300, 310, 400, 500} <= set(parts)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._progress import progress_bars
 from partita.cli.data._readable import readable
 from partita.folder import write_archive
 
@@ -23,7 +24,8 @@ def backup(target: Path, data: DataFolder, *, with_secrets: bool) -> None:
     """
     with readable(data) as folder:
         folder.open_existing().close()  # which says what is wrong with it
-        manifest = write_archive(folder.path, target, time.time(), with_secrets=with_secrets)
+        with progress_bars() as progress:
+            manifest = write_archive(folder.path, target, time.time(), with_secrets=with_secrets, progress=progress)
     for file in manifest.files:
         click.echo(f"{file.name}: {file.size:,} bytes, sha256 {file.sha256[:12]}…")
     if manifest.left_out:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._progress import progress_bar
 from partita.cli.data._readable import readable
 from partita.queue.embedded import EmbeddedQueue
 
@@ -17,8 +18,8 @@ def check(data: DataFolder) -> None:
     Reads all of them, compares items, index entries and streams, messages and groups, and changes nothing.
     """
     with readable(data) as folder:
-        with folder.open_existing() as store:
-            store.verify()
+        with folder.open_existing() as store, progress_bar(f"Checking {data.database.name}") as progress:
+            store.verify(progress)
         click.echo(f"{data.database}: sound")
         for file in sorted(folder.path.glob("queue-*.db")):
             with EmbeddedQueue(file, file.stem.removeprefix("queue-")) as queue:

@@ -7,10 +7,12 @@ from contextlib import closing
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._progress import progress_bar
 from partita.errors import TableNotFound
 from partita.reports import with_reports
 from partita.service import Service
@@ -87,13 +89,22 @@ def update(services: Sequence[Service], data: DataFolder) -> None:
     with closing(data.open_store()) as opened:
         for each in _all_differences(opened, services):
             if each.change is not None:
-                opened.execute(each.change)
+                _fix(opened, each.change)
                 click.echo(f"{each.table}: {each.what}: fixed")
         remaining = [each for each in _all_differences(opened, services) if not each.is_harmless]
     for each in remaining:
         click.echo(f"{each.table}: {each.what}: {each.remedy}", err=True)
     if remaining:
         raise click.exceptions.Exit(1)
+
+
+def _fix(store: Store, change: Request[TableDescription]) -> None:
+    """Execute what fixes a difference; to add an index takes long where there are many items."""
+    if isinstance(change, CreateIndex):
+        with progress_bar(f"Adding {change.index.name}") as progress:
+            store.execute(replace(change, progress=progress))
+    else:
+        store.execute(change)
 
 
 def _schemas(services: Sequence[Service]) -> list[TableSchema]:

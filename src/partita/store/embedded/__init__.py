@@ -1,9 +1,11 @@
 """The embedded store."""
 
 from partita.store.embedded._capacity import total
-from partita.store.embedded._store import READS, EmbeddedStore
+from partita.store.embedded._handlers import READS
+from partita.store.embedded._store import EmbeddedStore
 from partita.store.embedded.bulk import BulkPut, LoadItems, LoadResponse, Rejected
 from partita.store.embedded.points import NetChange, PastTable, StoreHistory
+from partita.store.embedded.upkeep import Progress
 
 __all__ = [
     "READS",
@@ -13,6 +15,7 @@ __all__ = [
     "LoadResponse",
     "NetChange",
     "PastTable",
+    "Progress",
     "Rejected",
     "StoreHistory",
     "total",

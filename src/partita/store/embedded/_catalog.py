@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import StoreDamaged
-from partita.store._schema import TableSchema
+from partita.store._schema import IndexSchema, TableSchema
 from partita.store.embedded._table import Stream, Table, not_found
 
 _SQL_TABLES = "SELECT id, definition FROM tables"
@@ -23,9 +23,12 @@ _SQL_HAS_SHARDS = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'"
 _SQL_ENDS = "SELECT id, high FROM stream_shards"
 _SQL_HAS_LOGS = "SELECT 1 FROM sqlite_schema WHERE name = 'recovery'"
 _SQL_LOGS = "SELECT table_id FROM recovery"
+_SQL_HAS_BUILDS = "SELECT 1 FROM sqlite_schema WHERE name = 'index_builds'"
+_SQL_BUILDS = "SELECT table_id, number, definition FROM index_builds ORDER BY number"
 _SQL_GENERATION = "SELECT generation FROM store"
 
 _definition = msgspec.json.Decoder(TableSchema)
+_index = msgspec.json.Decoder(IndexSchema)
 
 
 class Tables(dict[str, Table]):
@@ -68,12 +71,23 @@ def _load(connection: apsw.Connection) -> Catalog:
         indexes[table_id][name] = number
     streams = _streams(connection)
     logged = {number for (number,) in connection.execute(_SQL_LOGS)} if connection.execute(_SQL_HAS_LOGS).get else ()
+    building = _building(connection)
     tables = Tables()
     for table_id, definition in connection.execute(_SQL_TABLES):
         schema, stream = _definition.decode(definition), streams.get(table_id)
-        table = Table(table_id, schema, indexes[table_id], stream, is_logged=table_id in logged)
+        unfinished = building[table_id]
+        table = Table(table_id, schema, indexes[table_id], stream, is_logged=table_id in logged, building=unfinished)
         tables[table.name] = table
     return Catalog(generation(connection), tables)
+
+
+def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, IndexSchema]]]:
+    """The unfinished indexes of each table: the number of each, and its definition."""
+    building: defaultdict[int, list[tuple[int, IndexSchema]]] = defaultdict(list)
+    rows = connection.execute(_SQL_BUILDS) if connection.execute(_SQL_HAS_BUILDS).get else ()
+    for table_id, number, definition in rows:
+        building[table_id].append((number, _index.decode(definition)))
+    return building
 
 
 def _streams(connection: apsw.Connection) -> dict[int, Stream]:

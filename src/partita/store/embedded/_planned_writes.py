@@ -207,10 +207,11 @@ def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
         connection.execute(table.sql_delete, (before.id,))
         return
     expiry = table.expiry(after)
-    columns = (expiry, planned.size, *chain.from_iterable(planned.entries), planned.blob)
+    unfinished = table.building_row(after) if table.building else ()
+    columns = (expiry, planned.size, *chain.from_iterable(planned.entries), *unfinished, planned.blob)
     if before is None:
         connection.execute(table.sql_insert, (*planned.key, *columns))
-    elif planned.entries == planned.old_entries and _keeps_expiry(table, expiry, before):
+    elif planned.entries == planned.old_entries and not unfinished and _keeps_expiry(table, expiry, before):
         connection.execute(table.sql_replace, (planned.size, planned.blob, before.id))
     else:
         connection.execute(table.sql_update, (*columns, before.id))

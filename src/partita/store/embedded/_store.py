@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import Self, TypeVar
 
 import apsw
 
 from partita import _sqlite
-from partita._sqlite import GroupCommit, Handler, NoLock, ProcessLock
+from partita._sqlite import GroupCommit, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
 from partita.runtime import Clock, in_thread, system_clock
-from partita.store import _points
 from partita.store import _requests as requests
 from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
-from partita.store.embedded import _file, _queries, _reads, _streams, _tables, _transactions, _ttl, _writes, points
+from partita.store.embedded import _file, _ttl, points
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
+from partita.store.embedded._handlers import BY_LOOP, READS, WRITES, Read
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded.bulk import LoadItems, load_items
+from partita.store.embedded.tables import create_index
 from partita.store.embedded.upkeep import (
-    RESHARDING,
     MergeShards,
     Progress,
     SplitShard,
@@ -34,47 +33,9 @@ from partita.store.embedded.upkeep import (
     upgrade,
     verify,
 )
-from partita.store.embedded.vectors import VectorCache, search_vectors
+from partita.store.embedded.vectors import VectorCache
 
 R = TypeVar("R")
-
-Read: TypeAlias = Callable[[Reader, Any], Any]
-
-READS: Final[Mapping[type, Read]] = {
-    requests.GetItem: _reads.get_item,
-    requests.BatchGetItem: _reads.batch_get,
-    requests.TransactGetItems: _transactions.transact_get,
-    requests.QueryTable: _queries.query,
-    requests.ScanTable: _queries.scan,
-    vector_requests.SearchVectors: search_vectors,
-    requests.DescribeTable: _tables.describe_table,
-    requests.ListTables: _tables.list_tables,
-    requests.DescribeStream: _streams.describe_stream,
-    requests.ReadStream: _streams.read_stream,
-    requests.FindInStream: _streams.find_in_stream,
-    _points.DescribeRecovery: points.describe_recovery,
-}
-"""What answers each read, by the type of the request."""
-
-WRITES: Final[Mapping[type, Handler]] = {
-    requests.PutItem: _writes.write_item,
-    requests.UpdateItem: _writes.write_item,
-    requests.DeleteItem: _writes.write_item,
-    requests.BatchWriteItem: _writes.batch_write,
-    requests.TransactWriteItems: _transactions.transact_write,
-    requests.CreateTable: _tables.create_table,
-    requests.DeleteTable: _tables.delete_table,
-    requests.CreateIndex: _tables.create_index,
-    requests.DeleteIndex: _tables.delete_index,
-    **_tables.VECTOR_INDEXES,
-    requests.SetTimeToLive: _tables.set_time_to_live,
-    requests.SetStream: _tables.set_stream,
-    _ttl.DeleteExpired: _ttl.delete_expired,
-    _ttl.TrimHistory: _ttl.trim_history,
-    LoadItems: load_items,
-    **RESHARDING,
-    **points.WRITES,
-}
 
 
 class EmbeddedStore:
@@ -128,7 +89,9 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish, by_loop=BY_LOOP
+        )
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
@@ -171,7 +134,7 @@ class EmbeddedStore:
         if read is None:
             if type(request) in WRITES:
                 return self._commit.run(request)  # type: ignore[no-any-return]
-            return self.history.execute(request)
+            return self._execute_long(request)
         if self._process_lock is not None:
             return self._read(read, request)
         lock = self._commit.holding_lock()  # in memory all share one connection
@@ -189,7 +152,13 @@ class EmbeddedStore:
             return self.execute(request)
         if type(request) in WRITES:
             return await self._commit.run_async(request)  # type: ignore[no-any-return]
-        return await self.history.execute_async(request)
+        return await in_thread(lambda: self._execute_long(request))
+
+    def _execute_long(self, request: Request[R]) -> R:
+        """Execute what takes several reads and writes."""
+        if isinstance(request, requests.CreateIndex):
+            return create_index(self._commit.run, request)  # type: ignore[return-value]
+        return self.history.execute(request)
 
     def _read(self, read: Read, request: Request[R]) -> R:
         try:
@@ -320,21 +289,21 @@ class EmbeddedStore:
     @property
     def history(self) -> points.StoreHistory:
         """What the store was at earlier instants, where continuous backups are on."""
-        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
-        return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock, self.path, self._check_open)
+        return points.StoreHistory(access, READS, lambda path: EmbeddedStore(path, clock=access.clock, durable=False))
 
     def as_of(self, instant: float) -> points.PastStore:
         """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
         return self.history.as_of(instant)
 
-    def verify(self) -> None:
-        """Look for damage in the file, in each row, and between streams and tables.
+    def verify(self, progress: Progress | None = None) -> None:
+        """Look for damage in the file, in each row, and between streams and tables; `progress` gets rows done and all.
 
         Raises:
             StoreDamaged: naming what disagrees.
         """
         with self._private_connection() as connection, _sqlite.translating(self.path):
-            verify(connection, self.path)
+            verify(connection, self.path, progress)
 
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:

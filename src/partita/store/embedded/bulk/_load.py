@@ -92,7 +92,8 @@ def _write_rows(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
         except ValidationFailed as error:
             response.rejected.append(Rejected(position, error))
             continue
-        rows.append((*key, table.expiry(item), size, *(column for entry in entries for column in entry), blob))
+        columns = (*(column for entry in entries for column in entry), *table.building_row(item))
+        rows.append((*key, table.expiry(item), size, *columns, blob))
         _count(response, table, item, size, entries)
     rows.sort(key=_KEY)  # stable: of several puts of one key, the last one stays
     writer.connection.executemany(table.sql_upsert, rows)

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from partita._sqlite import Handler
-from partita.store.embedded.upkeep._backup import Progress, back_up
+from partita.store.embedded.upkeep._backup import back_up
+from partita.store.embedded.upkeep._backup import copy as copy_pages
+from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._reshard import MergeShards, SplitShard, merge_shards, split_shard
 from partita.store.embedded.upkeep._restore import copy_sound, replace_with_backup, unused
 from partita.store.embedded.upkeep._snapshot import StoreSnapshot
@@ -21,6 +23,7 @@ __all__ = [
     "SplitShard",
     "StoreSnapshot",
     "back_up",
+    "copy_pages",
     "copy_sound",
     "replace_with_backup",
     "unused",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 import apsw
 
@@ -15,9 +15,8 @@ from partita import _sqlite
 from partita.errors import StoreError, StoreReadOnly
 from partita.runtime import create_private, sync
 from partita.store.embedded import _file
+from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._verify import verify
-
-Progress: TypeAlias = Callable[[int, int], None]
 
 _STEPS: Final = 500
 """Of SQLite's virtual machine, from one report of progress to the next."""

@@ -17,7 +17,8 @@ from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.runtime import close_to_others, sync
 from partita.store.embedded import _file, _streams, points
-from partita.store.embedded.upkeep._backup import Progress, copy, remove
+from partita.store.embedded.upkeep._backup import copy, remove
+from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
 
