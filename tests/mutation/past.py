@@ -70,7 +70,7 @@ BUGS: Final = (
     Past(
         "D2 health",
         "health of a deleted folder is ok",
-        "store/embedded/_tables.py",
+        "store/embedded/tables/_definitions.py",
         "    refuse_moved(reader.connection)\n",
         "",
         ("tests/store/embedded/test_moved.py::test_who_asks_after_its_health_learns_it", "tests/cli/test_vanished.py"),
@@ -143,7 +143,7 @@ BUGS: Final = (
         "D7",
         "a backup of a damaged store exits 0",
         "folder/_proof.py",
-        "            verify(connection, str(blamed))\n",
+        "            verify(connection, str(blamed), progress)\n",
         "            pass\n",
         ("tests/cli/data/test_backup.py::test_a_damaged_database_is_not_copied",),
     ),
