@@ -241,7 +241,7 @@ def test_a_search_of_what_its_index_does_not_project_is_refused_when_it_is_decla
     def hints(vector: Vector, top: int) -> None:
         """Hints like a vector."""
 
-    with pytest.raises(ModelError, match="The index 'by-keys' does not project text, which Hint needs"):
+    with pytest.raises(ModelError, match="The index 'by-keys' does not project hint_id, text, which Hint needs"):
         search(Hint, index)(hints)
     search(Hint, index, view=Moody)(hints)
 
