@@ -28,7 +28,8 @@ USERS: Final = 64
 REPETITIONS: Final = 5
 LEAST: Final = 0.4
 
-_PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
+_PARTITA: Final = Path(sys.executable).with_name("partita")
+"""The program that users start."""
 _PEER: Final = (
     "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
     "from bench._todo_peers import main; main(*sys.argv[2:])"
@@ -56,7 +57,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _events(data: Path, processes: int) -> list[str]:
-    served = [sys.executable, "-c", _PARTITA, "serve", "events", "--data", str(data), "--rate-limit", "off"]
+    served = [str(_PARTITA), "serve", "events", "--data", str(data), "--rate-limit", "off"]
     return [*served, "--workers", "0", "--no-seed", "--processes", str(processes), "--port"]
 
 
