@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import Any, Final
 from uuid import UUID
@@ -45,6 +46,7 @@ def to_attribute(value: Any) -> Any:
     return CONVERSIONS[type(value)](value)
 
 
+@lru_cache(maxsize=1_024)  # an instant is often written more than once: as a field, and in several keys
 def instant_text(instant: datetime) -> str:
     """An instant in UTC with all six fraction digits, so that text order is time order."""
     if instant.tzinfo is None:
