@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec.structs import replace
 
-from bench._compare import THOROUGH, Bar, Comparison, compare
+from bench._compare import THOROUGH, Bar, Comparison, compare, duration
 from bench._load import loaded
+from bench._processor import Processor
 from bench._servers import started
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
@@ -47,13 +49,18 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
             with started(_events(data, processes), folder) as port:
                 event = _event(port, data)
                 applications = _applications(event, data)
-                yield compare(
-                    f"a request accepted by {name}, to bare FastAPI",
-                    Bar("at least", LEAST),
-                    loaded(port, iter(applications), REQUESTS, USERS),
-                    loaded(bare, applications[0], REQUESTS, USERS),
-                    repetitions=REPETITIONS,
-                )
+                ours = Processor(loaded(port, iter(applications), REQUESTS, USERS), port, REQUESTS)
+                theirs = Processor(loaded(bare, applications[0], REQUESTS, USERS), bare, REQUESTS)
+                title = f"a request accepted by {name}, to bare FastAPI"
+                found = compare(title, Bar("at least", LEAST), ours, theirs, repetitions=REPETITIONS)
+                yield replace(found, note=_note(name, ours.seconds, theirs.seconds))
+
+
+def _note(name: str, ours: float, theirs: float) -> str:
+    if not ours:
+        return ""
+    taken = f"{duration(ours)} to {duration(theirs)}, {theirs / ours:.2f}x"
+    return f"the processor time of a request accepted by {name}: {taken}"
 
 
 def _events(data: Path, processes: int) -> list[str]:
