@@ -1,65 +1,62 @@
-"""The processor time of a server, beside the time that passes: other work on the machine disturbs it less."""
+"""The processor time of other processes, from what Linux counts. The load generator's is not in it."""
 
 from __future__ import annotations
 
-import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Final
 
 from bench._compare import Side
 
-_PROC: Final = Path("/proc")
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
+PROC: Final = Path("/proc")
 
 
-class Processor:
-    """A side that also notes the processor time of one request, by the server that was started on a port."""
-
-    def __init__(self, side: Side, port: int, requests: int) -> None:
-        self._side = side
-        self._server = _server_on(port)
-        self._requests = requests
-        self._used: list[float] = []
-
-    def __call__(self) -> float:
-        """One repetition."""
-        before = self._seconds()
-        seconds = self._side()
-        self._used.append((self._seconds() - before) / self._requests)
-        return seconds
-
-    @property
-    def seconds(self) -> float:
-        """The median over all repetitions; 0 where the system does not count it."""
-        return median(self._used)
-
-    def _seconds(self) -> float:
-        return 0.0 if self._server is None else sum(map(_used, _tree(self._server)))
+def can_be_counted() -> bool:
+    """Whether the system counts it: Linux does."""
+    return (PROC / "self" / "schedstat").exists()
 
 
-def _server_on(port: int) -> int | None:
-    """The process that this one has started with the port as its last argument."""
-    if not (_PROC / "self" / "stat").exists():
-        return None
-    started = (pid for pid in _tree(os.getpid()) if (_PROC / str(pid) / "cmdline").read_bytes().endswith(_last(port)))
-    return next(started, None)
-
-
-def _last(port: int) -> bytes:
-    return f"\0{port}\0".encode()
-
-
-def _tree(pid: int) -> Iterator[int]:
+def process_tree(pid: int) -> Iterator[int]:
     """A process and all that it has started."""
     yield pid
-    for task in (_PROC / str(pid) / "task").iterdir():
+    for task in (PROC / str(pid) / "task").iterdir():
         for child in (task / "children").read_text().split():
-            yield from _tree(int(child))
+            yield from process_tree(int(child))
 
 
-def _used(pid: int) -> float:
-    """Seconds of all threads of a process, also of those that have ended."""
-    fields = (_PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
+def used(pid: int) -> tuple[float, int]:
+    """Seconds of processor time of all threads of a process, and how often they woke."""
+    seconds, wakes = 0.0, 0
+    for task in (PROC / str(pid) / "task").iterdir():
+        seconds += int((task / "schedstat").read_text().split()[0]) / 1e9
+        wakes += int(re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)[0])
+    return seconds, wakes
+
+
+class Spent:
+    """What a server and its processes spend while sides are measured, for each call."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._seconds = 0.0
+        self._calls = 0
+
+    def counting(self, side: Side, calls: int) -> Side:
+        """The same side; what the server spends for its calls is counted."""
+
+        def measure() -> float:
+            before = self._used()
+            measured = side()
+            self._seconds += self._used() - before
+            self._calls += calls
+            return measured
+
+        return measure if can_be_counted() else side
+
+    def per_call(self) -> float:
+        """Seconds of processor time for a call; 0 where nobody counts it."""
+        return self._seconds / self._calls if self._calls else 0.0
+
+    def _used(self) -> float:
+        return sum(used(pid)[0] for pid in process_tree(self._pid))

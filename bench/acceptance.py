@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from bench._compare import THOROUGH, Bar, Comparison, compare, duration
 from bench._load import loaded
-from bench._processor import Processor
-from bench._servers import started
+from bench._processor import Spent
+from bench._servers import running
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
 
@@ -44,16 +44,17 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
     data = folder / "acceptance"
     with ExitStack() as servers:
         peer = [sys.executable, "-c", _PEER, str(Path(__file__).parents[1]), "accepting", str(folder)]
-        bare = servers.enter_context(started(peer, folder))
+        bare = servers.enter_context(running(peer, folder))
         for processes, name in ((1, "one process"), (2, "two processes")):
-            with started(_events(data, processes), folder) as port:
-                event = _event(port, data)
+            with running(_events(data, processes), folder) as served:
+                event = _event(served.port, data)
                 applications = _applications(event, data)
-                ours = Processor(loaded(port, iter(applications), REQUESTS, USERS), port, REQUESTS)
-                theirs = Processor(loaded(bare, applications[0], REQUESTS, USERS), bare, REQUESTS)
+                spent, spent_bare = Spent(served.pid), Spent(bare.pid)
+                ours = spent.counting(loaded(served.port, iter(applications), REQUESTS, USERS), REQUESTS)
+                theirs = spent_bare.counting(loaded(bare.port, applications[0], REQUESTS, USERS), REQUESTS)
                 title = f"a request accepted by {name}, to bare FastAPI"
                 found = compare(title, Bar("at least", LEAST), ours, theirs, repetitions=REPETITIONS)
-                yield replace(found, note=_note(name, ours.seconds, theirs.seconds))
+                yield replace(found, note=_note(name, spent.per_call(), spent_bare.per_call()))
 
 
 def _note(name: str, ours: float, theirs: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -263,43 +262,3 @@ def test_boto3_searches(client: Any) -> None:
     )["SearchResults"]
     assert [match["Item"] for match in found] == [{"pk": {"S": key}, "label": {"S": key}} for key in "ab"]
     assert [match["Score"] for match in found] == pytest.approx([0.0, 0.4])
-
-
-@pytest.mark.rule(67)
-@pytest.mark.xdist_group("referee")
-def test_ministack_finds_the_same(client: Any, ministack_url: str) -> None:
-    """On random data without ties, with filters, by all three distances: the same matches with the same scores."""
-    numbers = random.Random(5)
-    other = connect("dynamodb", ("127.0.0.1", int(ministack_url.rpartition(":")[2])))
-    indexes = [
-        index(name.lower(), DistanceFunction=name, Dimensions=16) for name in ("COSINE", "EUCLIDEAN", "DOT_PRODUCT")
-    ]
-    items = [
-        item(f"k{place:02}", *(round(numbers.gauss(0, 1), 6) for _ in range(16)), tenant="xy"[place % 2])
-        | {"rank": {"N": str(place % 3)}}
-        for place in range(60)
-    ]
-    for each in (client, other):
-        each.create_table(**definition(*indexes, TableName="twice"))
-        for one in items:
-            each.put_item(TableName="twice", Item=one)
-    queries = [vector(*(round(numbers.gauss(0, 1), 6) for _ in range(16))) for _ in range(5)]
-    for query in queries:
-        for name in ("cosine", "euclidean", "dot_product"):
-            given = {
-                "TableName": "twice",
-                "IndexName": name,
-                "SearchVector": query,
-                "TopK": 7,
-                "SearchConditionExpression": "tenant = :t AND #r = :r",
-                "ExpressionAttributeNames": {"#r": "rank"},
-                "ExpressionAttributeValues": {":t": {"S": "x"}, ":r": {"N": "1"}},
-            }
-            ours, theirs = (
-                client.search_vectors(**given)["SearchResults"],
-                other.search_vectors(**given)["SearchResults"],
-            )
-            assert [match["Item"] for match in ours] == [match["Item"] for match in theirs]
-            assert [match["Score"] for match in ours] == pytest.approx([match["Score"] for match in theirs], abs=1e-6)
-    other.delete_table(TableName="twice")
-    other.close()

@@ -107,7 +107,7 @@ def _consumed(session: Session, operation: Operation[Any]) -> _Run:
         session.run(operation)
     index = operation.key.index if isinstance(operation, Query) else None
     index = operation.index if isinstance(operation, Search) else index
-    consumed = sum((Budget(run.read, run.write, run.searched) for run in seen), Budget())
+    consumed = sum((run.consumed for run in seen), Budget())
     return _Run(index, consumed, tuple(request for run in seen for request in run.requests))
 
 

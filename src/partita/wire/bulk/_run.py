@@ -8,18 +8,18 @@ from typing import Final
 
 import msgspec
 
-from partita.buckets import Buckets, Encryption
+from partita.buckets import Buckets
 from partita.bulk import BulkLoad
 from partita.errors import OperationError, TableNotFound
 from partita.runtime import Pace, run
 from partita.store import DescribeTable, Json, Store
 from partita.wire._describe import table_arn
+from partita.wire.background import bucket_encryption
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import READERS, ObjectInput
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
 
 MAX_OBJECTS: Final = 50_000
-_ALGORITHMS: Final = {"AES256": "AES256", "KMS": "aws:kms"}
 
 
 def report_prefix(output: Json) -> str:
@@ -96,7 +96,7 @@ class OperationRun:
         """
         output = self._operation.output
         folder = f"{report_prefix(output)}{self._operation.id}/"
-        encryption = _encryption(output)
+        encryption = bucket_encryption(output)
 
         def write(name: str, body: bytes) -> None:
             self._buckets.write(output["S3Bucket"], f"{folder}{name}", body, encryption)
@@ -120,8 +120,3 @@ class OperationRun:
         """Keep nothing of what is needed only while it runs."""
         self._load.forget_reports()
         _kept.forget_inputs(self._store, self._operation.id)
-
-
-def _encryption(output: Json) -> Encryption | None:
-    algorithm = output.get("S3SseAlgorithm")
-    return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], output.get("S3SseKmsKeyId"))
