@@ -46,9 +46,13 @@ def to_attribute(value: Any) -> Any:
     return CONVERSIONS[type(value)](value)
 
 
-@lru_cache(maxsize=1_024)  # an instant is often written more than once: as a field, and in several keys
 def instant_text(instant: datetime) -> str:
     """An instant in UTC with all six fraction digits, so that text order is time order."""
+    return _instant_text(instant)
+
+
+@lru_cache(maxsize=1_024)  # an instant is often written more than once: as a field, and in several keys
+def _instant_text(instant: datetime) -> str:
     if instant.tzinfo is None:
         raise OperationError(f"{instant!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
     if instant.tzinfo is not UTC:
