@@ -79,6 +79,7 @@ def test_what_is_loaded_is_written_before_it_is_too_much_for_memory(
         Consumer(store, TABLE, lake, clock=fake_clock).rebuild()
     files = [ParquetFile(file).metadata for file in (tmp_path / "lake").rglob("*.parquet")]
     assert sorted((each.num_rows, each.num_row_groups) for each in files if each.num_rows) == [(25, 3), (25, 3)]
+    assert {each.row_group(0).column(0).compression for each in files} == {"SNAPPY"}
 
 
 @pytest.mark.req("T40")

@@ -197,7 +197,7 @@ class LakeTable:
                 pa.RecordBatchReader.from_batches(schema, rows),
                 mode=mode,
                 schema_mode="merge",
-                writer_properties=WriterProperties(max_row_group_size=_ROW_GROUP),
+                writer_properties=WriterProperties(max_row_group_size=_ROW_GROUP, compression="SNAPPY"),
                 commit_properties=_carrying(reached),
             )
         if self._delta.version() % self._tidy_every == 0:
