@@ -225,6 +225,27 @@ def test_a_session_of_tests_refuses_a_search_that_is_not_declared(session: Sessi
         strict.run(replace(declared, index="everywhere", equal=(), key=None))
 
 
+def test_a_search_of_what_its_index_does_not_project_is_refused_when_it_is_declared() -> None:
+    index = VectorIndex("by-keys", "embedding", 3, hash=False, projection=("mood",))
+
+    class Hint(Entity, table=Table("hints", indexes=[index], registry=Registry())):
+        primary: ClassVar = Key("HINT#{hint_id}", "HINT")
+        hint_id: str
+        mood: str = ""
+        text: str = ""
+        embedding: Annotated[Vector, Dimensions(3)] | None = None
+
+    class Moody(BaseModel):
+        mood: str
+
+    def hints(vector: Vector, top: int) -> None:
+        """Hints like a vector."""
+
+    with pytest.raises(ModelError, match="The index 'by-keys' does not project hint_id, text, which Hint needs"):
+        search(Hint, index)(hints)
+    search(Hint, index, view=Moody)(hints)
+
+
 def test_a_search_that_does_not_fit_its_index_is_refused_when_it_is_declared() -> None:
     def no_vector(user_id: str, top: int) -> None:
         """Lacks the vector."""

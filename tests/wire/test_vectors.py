@@ -230,6 +230,16 @@ def test_capacity_is_in_a_shape_of_its_own(notes: Caller) -> None:
 
 
 @pytest.mark.rule(65)
+def test_a_backup_is_restored_without_a_vector_index(notes: Caller) -> None:
+    arn = notes("CreateBackup", TableName="notes", BackupName="kept")["BackupDetails"]["BackupArn"]
+    restore = {"BackupArn": arn, "TargetTableName": "again"}
+    with pytest.raises(ValidationFailed, match="VectorIndexOverride: the source table does not have the index nowhere"):
+        notes("RestoreTableFromBackup", **restore, VectorIndexOverride=[{"IndexName": "nowhere"}])
+    notes("RestoreTableFromBackup", **restore, VectorIndexOverride=[])
+    assert "VectorIndexes" not in notes("DescribeTable", TableName="again")["Table"]
+
+
+@pytest.mark.rule(65)
 def test_a_backup_is_restored_with_its_vector_indexes(notes: Caller) -> None:
     notes("PutItem", TableName="notes", Item=item("a", 1, 0, tenant="t"))
     arn = notes("CreateBackup", TableName="notes", BackupName="first")["BackupDetails"]["BackupArn"]
