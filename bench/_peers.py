@@ -44,7 +44,12 @@ def node_peer(package: str, file: str, folder: Path = FOLDER, install: Installer
         if not install([*command, "--no-fund", "--no-update-notifier", package]):
             return None
         _made(place)
-    found = place / "node_modules" / package / file
+    return installed_node_peer(package, file, folder)
+
+
+def installed_node_peer(package: str, file: str, folder: Path = FOLDER) -> Path | None:
+    """The same file where it was installed before; None where it was not."""
+    found = folder / "node" / package.replace("/", "-") / "node_modules" / package / file
     return found if found.is_file() else None
 
 

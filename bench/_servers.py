@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from bench._compare import Bar
-from bench._peers import node_peer
+from bench._peers import installed_node_peer, node_peer
 
 START_SECONDS: Final = 60.0
 _PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
@@ -46,6 +46,8 @@ class Peer(Struct, frozen=True):
     slower: int = 1
     """By how much fewer requests a turn has, so that it lasts about as long as ours."""
     writes: WriteBars | None = None
+    installed: Callable[[Path], Command | None] = lambda _: None
+    """The same, without installing anything."""
 
 
 def partita(folder: Path, processes: int = 1) -> Command:
@@ -58,13 +60,17 @@ def _moto(_: Path) -> Command:
     return [sys.executable, "-m", "moto.server", "-p"]
 
 
-def _dynoxide(folder: Path) -> Command | None:
+def _dynoxide(folder: Path, find: Callable[[str, str], Path | None] = node_peer) -> Command | None:
     """Rust on SQLite, on a file."""
-    program = _file("DYNOXIDE", "@dynoxide/linux-x64", "dynoxide")
+    program = _file("DYNOXIDE", "@dynoxide/linux-x64", "dynoxide", find)
     if program is None:
         return None
     program.chmod(0o755)
     return [str(program), "--db-path", str(folder / "dynoxide.db"), "--port"]
+
+
+def _installed_dynoxide(folder: Path) -> Command | None:
+    return _dynoxide(folder, installed_node_peer)
 
 
 def _dynalite(_: Path) -> Command | None:
@@ -91,10 +97,10 @@ def _dynamodb_local(_: Path) -> Command | None:
     return [java, libraries, "-jar", str(jar), "-inMemory", "-port"]
 
 
-def _file(variable: str, package: str, file: str) -> Path | None:
+def _file(variable: str, package: str, file: str, find: Callable[[str, str], Path | None] = node_peer) -> Path | None:
     """The file that the environment names, or that a package of npm has."""
     named = os.environ.get(variable)
-    return Path(named).absolute() if named and Path(named).is_file() else node_peer(package, file)
+    return Path(named).absolute() if named and Path(named).is_file() else find(package, file)
 
 
 PEERS: Final = (
@@ -113,14 +119,29 @@ PEERS: Final = (
         _dynoxide,
         "npm has no @dynoxide/linux-x64 here; DYNOXIDE=/path/to/dynoxide names another",
         writes=WriteBars(puts=Bar("at least", 1.3), transactions=Bar("at least", 2), slower=10),
+        installed=_installed_dynoxide,
     ),
 )
 """In the order in which they are measured."""
 
 
+class Server(Struct, frozen=True):
+    """A server that runs in a process of its own."""
+
+    port: int
+    pid: int
+
+
 @contextmanager
 def started(command: Sequence[str], folder: Path) -> Iterator[int]:
     """A server on a free port, which becomes the command's last argument."""
+    with running(command, folder) as server:
+        yield server.port
+
+
+@contextmanager
+def running(command: Sequence[str], folder: Path) -> Iterator[Server]:
+    """The same, for who wants to know its process, too."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -128,7 +149,7 @@ def started(command: Sequence[str], folder: Path) -> Iterator[int]:
         server = subprocess.Popen([*command, str(port)], cwd=folder, stdout=log, stderr=log)
     try:
         _wait_until_it_listens(port)
-        yield port
+        yield Server(port, server.pid)
     finally:
         server.terminate()
         server.wait(timeout=30)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bench._compare import Bar, Comparison, Skipped
+from bench._processor import PROC, can_be_counted, process_tree, used
 
 WATCHED_SECONDS: Final = 30.0
 SETTLE_SECONDS: Final = 10.0
@@ -21,20 +22,19 @@ ALLOWED: Final = 0.005
 """Of a core."""
 
 _SERVE: Final = "from partita.cli import main; main()"
-_PROC: Final = Path("/proc")
 
 
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
-    if not (_PROC / "self" / "schedstat").exists():
+    if not can_be_counted():
         yield Skipped("serve --all while nobody asks, to 0.5 % of a core", "only Linux counts it")
         return
     for processes, name in ((1, "one process"), (2, "two processes")):
         with _serving(folder / "idle", processes) as server:
             time.sleep(SETTLE_SECONDS)
-            before = {pid: _used(pid) for pid in _tree(server)}
+            before = {pid: used(pid) for pid in process_tree(server)}
             time.sleep(WATCHED_SECONDS)
-            after = {pid: _used(pid) for pid in before}
+            after = {pid: used(pid) for pid in before}
             megabytes = sum(_megabytes(pid) for pid in before)
         seconds = sum(after[pid][0] - before[pid][0] for pid in before)
         wakes = sum(after[pid][1] - before[pid][1] for pid in before) / WATCHED_SECONDS
@@ -58,24 +58,7 @@ def _serving(data: Path, processes: int) -> Iterator[int]:
             process.stdout.read()
 
 
-def _tree(pid: int) -> Iterator[int]:
-    """A process and all that it has started."""
-    yield pid
-    for task in (_PROC / str(pid) / "task").iterdir():
-        for child in (task / "children").read_text().split():
-            yield from _tree(int(child))
-
-
-def _used(pid: int) -> tuple[float, int]:
-    """Seconds of processor time of all threads, and how often they woke."""
-    seconds, wakes = 0.0, 0
-    for task in (_PROC / str(pid) / "task").iterdir():
-        seconds += int((task / "schedstat").read_text().split()[0]) / 1e9
-        wakes += int(re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)[0])
-    return seconds, wakes
-
-
 def _megabytes(pid: int) -> int:
     """What a process takes of the memory; what several share is divided among them."""
-    found = re.findall(r"^Pss:\s*(\d+)", (_PROC / str(pid) / "smaps_rollup").read_text(), re.MULTILINE)
+    found = re.findall(r"^Pss:\s*(\d+)", (PROC / str(pid) / "smaps_rollup").read_text(), re.MULTILINE)
     return int(found[0]) * 1024 // 1_000_000

@@ -68,8 +68,8 @@ class Round(Struct, frozen=True):
     committed_unheard: int
 
 
-def rounds(path: Path, count: int, seed: int) -> Iterator[Round]:
-    """Run rounds on one file, each going on where the one before was killed.
+def rounds(path: Path, count: int, seed: int, most: int = MOST_ACKNOWLEDGED) -> Iterator[Round]:
+    """Run rounds on one file, each going on where the one before was killed, after at most so many acknowledgements.
 
     Raises:
         Lost: an acknowledged write is missing, or half of a transaction.
@@ -84,9 +84,7 @@ def rounds(path: Path, count: int, seed: int) -> Iterator[Round]:
     for number in range(1, count + 1):
         provider = LocalKeys.from_file(keys) if number % ROTATED_EVERY else LocalKeys.rotate(keys)
         seeds = {writer: chance.getrandbits(32) for writer in WRITERS}
-        acknowledged = _write_until_killed(
-            path, provider, _scripts(states, seeds), chance.randint(1, MOST_ACKNOWLEDGED)
-        )
+        acknowledged = _write_until_killed(path, provider, _scripts(states, seeds), chance.randint(1, most))
         yield _check(path, provider, states, _scripts(states, seeds), acknowledged)
 
 
@@ -282,14 +280,15 @@ def _write(
 
 @click.command()
 @click.option("--rounds", "count", default=100, show_default=True, help="How often to kill.")
+@click.option("--writes", default=MOST_ACKNOWLEDGED, show_default=True, help="The most that one round acknowledges.")
 @click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
-def main(count: int, seed: int | None) -> None:
+def main(count: int, writes: int, seed: int | None) -> None:
     """Kill writing processes at random moments, and look whether anything acknowledged was lost."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     click.echo(f"seed {seed}")
     done: list[Round] = []
     with tempfile.TemporaryDirectory(prefix="partita-kill-") as folder:
-        all_rounds = rounds(Path(folder) / "kill.db", count, seed)
+        all_rounds = rounds(Path(folder) / "kill.db", count, seed, writes)
         with click.progressbar(all_rounds, length=count, label="killing", update_min_steps=1) as bar:
             done.extend(bar)
     click.echo(

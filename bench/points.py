@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from msgspec import Struct
@@ -27,6 +28,7 @@ from partita.store import (
     DeleteItem,
     DeleteTable,
     DescribeRecovery,
+    GetItem,
     IndexSchema,
     KeyAttribute,
     PutItem,
@@ -38,6 +40,7 @@ from partita.store import (
     TransactWriteItems,
     UpdateItem,
 )
+from partita.store.embedded import BulkPut, LoadItems
 from partita.values import Item, encode_item
 
 TABLE: Final = TableSchema(
@@ -239,6 +242,32 @@ def _measure(seed: int, count: int, instants: int, folder: Path) -> bool:
     return not wrong and log.log_bytes <= bound
 
 
+def _measure_reads(folder: Path, items: int, changed: int) -> None:
+    """Read one item of a past state: the first time, then again, beside a restore of the whole table."""
+    clock = Clock()
+    with begun(folder / "reads.db", clock, durable=False) as store:
+        made = ({"place": f"place {number % 7}", "number": number, "text": "x" * 300} for number in range(items))
+        store.execute(LoadItems(TABLE.name, [BulkPut(item) for item in made]))
+        then = clock.now
+        clock.now += 1
+        for number in range(changed):
+            store.execute(PutItem(TABLE.name, {"place": f"place {number % 7}", "number": number, "text": "new"}))
+        past, key = store.as_of(then), {"place": "place 3", "number": 3}
+        seconds = []
+        for _ in range(20):
+            began = time.process_time()
+            assert past.execute(GetItem(TABLE.name, key)).item == {**key, "text": "x" * 300}
+            seconds.append(time.process_time() - began)
+        past.close()
+        began = time.process_time()
+        store.execute(RestoreTable(TABLE.name, replace(TABLE, name="restored", ttl=None), then))
+        whole = time.process_time() - began
+    print(
+        f"{items:,} items, {changed:,} changed since: one of them then in {seconds[0] * 1000:.1f} ms, again in "
+        f"{median(seconds[1:]) * 1000:.2f} ms; the whole table in {whole * 1000:,.0f} ms, of processor time."
+    )
+
+
 def _expired(changes: list[Change], now: float) -> list[Key]:
     state = replayed(changes, now, now)
     return [key for key, item in state.items() if "expires" in item and item["expires"] <= now]
@@ -290,6 +319,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--instants", type=int, default=1_000)
+    parser.add_argument("--items", type=int, default=100_000, help="of the table whose past is read")
+    parser.add_argument("--changed", type=int, default=1_000, help="so many of them since then")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--writer", type=Path, help="used by this script itself")
     given = parser.parse_args()
@@ -297,6 +328,7 @@ def main() -> int:
         write_until_killed(given.writer, given.seed)
     with tempfile.TemporaryDirectory() as folder:
         sound = _measure(given.seed, given.steps, given.instants, Path(folder))
+        _measure_reads(Path(folder), given.items, given.changed)
         chance, wrong = random.Random(given.seed), 0
         for kill in range(given.kills):
             path = Path(folder) / f"killed-{kill}.db"

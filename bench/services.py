@@ -1,6 +1,7 @@
 """To-Do over HTTP, beside FastAPI that does nothing and beside FastAPI with SQLAlchemy on SQLite.
 
-One connection sends one request after the other; every server is a process of its own, on the same event loop.
+One connection sends one request after the other, or eight send many at once. Every server is a process of its own, on
+the same event loop.
 """
 
 from __future__ import annotations
@@ -11,15 +12,18 @@ import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
-from bench._compare import Bar, Comparison, Side, Skipped, compare, per_call
+from msgspec.structs import replace
+
+from bench._compare import Bar, Comparison, Side, Skipped, compare, duration, per_call
 from bench._load import loaded
 from bench._peers import python_peer
-from bench._servers import started
+from bench._processor import Spent
+from bench._servers import Server, running
 from bench._todo_peers import TASKS
 
 _PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
@@ -31,33 +35,30 @@ REQUESTS: Final = 200
 REPETITIONS: Final = 11
 LOAD: Final = 2_048
 """Requests of a turn where two processes are compared with one."""
+CREATES: Final = 256
+"""The same where creates of eight connections are compared: the peer waits for the disk for each."""
 DRAFT: Final = json.dumps({"title": "A task", "priority": "low"}).encode()
+CREATE: Final = ("POST", "/tasks", DRAFT)
+
+Ask: TypeAlias = "Callable[[Connection], object]"
+"""Sends a request, and waits for its response."""
 
 
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
+    packages = python_peer("sqlalchemy")
     with ExitStack() as servers:
         ours = _todo(folder, servers)
         bare = _peer("bare", folder, servers)
         for name, request, least in (("a get", _get, 0.5), ("a list of 20", _list, 0.3)):
-            yield compare(
-                f"{name} of To-Do, to bare FastAPI",
-                Bar("at least", least),
-                *_sides(request, ours, bare),
-                repetitions=REPETITIONS,
-            )
+            yield _one_by_one(f"{name} of To-Do, to bare FastAPI", Bar("at least", least), request, ours, bare)
         yield from _two_processes(folder, ours)
-        name, packages = "a create of To-Do, to SQLAlchemy", python_peer("sqlalchemy")
         if packages is None:
-            yield Skipped(name, "no registry has SQLAlchemy here")
+            yield Skipped("a create of To-Do, to SQLAlchemy", "no registry has SQLAlchemy here")
             return
         peer = _peer("sqlalchemy", folder, servers, packages)
-        yield compare(
-            name,
-            Bar("at least", 3),
-            *_sides(_create, ours, peer),
-            repetitions=REPETITIONS,
-        )
+        yield _one_by_one("a create of To-Do, to SQLAlchemy", Bar("at least", 3), _create, ours, peer)
+        yield _at_once("creates by 8 connections, to SQLAlchemy", Bar("at least", 3), CREATE, ours, peer, CREATES)
 
 
 def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
@@ -67,19 +68,43 @@ def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
         for name, request, bar in (
             ("a get", ("GET", f"/tasks/{one.task_id}", b""), Bar("at least", 1.7)),
             ("a list of 20", ("GET", f"/tasks?limit={TASKS}", b""), Bar("at least", 1.7)),
-            ("a create", ("POST", "/tasks", DRAFT), Bar("at least", 1)),
+            ("a create", CREATE, Bar("at least", 1)),
         ):
-            sides = (loaded(each.port, each.message(*request), LOAD) for each in (two, one))
-            yield compare(f"{name} of To-Do by two processes, to one", bar, *sides, repetitions=REPETITIONS)
+            yield _at_once(f"{name} of To-Do by two processes, to one", bar, request, two, one)
+
+
+def _one_by_one(name: str, bar: Bar, request: Ask, ours: Connection, theirs: Connection) -> Comparison:
+    """One connection to each server, which sends one request after the other."""
+    sides = [(each, per_call(request, [each] * REQUESTS)) for each in (ours, theirs)]
+    return _compared(name, bar, sides, REQUESTS)
+
+
+def _at_once(
+    name: str, bar: Bar, request: tuple[str, str, bytes], ours: Connection, theirs: Connection, calls: int = LOAD
+) -> Comparison:
+    """As many requests at once as a server takes."""
+    sides = [(each, loaded(each.server.port, each.message(*request), calls)) for each in (ours, theirs)]
+    return _compared(name, bar, sides, calls)
+
+
+def _compared(name: str, bar: Bar, sides: Sequence[tuple[Connection, Side]], calls: int) -> Comparison:
+    """With a note of what the servers spend for it: a busy machine hardly changes that."""
+    spent = [Spent(connection.server.pid) for connection, _ in sides]
+    counted = [each.counting(side, calls) for each, (_, side) in zip(spent, sides, strict=True)]
+    found = compare(name, bar, *counted, repetitions=REPETITIONS)
+    ours, theirs = (each.per_call() for each in spent)
+    if not ours:
+        return found
+    figures = f"{duration(ours)} of processor time to {duration(theirs)}, {theirs / ours:.2f}x"
+    return replace(found, note=f"{name}: {figures}")
 
 
 class Connection:
     """One connection to a server, and a task that it has."""
 
-    def __init__(self, port: int, prefix: str, token: str = "") -> None:
-        self.port = port
-        self._socket = socket.create_connection(("127.0.0.1", port))
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    def __init__(self, server: Server, prefix: str, token: str = "") -> None:
+        self.server = server
+        self._socket = self._opened()
         self._prefix = prefix
         self._token = f"Authorization: Bearer {token}\r\n" if token else ""
         created = [json.loads(self.send("POST", "/tasks", DRAFT)) for _ in range(TASKS)]
@@ -91,8 +116,7 @@ class Connection:
         Raises:
             AssertionError: the response is not 200 or 201.
         """
-        self._socket.sendall(self.message(method, path, body))
-        received = b""
+        received = self._begun(self.message(method, path, body))
         while b"\r\n\r\n" not in received:
             received += self._socket.recv(65_536)
         head_bytes, _, rest = received.partition(b"\r\n\r\n")
@@ -101,6 +125,21 @@ class Connection:
         while len(rest) < length:
             rest += self._socket.recv(65_536)
         return rest
+
+    def _opened(self) -> socket.socket:
+        opened = socket.create_connection(("127.0.0.1", self.server.port), timeout=60)
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return opened
+
+    def _begun(self, message: bytes) -> bytes:
+        """The first bytes of the response. A server closes a connection that nobody has used for seconds."""
+        with suppress(ConnectionError):
+            self._socket.sendall(message)
+            if received := self._socket.recv(65_536):
+                return received
+        self._socket = self._opened()
+        self._socket.sendall(message)
+        return self._socket.recv(65_536)
 
     def message(self, method: str, path: str, body: bytes = b"") -> bytes:
         """A request as it is sent."""
@@ -121,21 +160,17 @@ def _create(connection: Connection) -> object:
     return connection.send("POST", "/tasks", DRAFT)
 
 
-def _sides(request: object, *connections: Connection) -> list[Side]:
-    return [per_call(request, [connection] * REQUESTS) for connection in connections]  # type: ignore[arg-type]
-
-
 def _todo(folder: Path, servers: ExitStack, processes: int = 1) -> Connection:
     data = folder / "todo-over-http"
     served = [sys.executable, "-c", _PARTITA, "serve", "todo", "--data", str(data), "--rate-limit", "off"]
     command = [*served, "--processes", str(processes), "--port"]
-    port = servers.enter_context(started(command, folder))
+    server = servers.enter_context(running(command, folder))
     made = [sys.executable, "-c", _PARTITA, "token", "--user", "bench", "--data", str(data)]
     token = subprocess.run(made, check=True, capture_output=True, text=True).stdout.strip()
-    return Connection(port, "/todo/api", token)
+    return Connection(server, "/todo/api", token)
 
 
 def _peer(name: str, folder: Path, servers: ExitStack, packages: Path | None = None) -> Connection:
     places = os.pathsep.join(str(place) for place in (Path(__file__).parents[1], packages) if place is not None)
     command = [sys.executable, "-c", _PEER, places, name, str(folder)]
-    return Connection(servers.enter_context(started(command, folder)), "")
+    return Connection(servers.enter_context(running(command, folder)), "")

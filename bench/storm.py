@@ -103,26 +103,36 @@ def storm(
     sizes = ["--users", str(users), "--capacity", str(capacity), "--connections", str(connections)]
     sizes += ["--cancellations", str(cancellations)]
     where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(patience)]
+    before = _newest_event(rig)
     process = subprocess.Popen(
         [*COMMAND, "events", "storm", *sizes, *where], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     random = Random(1)
     for number in range(kills):
-        _wait_for_requests(rig, process, users * (number + 1) // (kills + 1))
+        _wait_for_requests(rig, process, before, users * (number + 1) // (kills + 1))
         rig.kill_workers(random)
         rig.kill_server()
     printed, _ = process.communicate()
     return process.returncode, printed
 
 
-def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], wanted: int) -> None:
-    """Wait until so many requests of the newest event are stored."""
-    with closing(Server(rig.url, identity_of(DataFolder(rig.data)), PATIENCE)) as server:
+def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], before: str | None, wanted: int) -> None:
+    """Wait until so many requests are stored, of an event that is newer than the one that was there before."""
+    with closing(_asked(rig)) as server:
         while storm.poll() is None:
             newest = server.newest_event()
-            if newest is not None and server.figures(newest)["requests"] >= wanted:
+            if newest not in (None, before) and server.figures(newest)["requests"] >= wanted:
                 return
             time.sleep(LOOK_SECONDS)
+
+
+def _newest_event(rig: Rig) -> str | None:
+    with closing(_asked(rig)) as server:
+        return server.newest_event()
+
+
+def _asked(rig: Rig) -> Server:
+    return Server(rig.url, identity_of(DataFolder(rig.data)), PATIENCE)
 
 
 def _free_port() -> int:

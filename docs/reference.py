@@ -90,6 +90,7 @@ INNER = {
     "partita.store.embedded.tables": "partita.store.embedded",
     "partita.store.embedded.upkeep": "partita.store.embedded",
     "partita.store.embedded.vectors": "partita.store.embedded",
+    "partita.wire.background": "partita.wire",
     "partita.wire.bulk": "partita.wire",
     "partita.wire.exports": "partita.wire",
     "partita.wire.connection": "partita.wire",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
 
@@ -12,7 +11,7 @@ from tests.referee import Referee, ministack
 
 from partita.store.remote import Credentials, RemoteStore
 
-pytest_plugins = ("tests.scheduling",)
+pytest_plugins = ("tests.collecting", "tests.scheduling")
 
 # Several processes are tested where they are what is tested: tests/cli/processes.
 os.environ.setdefault("PARTITA_PROCESSES", "1")
@@ -37,16 +36,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEED",
         help="the browser tests on a slow processor, with responses that come late and in another order",
     )
-
-
-def pytest_collection_finish() -> None:
-    """What has been imported stays until the end: no garbage collection has to look at it again.
-
-    Nor does one have to come after every 700 objects: most are gone by then without it.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -132,16 +132,28 @@ def core(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> 
     return Environment(folder)
 
 
+@pytest.fixture(scope="module")
+def unpacked(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both wheels in one folder, which several environments share: so it is compiled once."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    for wheel in wheels.values():
+        with zipfile.ZipFile(wheel.path) as archive:
+            archive.extractall(folder)
+    return folder
+
+
 @pytest.fixture(scope="module", params=[None, *ONLY_OF], ids=lambda extra: extra or "core")
 def equipped(
-    request: pytest.FixtureRequest, wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest,
+    wheels: dict[str, Wheel],
+    unpacked: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Environment:
     """An environment with both wheels, one extra or none, and the package of somebody whose service is broken."""
     folder = tmp_path_factory.mktemp("equipped")
     site = environment_for(wheels["partita"], folder, request.param)
-    for wheel in wheels.values():
-        with zipfile.ZipFile(wheel.path) as archive:
-            archive.extractall(site)
+    for top in unpacked.iterdir():
+        (site / top.name).symlink_to(top)
     (site / "out_of_order.py").write_text("import nowhere\n", encoding="utf-8")
     metadata = site / "out_of_order-1.dist-info"
     metadata.mkdir()

@@ -284,13 +284,16 @@ def test_the_writer_thread_ends_when_it_is_not_needed(store: EmbeddedStore, monk
     if thread is not None:
         thread.join()
     assert store._commit._thread._thread is None
-    asyncio.run(store.execute_async(note(1)))  # starts another one
+    enqueue(store, note(1))
+    store._commit._wake_thread()  # starts another one
+    store.execute(note(1))
     assert count(store) == 2
 
 
 def test_a_closed_store_leaves_no_thread(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("partita._sqlite._writer_thread.IDLE_SECONDS", 600.0)
-    asyncio.run(store.execute_async(note(1)))
+    enqueue(store, note(1))
+    store._commit._wake_thread()
     thread = store._commit._thread._thread
     assert thread is not None
     store.close()

@@ -253,3 +253,29 @@ def test_a_writer_thread_whose_start_was_interrupted_is_started(
         store._commit._wake_thread()
     assert is_notified(waiting)
     assert len(starts) == 2
+
+
+def test_a_write_of_a_loop_that_is_interrupted_leaves_nobody_waiting(store: EmbeddedStore, path: Path) -> None:
+    commit, places = store._commit, set[str]()
+    commit._loop_commits.timer = lambda: 0.0  # commits are short, though they are traced
+
+    async def all_notified() -> None:
+        loop = asyncio.get_running_loop()
+        writes: list[PendingWrite] = []
+
+        def come() -> None:
+            writes[:] = [PendingWrite(note(number), loop.create_future()) for number in (1, 2)]
+            for write in writes:
+                commit._queue.append(write)
+
+        for place in interrupted(lambda: commit._write_from(loop, 2), come):
+            places.add(place[0])
+            if place[0] in ("_write_from", "__len__"):  # it had not begun: they wait for the next write
+                store.execute(note(0))
+            futures = [write.future for write in writes if write.future is not None]
+            for result in await asyncio.gather(*futures, return_exceptions=True):
+                assert isinstance(result, WriteResponse | StoreUnavailable)
+
+    asyncio.run(asyncio.wait_for(all_notified(), PATIENCE))
+    assert {"_write_here", "reserve", "write_batch", "commit", "notify_all", "release"} <= places
+    assert works_for_others(store, path)

@@ -124,6 +124,14 @@ def make_unsteady(page: Page, seed: int) -> None:
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
 
 
+def in_both_schemes(page: Page) -> Iterator[str]:
+    """The page in light, then in dark, each with nothing that moves any more."""
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
+        expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+        yield scheme
+
+
 @pytest.fixture
 def open_page(browser: Browser, pytestconfig: pytest.Config) -> Iterator[Callable[..., Page]]:
     """Gives a function that opens an empty page; an error in a script of one is an error of the test."""

@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.conftest import Server
+from tests.browser.streams import END_STREAMS, end_streams, forget_token
 from tests.browser.test_accounts import api, opened
 from tests.browser.test_countries_trouble import SCROLL_TO_THE_END, UNAVAILABLE
 
@@ -114,6 +115,25 @@ def test_who_is_not_known_any_more_signs_in_over_the_statement(open_page: OpenPa
     page.get_by_label("Amount").fill("1")
     page.get_by_role("button", name="Move money").click()
     expect(balance(page)).to_have_text("191.50")
+
+
+def test_after_a_new_sign_in_the_stream_goes_on_with_what_was_missed(open_page: OpenPage, server: Server) -> None:
+    opened(server, "nia", "nia-1")
+    page = open_page()
+    page.add_init_script(END_STREAMS)
+    open_as(page, server, "nia", "#/nia-1")
+    expect(balance(page)).to_have_text("100.00")
+    end_streams(page, 1, lambda: forget_token(page))
+    expect(page.locator(".toast.wrong")).to_contain_text("What you see may be out of date.")
+    with api(server, "nia") as client:
+        client.post("/accounts/nia-1/deposit", json={"amount": 100}).raise_for_status()
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    sign_in_again(page, server, "nia")
+    expect(balance(page)).to_have_text("101.00")
+    expect(page.locator(".toast.wrong")).to_have_count(0)
+    with api(server, "nia") as client:
+        client.post("/accounts/nia-1/deposit", json={"amount": 200}).raise_for_status()
+    expect(balance(page)).to_have_text("103.00")
 
 
 def test_two_tabs_see_each_others_changes_and_keep_their_words(open_page: OpenPage, server: Server) -> None:
@@ -233,6 +253,9 @@ def pretend(page: Page, number: int) -> None:
         some = {"entry_id": f"{at:06}", "account": "many", "at": "2026-05-01T00:00:00Z", "kind": "deposit", "amount": 1}
         return some | {"by": None, "counterpart": None, "memo": f"Entry {at:04}"}
 
+    def version(at: int) -> dict[str, Any]:
+        return {**accounts[0], "name": f"Name {at:04}", "last_write": at, "by": "m"}
+
     accounts = [
         {"pk": f"many-{at:04}", "name": f"Account {at:04}", "balance": at, "owner": "m"} for at in range(number)
     ]
@@ -252,7 +275,7 @@ def pretend(page: Page, number: int) -> None:
     page.route("**/api/accounts/many-0000?*", lambda route: route.fulfill(json=many))
     page.route("**/statements", lambda route: route.fulfill(json={"items": [month]}))
     page.route("**/entries?*", paged([entry(at) for at in range(number)]))
-    page.route("**/versions?*", paged([{**accounts[0], "last_write": at, "by": "m"} for at in range(number)]))
+    page.route("**/versions?*", paged([version(at) for at in range(number)]))
     page.route("**/grants?*", paged([{"user_id": f"user-{at:04}", "access": "view"} for at in range(number)]))
 
 
@@ -269,5 +292,7 @@ def test_of_thousands_those_near_the_screen_are_drawn(open_page: OpenPage, serve
     assert page.locator(rows).count() < 250
     page.wait_for_function(SCROLL_TO_THE_END, arg=[".accounts li:not(.spacer)", "Account 0700"])
     assert page.locator(".accounts li").count() < 250
+    page.wait_for_function(SCROLL_TO_THE_END, arg=[".versions tbody tr:not(.spacer)", "Name 0700"])
+    assert page.locator(".versions tbody tr").count() < 250
     page.wait_for_function(SCROLL_TO_THE_END, arg=[".grants li:not(.spacer)", "user-0700"])
     assert page.locator(".grants li").count() < 250

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server, serving
+from tests.browser.todo import client_of, tasks_of
 
 OpenPage = Callable[..., Page]
 Steps = Callable[[Page], None]
@@ -156,6 +158,17 @@ def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
     expect(page.get_by_role("dialog")).to_be_visible()
     yield "delete"
     page.get_by_role("button", name="Keep it").click()
+    page.goto(f"{server.url}/countries/#/SE?q=swed")
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Sweden")
+    page.get_by_label("Name", exact=True).fill("Mine")
+    theirs = {"name": "Theirs", "alpha3Code": "SWE", "numericCode": "752"}
+    headers = {"Authorization": f"Bearer {server.token('bob', 'operator')}"}
+    httpx.put(f"{server.url}/countries/api/countries/SE", json=theirs, headers=headers).raise_for_status()
+    page.get_by_role("button", name="Save version").click()
+    expect(page.get_by_role("alert").filter(has_text="changed elsewhere while you were writing")).to_be_visible()
+    yield "conflict"
+    page.get_by_role("button", name="Show what is there now").click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("Theirs")
     page.goto(f"{server.url}/countries/#/import?q=norw")
     table = "alpha2Code,alpha3Code,numericCode,name\nTR,TUR,792,Turkey\n"
     page.get_by_label("CSV file").set_input_files(
@@ -185,6 +198,16 @@ def a_user_of_todo(page: Page, server: Server) -> Iterator[str]:
     yield "board"
     edits_a_task(page)
     yield "edit"
+    dialog = page.get_by_role("dialog")
+    (task,) = (each for each in tasks_of(server, "demo") if each["title"] == dialog.get_by_label("Title").input_value())
+    with client_of(server, "demo") as client:
+        client.patch(f"/tasks/{task['task_id']}", json={"description": "Theirs"}).raise_for_status()
+    dialog.get_by_label("Description").fill("Mine")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("changed elsewhere while you were writing")
+    yield "conflict"
+    dialog.get_by_role("button", name="Show what is there now").click()
+    expect(dialog.get_by_label("Description")).to_have_value("Theirs")
     page.keyboard.press("Escape")
     asks_for_the_profile(page)
     yield "profile"
@@ -219,6 +242,7 @@ def an_applicant(page: Page, server: Server) -> Iterator[str]:
     page.get_by_role("link", name="Signed first editions").click()
     expect(page.get_by_role("heading", level=1, name="Signed first editions")).to_be_visible()
     yield "event"
+    yield from expires(page, page.get_by_role("button", name="Apply", exact=True).click)
 
 
 def an_owner_of_accounts(page: Page, server: Server) -> Iterator[str]:

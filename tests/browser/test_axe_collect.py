@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 from tests.browser.pretended import Pretended, milestone, tell
 from tests.browser.test_axe import violations
 
@@ -34,6 +35,11 @@ def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
     expect(page.get_by_role("link", name="Connect with Strava")).to_be_visible()
     check(page, "signed out, with a problem")
     pretended = Pretended(page.context, workouts=250, events=250, past=3)
+    pretended.held["me"] = []
+    page.reload()
+    expect(page.locator(".skeleton")).to_be_visible()
+    check(page, "loading")
+    pretended.held.clear()
     pretended.status["me"] = 503
     page.reload()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
@@ -104,8 +110,16 @@ def test_the_simulator(open_page: OpenPage, server: Server) -> None:
     check(page, "authorization")
     page.get_by_role("button", name="Authorize").click()
     expect(page.get_by_role("button", name="New milestone")).to_be_visible()
-    page.route("**/control", lambda route: route.fulfill(status=503))
+    held = Held(page, "**/control")
     page.goto(f"{server.url}/strava-simulator/")
+    held.wait()
+    expect(page.locator(".skeleton")).to_be_visible()
+    check(page, "loading")
+    held.release()
+    expect(page.get_by_role("article", name="Alex Runner")).to_be_visible()  # however slow
+    page.unroute("**/control")
+    page.route("**/control", lambda route: route.fulfill(status=503))
+    page.reload()
     expect(page.get_by_role("button", name="Try again")).to_be_visible()
     check(page, "error")
     page.unroute("**/control")

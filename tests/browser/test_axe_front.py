@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 from tests.browser.test_axe import Steps, violations
 
 OpenPage = Callable[..., Page]
@@ -17,6 +18,21 @@ pytestmark = pytest.mark.req("X17", "X18", "X19")
 def signs_in(page: Page) -> None:
     page.get_by_role("button", name="Sign in as a demo user").click()
     expect(page.locator(".who")).to_be_visible()
+
+
+def waits_for_a_slow_answer(page: Page) -> None:
+    signs_in(page)
+    held = Held(page, "**/signin/api/me")
+    page.reload()
+    held.wait()
+    expect(page.locator("#account .skeleton")).to_be_visible()
+    expect(page.get_by_role("link", name="Open To-Do")).to_be_visible()
+    assert violations(page) == {}
+    held.release()
+    expect(page.locator(".who")).to_be_visible()
+    other = page.context.new_page()  # each tab has a sign-in of its own
+    other.goto(page.url)
+    expect(other.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
 
 
 def uses_a_token(page: Page) -> None:
@@ -48,7 +64,7 @@ def finds_nothing(page: Page) -> None:
     ("path", "steps"),
     [
         ("/", uses_a_token),
-        ("/", signs_in),
+        ("/", waits_for_a_slow_answer),
         ("/", is_refused_then_fails),
         ("/api-docs/", None),
         ("/api-docs/todo", opens_all),

@@ -9,7 +9,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import PATIENCE, Server, serving
 from tests.browser.pretended import Pretended, event, tell, workout
-from tests.browser.test_commitcollect import ROBIN, commit, log_in
+from tests.browser.streams import END_STREAMS, end_streams
+from tests.browser.test_commitcollect import ROBIN, commit, log_in, train
 
 OpenPage = Callable[..., Page]
 
@@ -175,11 +176,14 @@ def test_what_one_tab_changes_the_other_shows(open_page: OpenPage, address: str)
     expect(other.get_by_text("You are logged out.")).to_be_visible()
 
 
-def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(open_page: OpenPage, address: str) -> None:
+def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(
+    open_page: OpenPage, server: Server, address: str
+) -> None:
     page = open_page()
+    page.add_init_script(END_STREAMS)
     log_in(page, address, ROBIN)
     dialog = begin(page, "Kept words")
-    page.context.clear_cookies()
+    end_streams(page, 1, page.context.clear_cookies)
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("You are not logged in.")
     dialog.get_by_role("button", name="Sign in again").click()
@@ -191,6 +195,8 @@ def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(open_page: OpenPa
     expect(again).to_have_count(0)
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("article", name="Kept words")).to_have_count(1)
+    train(page, server, 1002, sport_type="Ride", name="After the login")  # which the stream tells of again
+    expect(feed(page, "Your workouts").get_by_text("After the login").first).to_be_visible()
 
 
 def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -200,14 +206,30 @@ def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_facto
         log_in(page, f"{first.url}/commitcollect/", ROBIN)
         commit(page, "Before", "Lighthouse", metric="Distance", target="5000", sport="Ride")
         dialog = begin(page, "While it is away")
-    expect(page.locator(".connection-bar")).to_contain_text("Connection lost")
+        simulator, models = page.context.new_page(), page.context.new_page()
+        simulator.goto(f"{first.url}/strava-simulator/")
+        expect(simulator.get_by_role("article", name=ROBIN)).to_be_visible()
+        models.add_init_script(f"sessionStorage.setItem('partita-token', '{first.token('boss', 'operator')}')")
+        models.goto(f"{first.url}/commitcollect/operate.html")
+        models.get_by_role("article", name="Lighthouse").get_by_role("button", name="Edit").click()
+        models.get_by_label("Story").fill("It stood while the server was away.")
+    for tab in (page, simulator):
+        expect(tab.locator(".connection-bar")).to_contain_text("Connection lost")
+    expect(simulator.get_by_role("article", name=ROBIN)).to_be_visible()  # what was there stays
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+    models.get_by_role("button", name="Save").click()
+    expect(models.get_by_role("dialog").get_by_role("alert")).to_contain_text("The server cannot be reached.")
     with serving("commitcollect", data, "--port", str(urlsplit(first.url).port)):
-        expect(page.locator(".connection-bar")).to_be_empty()
+        for tab in (page, simulator, models):
+            expect(tab.locator(".connection-bar")).to_be_empty()
         dialog.get_by_role("button", name="Commit to it").click()
         expect(page.get_by_role("article", name="While it is away")).to_be_visible()
         expect(page.get_by_role("article", name="Before")).to_be_visible()
+        simulator.get_by_role("button", name="Count from zero").click()
+        expect(simulator.get_by_text("Counting starts again from zero.")).to_be_visible()
+        models.get_by_role("button", name="Save").click()
+        expect(models.get_by_text("It stood while the server was away.")).to_be_visible()
 
 
 @pytest.mark.req("C13")
@@ -221,6 +243,10 @@ def test_an_operator_who_is_not_known_any_more_signs_in_and_has_saved(
     expect(page.get_by_role("alert")).to_contain_text("The service is in trouble right now.")
     page.unroute("**/api/models")
     page.get_by_role("button", name="Try again").click()
+    other = page.context.new_page()
+    other.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('boss', 'operator')}')")
+    other.goto(f"{address}operate.html")
+    expect(other.get_by_role("article", name="Lighthouse")).to_be_visible()
     page.get_by_role("article", name="Lighthouse").get_by_role("button", name="Edit").click()
     dialog = page.get_by_role("dialog", name="Edit Lighthouse")
     dialog.get_by_label("Story").fill("It stands where the land ends, still.")
@@ -235,4 +261,5 @@ def test_an_operator_who_is_not_known_any_more_signs_in_and_has_saved(
     again.get_by_role("textbox", name="Token").fill(server.token("boss", "operator"))
     again.get_by_role("button", name="Use token").click()
     expect(page.get_by_text("Lighthouse is saved.")).to_be_visible()
-    expect(page.get_by_text("It stands where the land ends, still.")).to_be_visible()
+    for tab in (page, other):
+        expect(tab.get_by_text("It stands where the land ends, still.")).to_be_visible()

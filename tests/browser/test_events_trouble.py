@@ -1,4 +1,4 @@
-"""Events in trouble: lost answers, double clicks, a wrong clock, a rubbish token, and more events than a page."""
+"""Events in trouble: lost answers, double clicks, two tabs, a wrong clock, a token that is rubbish or has expired."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
 from tests.browser.held import Held
+from tests.browser.streams import END_STREAMS, end_streams, forget_token
 from tests.browser.test_events import create, post, ticket
 
 OpenPage = Callable[..., Page]
@@ -63,6 +64,47 @@ def test_who_is_not_known_any_more_signs_in_and_has_applied(open_page: OpenPage,
     again.get_by_role("button", name="Use token").click()
     expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
     assert [each["eventId"] for each in requests_of(server, "x-expired")] == [event]
+
+
+def test_after_a_new_sign_in_the_streams_go_on_with_what_was_missed(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Missed", capacityTotal=1)
+    first = post(server, "x-has-it", f"events/{event}/requests")
+    page = open_page()
+    page.add_init_script(END_STREAMS)
+    open_as(page, server, "x-waits", f"#/events/{event}")
+    page.get_by_role("button", name="Apply", exact=True).click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You are on the waiting list")
+    end_streams(page, 2, lambda: forget_token(page))  # that of the ticket, and that of the seats
+    expect(page.locator(".toast.wrong")).to_contain_text("What you see may be out of date.")
+    headers = {"Authorization": f"Bearer {server.token('x-has-it')}"}
+    httpx.delete(f"{server.url}/events/api/requests/{first['requestId']}", headers=headers).raise_for_status()
+    expect(page.locator(".toast.wrong")).to_have_count(1)  # both say it, and it stands there once
+    page.get_by_role("button", name="Sign in", exact=True).click()
+    again = page.get_by_role("dialog", name="Sign in again")
+    again.get_by_text("Use a token").click()
+    again.get_by_role("textbox", name="Token").fill(server.token("x-waits"))
+    again.get_by_role("button", name="Use token").click()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    expect(page.locator(".toast.wrong")).to_have_count(0)
+
+
+def test_what_is_done_in_one_tab_the_other_shows(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Twice open")
+    page = open_as(open_page(), server, "x-tabs", f"#/events/{event}")
+    other = open_as(page.context.new_page(), server, "x-tabs", f"#/events/{event}")
+    expect(page.get_by_role("button", name="Apply", exact=True)).to_be_enabled()
+    expect(other.get_by_role("button", name="Apply", exact=True)).to_be_enabled()
+    page.get_by_role("button", name="Apply", exact=True).click()
+    for tab in (page, other):
+        expect(ticket(tab).get_by_role("heading")).to_have_text("You have a seat")
+    other.get_by_role("button", name="Cancel my request").click()
+    other.get_by_role("button", name="Give the seat back?").click()
+    for tab in (other, page):
+        expect(ticket(tab).get_by_role("heading")).to_have_text("Cancelled")
+    page.get_by_role("button", name="Apply again").click()
+    for tab in (page, other):
+        expect(ticket(tab).get_by_role("heading")).to_have_text("You have a seat")
+    assert len(requests_of(server, "x-tabs")) == 2  # the cancelled one, and the last
 
 
 def test_a_double_click_makes_one_event(open_page: OpenPage, server: Server) -> None:

@@ -151,6 +151,50 @@ def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> Non
     assert found["revealed"] == "4999"
 
 
+def test_a_grid_of_thousands_keeps_its_columns_and_the_keyboard(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { KeyedList } = await import("/assets/list.js");
+        const { el } = await import("/assets/dom.js");
+        const rows = el("ul", {});
+        Object.assign(rows.style, { display: "grid", gridTemplateColumns: "repeat(3, 100px)", gap: "10px" });
+        document.getElementById("main").append(rows);
+        const draw = (item) => {
+            const row = el("li", {}, el("button", {}, String(item.id)));
+            row.style.minHeight = `${40 + (item.id % 4) * 10}px`;
+            return row;
+        };
+        const list = new KeyedList(rows, { key: (item) => String(item.id), draw });
+        list.show(Array.from({ length: 5000 }, (_, id) => ({ id })));
+        const drawn = () => [...rows.children].filter((row) => row.dataset.key);
+        const left = rows.getBoundingClientRect().left;
+        const at = (row) => Math.round((row.getBoundingClientRect().left - left) / 110);
+        const astray = () => drawn().filter((row) => at(row) !== row.dataset.key % 3).length;
+        const settled = () => new Promise((passed) => requestAnimationFrame(() => requestAnimationFrame(passed)));
+        drawn()[4].firstChild.focus();
+        const number = [drawn().length];
+        const [keys, seen, wrong] = [[], [], [astray()]];
+        for (const top of [30_000, 60_000, 0]) {
+            scrollTo(0, top);
+            await settled();
+            number.push(drawn().length);
+            wrong.push(astray());
+            keys.push(document.activeElement.textContent);
+            seen.push(Number(drawn().find((row) => row.getBoundingClientRect().bottom > 300).dataset.key));
+        }
+        list.show(list.items.filter(({ id }) => id !== 4)); // it had the keyboard, and is gone
+        const revealed = list.reveal("4999").textContent;
+        return { number, wrong, keys, seen, revealed, height: Math.round(rows.offsetHeight / 1000) };
+    }""")
+    assert max(found["number"]) < 250
+    assert found["wrong"] == [0, 0, 0, 0]
+    assert found["keys"] == ["4", "4", "4"]
+    assert 1100 < found["seen"][0] < 1500
+    assert 2300 < found["seen"][1] < 2900
+    assert found["seen"][2] < 30
+    assert found["revealed"] == "4999"
+    assert 126 <= found["height"] <= 132
+
+
 def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { Optimistic } = await import("/assets/optimistic.js");

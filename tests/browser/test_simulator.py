@@ -38,6 +38,10 @@ def test_a_workout_is_renamed_and_that_is_undone(open_page: OpenPage, address: s
     sam.get_by_text("Workouts", exact=True).click()
     name = sam.locator("li strong").first
     before = name.inner_text()
+    other = page.context.new_page()
+    other.goto(address)
+    elsewhere = other.get_by_role("article", name="Sam Hiker").locator("li strong").first
+    expect(elsewhere).to_have_text(before)
     sam.get_by_role("button", name="Rename").first.click()
     dialog = page.get_by_role("dialog", name="Rename the workout")
     dialog.get_by_label("Name").fill("Over the <ridge>")
@@ -48,9 +52,11 @@ def test_a_workout_is_renamed_and_that_is_undone(open_page: OpenPage, address: s
     expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached.")
     page.unroute("**/control/activities/*")
     dialog.get_by_role("button", name="Rename").click()
-    expect(name).to_have_text("Over the <ridge>")
+    for tab in (name, elsewhere):
+        expect(tab).to_have_text("Over the <ridge>")
     page.get_by_role("button", name="Undo").click()
-    expect(name).to_have_text(before)
+    for tab in (name, elsewhere):
+        expect(tab).to_have_text(before)
     hide = sam.get_by_role("button", name="Hide").first
     hide.focus()
     looked(page)

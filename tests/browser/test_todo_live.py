@@ -7,27 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 from tests.browser.conftest import Server
+from tests.browser.streams import END_STREAMS, end_streams, forget_token
 from tests.browser.todo import add, client_of, open_board
 
 OpenPage = Callable[..., Page]
 
 pytestmark = pytest.mark.req("X17")
-
-END_STREAMS = """(() => {
-    const fetched = window.fetch;
-    const ends = [];
-    window.endStreams = () => { for (const end of ends.splice(0)) end(); };
-    window.fetch = async (address, options = {}) => {
-        const response = await fetched(address, options);
-        if (!String(address).endsWith("/stream") || !response.ok) return response;
-        const { readable, writable } = new TransformStream();
-        const stop = new AbortController();
-        ends.push(() => stop.abort());
-        response.body.pipeTo(writable, { signal: stop.signal, preventAbort: true }).catch(() => writable.close());
-        return new Response(readable, response);
-    };
-})()"""
-"""Lets a test end the streams of a page, as a server does when a token has expired."""
 
 
 @pytest.fixture
@@ -95,8 +80,7 @@ def test_after_a_new_sign_in_the_stream_goes_on_with_what_was_missed(open_page: 
     open_board(page, server, "l-again")
     expect(page.get_by_text("Was there")).to_be_visible()
     page.route("**/api/tasks/stream", end)
-    page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
-    page.evaluate("() => window.endStreams()")
+    end_streams(page, 1, lambda: forget_token(page))
     expect(page.locator(".toast.wrong")).to_contain_text("What you see may be out of date. Your sign-in has expired.")
     add(server, "l-again", "Missed meanwhile")
     page.get_by_role("button", name="Sign in", exact=True).click()

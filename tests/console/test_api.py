@@ -49,7 +49,7 @@ async def test_everything_that_is_declared_is_there(client: httpx.AsyncClient) -
         "kind": "query",
         "served_by": "GSI1",
         "signature": {"user_id": "str", "status": "Status"},
-        "budget": {"read": 12.5, "write": 0.0, "searched": 0.0},
+        "budget": {"read": 12.5, "write": 0.0, "searched": 0.0, "searched_least": None},
         "doc": "A user's tasks in one status.",
         "asked": [
             {"attribute": "GSI1PK", "relation": "is", "template": "USER#{user_id}"},
@@ -106,9 +106,9 @@ async def test_a_read_shows_its_request_its_cost_and_what_it_found(client: httpx
     assert found["request"]["IndexName"] == "GSI1"
     assert {"S": "STATUS#pending#"} in found["request"]["ExpressionAttributeValues"].values()
     assert (found["predicted"], found["budget"], found["consumed"]) == (
-        {"read": 0.5, "write": 0.0, "searched": 0.0},
-        {"read": 12.5, "write": 0.0, "searched": 0.0},
-        {"read": 0.5, "write": 0.0, "searched": 0.0},
+        {"read": 0.5, "write": 0.0, "searched": 0.0, "searched_least": None},
+        {"read": 12.5, "write": 0.0, "searched": 0.0, "searched_least": None},
+        {"read": 0.5, "write": 0.0, "searched": 0.0, "searched_least": None},
     )
     assert [item["title"] for item in found["items"]] == ["Book the dentist", "File the tax return"]
     assert found["items"][0]["status"] == "pending"

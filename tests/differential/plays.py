@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from functools import cache
 from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import strategies as st
@@ -60,11 +61,16 @@ bad_bodies: Strategy[Item] = st.builds(
 )
 
 
+# Strategies that are drawn from often are made once: to make one takes longer than to draw from it.
+
+
+@cache
 def keys(table: TableSchema) -> Strategy[Item]:
     """One of the few keys that the play is about."""
     return st.fixed_dictionaries({"pk": st.sampled_from("ab"), "sk": st.sampled_from(SORT_KEYS[table.name])})
 
 
+@cache
 def items(table: TableSchema) -> Strategy[Item]:
     """Whole items."""
     body = bodies if table is NUMBERS else st.integers(0, 19).flatmap(lambda n: bad_bodies if n == 13 else bodies)
@@ -89,23 +95,33 @@ ordered_path = st.sampled_from(["n", "text", "info.x", "age", "any", "tags[0]", 
 sized_path = st.sampled_from(["tags", "words", "text", "info"])
 
 
+_one_in_five, _one_in_six, _equal, _ordered = (
+    st.integers(0, 4),
+    st.integers(0, 5),
+    st.sampled_from(["=", "<>"]),
+    st.sampled_from(COMPARATORS),
+)
+_subjects: Strategy[Any] = ordered_path.map(path) | sized_path.map(path).map(ast.Size)
+_bounds: Strategy[Any] = st.one_of(*(st.tuples(each, each) for each in (amounts, texts, binaries)))
+_either = st.booleans()
+
+
 @st.composite
 def comparisons(draw: Draw) -> ast.Condition:
     """An equality with a value that the attribute may well have."""
     text = draw(some_path)
-    value = ast.Value(draw(PATHS[text] if draw(st.integers(0, 5)) else scalars))
-    if draw(st.integers(0, 4)) == 0:
+    value = ast.Value(draw(PATHS[text] if draw(_one_in_six) else scalars))
+    if draw(_one_in_five) == 0:
         return ast.In(path(text), (value, ast.Value(draw(PATHS[text]))))
-    return ast.Compare(draw(st.sampled_from(["=", "<>"])), path(text), value)
+    return ast.Compare(draw(_equal), path(text), value)
 
 
 @st.composite
 def orderings(draw: Draw) -> ast.Condition:
     """A comparison by order, or a range."""
-    subject = draw(ordered_path.map(path) | sized_path.map(path).map(ast.Size))
-    bounds = draw(st.one_of(*(st.tuples(each, each) for each in (amounts, texts, binaries))))
-    if draw(st.booleans()):
-        return ast.Compare(draw(st.sampled_from(COMPARATORS)), subject, ast.Value(bounds[0]))
+    subject, bounds = draw(_subjects), draw(_bounds)
+    if draw(_either):
+        return ast.Compare(draw(_ordered), subject, ast.Value(bounds[0]))
     low, high = sorted(bounds)
     return ast.Between(subject, ast.Value(low), ast.Value(high))
 
@@ -211,10 +227,13 @@ CHANGES: dict[str, Strategy[ast.Update]] = {
 }
 
 
+_heads = st.lists(st.sampled_from(sorted(CHANGES)), max_size=4, unique=True)
+
+
 @st.composite
 def updates(draw: Draw) -> ast.Update:
     """One to four changes, each of another attribute; rarely none."""
-    heads = draw(st.lists(st.sampled_from(sorted(CHANGES)), max_size=4, unique=True))
+    heads = draw(_heads)
     changes = [draw(CHANGES[head]) for head in heads]
     return ast.Update(
         sets=tuple(action for change in changes for action in change.sets),
@@ -230,32 +249,35 @@ _table = st.sampled_from([TEXTS, TEXTS, NUMBERS])
 _old = st.sampled_from(["NONE", "ALL_OLD"])
 _returns = st.sampled_from(["NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"])
 _projected = st.sampled_from(["sk", "n", "tags[1]", "info.x", "any", "nothing"])
+_condition = perhaps(conditions)
+_updates = updates()
 _projection = st.lists(_projected, min_size=1, unique=True).map(lambda texts: tuple(map(path, texts)))
+_perhaps_projection = perhaps(_projection)
 
 
 @st.composite
 def puts(draw: Draw) -> rq.PutItem:
     table = draw(_table)
-    return rq.PutItem(table.name, draw(items(table)), draw(perhaps(conditions)), draw(_old), draw(st.booleans()))
+    return rq.PutItem(table.name, draw(items(table)), draw(_condition), draw(_old), draw(_either))
 
 
 @st.composite
 def deletes(draw: Draw) -> rq.DeleteItem:
     table = draw(_table)
-    return rq.DeleteItem(table.name, draw(keys(table)), draw(perhaps(conditions)), draw(_old), draw(st.booleans()))
+    return rq.DeleteItem(table.name, draw(keys(table)), draw(_condition), draw(_old), draw(_either))
 
 
 @st.composite
 def item_updates(draw: Draw) -> rq.UpdateItem:
     table = draw(_table)
-    condition, returns = draw(perhaps(conditions)), draw(_returns)
-    return rq.UpdateItem(table.name, draw(keys(table)), draw(updates()), condition, returns, draw(st.booleans()))
+    condition, returns = draw(_condition), draw(_returns)
+    return rq.UpdateItem(table.name, draw(keys(table)), draw(_updates), condition, returns, draw(_either))
 
 
 @st.composite
 def gets(draw: Draw) -> rq.GetItem:
     table = draw(_table)
-    return rq.GetItem(table.name, draw(keys(table)), draw(st.booleans()), draw(perhaps(_projection)))
+    return rq.GetItem(table.name, draw(keys(table)), draw(_either), draw(_perhaps_projection))
 
 
 @st.composite
@@ -265,11 +287,24 @@ def ranges(draw: Draw, name: str, values: list[Any]) -> ast.KeyRange:
     return ast.KeyRange(name, op, (low, high) if op == "BETWEEN" else (low,))
 
 
+_limits = st.sampled_from([None, 1, 2, 3, 4])
+
+
+@cache
+def _indexes(table: TableSchema) -> Strategy[IndexSchema | None]:
+    return st.sampled_from([None, *table.indexes])
+
+
+@cache
+def _filters(used: frozenset[str]) -> Strategy[ast.Condition | None]:
+    return perhaps(conditions.filter(lambda condition: off_keys(condition, used)))
+
+
 @st.composite
 def queries(draw: Draw) -> rq.QueryTable:
     """A query on a table or one of its indexes, to be walked page by page."""
     table = draw(_table)
-    index = draw(st.sampled_from([None, *table.indexes]))
+    index = draw(_indexes(table))
     source = table if index is None else index
     span = None
     if len(source.key) > 1:
@@ -282,18 +317,18 @@ def queries(draw: Draw) -> rq.QueryTable:
         table.name,
         ast.KeyCondition(((hash_name, draw(st.sampled_from("ab" if hash_name == "pk" else "CD"))),), span),
         index=None if index is None else index.name,
-        filter=draw(perhaps(conditions.filter(lambda condition: off_keys(condition, used)))),
-        limit=draw(st.sampled_from([None, 1, 2, 3, 4])),
-        forward=draw(st.booleans()),
-        count_only=draw(st.integers(0, 5)) == 0,
+        filter=draw(_filters(used)),
+        limit=draw(_limits),
+        forward=draw(_either),
+        count_only=draw(_one_in_six) == 0,
     )
 
 
 @st.composite
 def scans(draw: Draw) -> rq.ScanTable:
     table = draw(_table)
-    index = draw(st.sampled_from([None, *(index.name for index in table.indexes)]))
-    return rq.ScanTable(table.name, index=index, filter=draw(perhaps(conditions)))
+    index = draw(_indexes(table))
+    return rq.ScanTable(table.name, index=None if index is None else index.name, filter=draw(_condition))
 
 
 def _target(request: Any) -> tuple[Any, ...]:

@@ -26,7 +26,7 @@ KEYS = LocalKeys({"1": bytes(32)}, "1")
 
 
 def test_nothing_acknowledged_is_lost_in_100_kills() -> None:
-    command = [sys.executable, "-m", "bench.kill", "--rounds", "100", "--seed", "1"]
+    command = [sys.executable, "-m", "bench.kill", "--rounds", "100", "--writes", "60", "--seed", "1"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "100 rounds" in ended.stdout

@@ -4,7 +4,7 @@ python -m tests.fidelity                                          our own server
 python -m tests.fidelity http://127.0.0.1:8000                    any endpoint
 python -m tests.fidelity ministack                                an engine that is started for it
 python -m tests.fidelity https://dynamodb.eu-west-1.amazonaws.com --report fidelity.json
-python -m tests.fidelity --write                                  the table of docs/wire.md
+python -m tests.fidelity --write                                  the table of docs/wire.md, and what others answered
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Final
 
 from tests.fidelity._cost import forecast
 from tests.fidelity._probe import Probe, Result, all_probes, run_probe
+from tests.fidelity._recorded import record
 from tests.fidelity._report import docs_table, failures, rule_table, summary, with_table, write_report
 from tests.fidelity._targets import LOCAL_TARGETS, is_aws, opened
 
@@ -28,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options(arguments)
     probes = [each for each in all_probes() if _is_wanted(each, options)]
     if options.write:
-        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), measured_table(probes)), encoding="utf-8")
+        by_target = {target: run(target, probes) for target in LOCAL_TARGETS}
+        record(by_target)
+        PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8"), docs_table(by_target)), encoding="utf-8")
         return 0
     if is_aws(options.endpoint) and not (_is_agreed(probes, options.endpoint) or options.yes):
         return 2
@@ -47,11 +50,6 @@ def run(target: str, probes: Sequence[Probe]) -> list[Result]:
         return [run_probe(each, api) for each in probes]
 
 
-def measured_table(probes: Sequence[Probe]) -> str:
-    """The table of our own server and the engines that can be started here."""
-    return docs_table({target: run(target, probes) for target in LOCAL_TARGETS})
-
-
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     about = "Ask an endpoint every probe, and print what it does otherwise than AWS."
     parser = argparse.ArgumentParser("python -m tests.fidelity", description=about)
@@ -60,7 +58,9 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tier", type=int, action="append", help="only this tier: 1, 2 or 3 (may be repeated)")
     parser.add_argument("--billed", action="store_true", help="also what AWS bills beyond requests")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the results as JSON, to send back")
-    parser.add_argument("--write", action="store_true", help="write the table of docs/wire.md")
+    parser.add_argument(
+        "--write", action="store_true", help="write the table of docs/wire.md, and keep what other engines answered"
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask before AWS is asked")
     return parser.parse_args(arguments)
 

@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.fidelity import Api, Probe, Result, all_probes
+from tests.fidelity import Api, Probe, Result, _recorded, all_probes
 from tests.fidelity.__main__ import PAGE, main, run
 from tests.fidelity._cost import forecast
+from tests.fidelity._recorded import record, recorded, state_of
 from tests.fidelity._report import docs_table, failures, percent, table_in, with_table, write_report
 from tests.fidelity._targets import LOCAL_TARGETS
 
@@ -54,11 +55,37 @@ def test_a_run_on_aws_costs_less_than_a_cent(probes: list[Probe]) -> None:
 
 @pytest.mark.slow
 def test_the_table_of_the_page_is_what_is_measured(probes: list[Probe], ours: list[Result]) -> None:
+    """Other engines are asked where a probe or a version is new; what they answered before is kept."""
     # Servers of their own: what is left behind there, such as a table that is protected, would hinder other tests.
-    by_target = {"ours": ours, "ministack": run("ministack", probes), "moto": run("moto", probes)}
-    assert list(by_target) == list(LOCAL_TARGETS)
+    others = {target: recorded(target, probes) or run(target, probes) for target in LOCAL_TARGETS if target != "ours"}
     page = PAGE.read_text(encoding="utf-8")
-    assert table_in(page) == docs_table(by_target), "python -m tests.fidelity --write"
+    assert table_in(page) == docs_table({"ours": ours, **others}), "python -m tests.fidelity --write"
+
+
+def test_what_was_answered_is_kept_for_these_probes_and_this_version(
+    probes: list[Probe], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "recorded.json"
+    assert recorded("moto", probes, kept) is None
+    one, other = probes[:2]
+    absent = Result(one.name, one.area, one.tier, one.rules, "absent")
+    results = [absent, Result(other.name, other.area, other.tier, other.rules, "same")]
+    record({"ours": results, "moto": results}, kept)
+    found = recorded("moto", [one, other], kept)
+    assert found is not None
+    assert [result.outcome for result in found] == ["absent", "same"]
+    assert recorded("ours", [one, other], kept) is None
+    monkeypatch.setattr(_recorded, "version", lambda _: "0.0.1")
+    assert recorded("moto", [one, other], kept) is None
+
+
+def test_another_probe_is_another_state(tmp_path: Path) -> None:
+    (tmp_path / "values.py").write_text("one = 1")
+    before = state_of("moto", tmp_path)
+    (tmp_path / "test_of_them.py").write_text("two = 2")
+    assert state_of("moto", tmp_path) == before
+    (tmp_path / "values.py").write_text("one = 2")
+    assert state_of("moto", tmp_path) != before
 
 
 def test_a_table_is_put_between_its_marks() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from enum import Enum
 from typing import Annotated, Any, ClassVar
 
@@ -189,8 +190,24 @@ def test_explain_says_what_is_sent_and_what_it_costs(session: Session) -> None:
         or "=" in explained.request["SearchConditionExpression"]
     )
     assert explained.consumed == Budget(searched=1024.0)
-    assert "at least" in str(explained)
-    assert "1 KB searched" in str(explained)
+    assert explained.predicted == Budget(searched=1000 * 3 * 4 + 2 * 1024, searched_least=2 * (3 * 4 + 1024))
+    assert "predicted: 2.02344 to 13.7188 KB searched (with 1,000 vectors to search, and items of 1,024" in str(
+        explained
+    )
+    assert "consumed:  1 KB searched" in str(explained)
+
+
+def test_what_a_search_costs_is_a_range_from_its_matches_to_all_that_it_compares(session: Session) -> None:
+    """What an index reads in between is not known, and on AWS is another figure each time."""
+    for number in range(10, 310):
+        session.run(insert(note(number, 0, 0, number, user="ben")))
+    consumed = explain(similar_notes("ben", (1, 0, 0), 2), session).consumed
+    assert consumed is not None
+    assert (consumed.searched_least, consumed.searched > 300 * 3 * 4) == (1024.0, True)
+    assert re.fullmatch(r"1 to 3\.\d+ KB searched", str(consumed))
+    assert consumed + Budget(searched=1024) == Budget(searched=consumed.searched + 1024, searched_least=2048)
+    few = explain(similar_notes("ben", (1, 0, 0), 2), vectors=1).predicted
+    assert (few.searched_least, few.searched) == (None, 3 * 4 + 1024)
 
 
 def test_a_search_needs_the_right_to_search_its_index() -> None:
@@ -206,6 +223,27 @@ def test_a_session_of_tests_refuses_a_search_that_is_not_declared(session: Sessi
     assert len(strict.run(declared)) == 1
     with pytest.raises(GuardrailError, match="sends a SearchVectors to the index 'everywhere'"):
         strict.run(replace(declared, index="everywhere", equal=(), key=None))
+
+
+def test_a_search_of_what_its_index_does_not_project_is_refused_when_it_is_declared() -> None:
+    index = VectorIndex("by-keys", "embedding", 3, hash=False, projection=("mood",))
+
+    class Hint(Entity, table=Table("hints", indexes=[index], registry=Registry())):
+        primary: ClassVar = Key("HINT#{hint_id}", "HINT")
+        hint_id: str
+        mood: str = ""
+        text: str = ""
+        embedding: Annotated[Vector, Dimensions(3)] | None = None
+
+    class Moody(BaseModel):
+        mood: str
+
+    def hints(vector: Vector, top: int) -> None:
+        """Hints like a vector."""
+
+    with pytest.raises(ModelError, match="The index 'by-keys' does not project hint_id, text, which Hint needs"):
+        search(Hint, index)(hints)
+    search(Hint, index, view=Moody)(hints)
 
 
 def test_a_search_that_does_not_fit_its_index_is_refused_when_it_is_declared() -> None:

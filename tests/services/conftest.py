@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 from _pytest.mark.structures import ParameterSet
-from tests.services.described_apps import WhenCalled, described_app
+from tests.services.described_apps import OnceDirect, WhenCalled, described_app
 from tests.store.remote.served import served
 
 from partita import EmbeddedStore
@@ -55,6 +55,7 @@ def described_once() -> Iterator[None]:
     """Each app that a test builds has copies of the apps of services: to make these takes longer than most tests do."""
     with pytest.MonkeyPatch.context() as patch:  # not the fixture, which is to end before the store of a test does
         patch.setattr(_app, "_described_app", described_app)
+        patch.setattr(_app, "DirectRoutes", OnceDirect)
         for other in (console_api, signin_api):
             patch.setattr(_app, other.__name__, partial(WhenCalled, other))
         yield

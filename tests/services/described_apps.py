@@ -1,7 +1,7 @@
 """The apps of services, each made once.
 
-FastAPI looks at every parameter of every route of an app that is new, and again to describe it. That takes a tenth of a
-second, which is longer than most tests; and what comes of it is the same for each.
+FastAPI looks at every parameter of every route of an app that is new, and again to describe it; so do direct routes.
+That takes a tenth of a second, which is longer than most tests; and what comes of it is the same for each.
 """
 
 from __future__ import annotations
@@ -15,9 +15,40 @@ from starlette.datastructures import State
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from partita.app._app import _described_app
+from partita.app.direct._endpoint import DirectEndpoint
+from partita.app.direct._routes import DirectRoutes, _Route, _Table
 from partita.service import Service
 
 _MADE: dict[tuple[str, bool, int], tuple[FastAPI, APIRouter]] = {}
+_DIRECT: dict[FastAPI, dict[str, _Table]] = {}
+
+
+class OnceDirect(DirectRoutes):
+    """Direct routes of copies of apps: what the routes take is found out once."""
+
+    def add(self, prefix: str, app: FastAPI) -> None:
+        made = getattr(app, "made", app)
+        if made not in _DIRECT:
+            first = DirectRoutes()
+            first.add(prefix, made)
+            _DIRECT[made] = first._tables.get(prefix, {})
+        if _DIRECT[made]:
+            self._tables[prefix] = {method: _table_of(app, table) for method, table in _DIRECT[made].items()}
+
+
+def _table_of(app: FastAPI, table: _Table) -> _Table:
+    own = _Table()
+    own._literal = {path: _route_of(app, route) for path, route in table._literal.items()}
+    own._templates = {slashes: [_route_of(app, each) for each in found] for slashes, found in table._templates.items()}
+    return own
+
+
+def _route_of(app: FastAPI, route: _Route) -> _Route:
+    if route.endpoint is None:
+        return route
+    own: DirectEndpoint = copy(route.endpoint)
+    own.app = app
+    return _Route(route.pattern, own)
 
 
 def described_app(service: Service, router: APIRouter) -> FastAPI:
@@ -44,6 +75,7 @@ class WhenCalled:
 
 def _copy(app: FastAPI) -> FastAPI:
     own = copy(app)
+    own.made = app  # type: ignore[attr-defined]
     own.state = State()
     own.exception_handlers = dict(app.exception_handlers)
     own.router = copy(app.router)

@@ -7,7 +7,20 @@ from typing import Any, ClassVar
 
 import pytest
 
-from partita import AsyncSession, EmbeddedStore, Entity, Index, Key, LocalIndex, Registry, Session, Table, insert, query
+from partita import (
+    AsyncSession,
+    EmbeddedStore,
+    Entity,
+    Index,
+    Key,
+    LocalIndex,
+    Registry,
+    Session,
+    Table,
+    VectorIndex,
+    insert,
+    query,
+)
 from partita.errors import ModelError, TableInUse
 from partita.store import CreateTable, DescribeTable, Request, TableDescription
 from partita.testing import FaultyStore
@@ -64,6 +77,18 @@ def test_a_new_index_is_added_and_filled(db: Session) -> None:
     db.create_tables([grown])
     assert stored(db).schema == grown.schema
     assert db.run(notes_with_color("red")).items == (note,)
+
+
+def test_a_vector_index_is_added_too_and_never_replaced(db: Session) -> None:
+    db.create_tables([table()])
+    grown = table(indexes=[VectorIndex("by-meaning", "embedding", 3)])
+    db.create_tables([grown])
+    db.create_tables([grown])
+    before = stored(db)
+    assert before.schema.vectors == grown.schema.vectors
+    with pytest.raises(ModelError, match="The index 'by-meaning' of 'table' is not stored as it is declared"):
+        db.create_tables([table(indexes=[VectorIndex("by-meaning", "embedding", 4)])])
+    assert stored(db) == before
 
 
 def test_what_is_stored_and_no_longer_declared_is_kept(db: Session) -> None:

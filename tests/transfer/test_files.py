@@ -17,9 +17,10 @@ from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, content
 
 from partita import EmbeddedStore
 from partita.errors import CopyRefused, ExportDamaged
-from partita.store import CreateTable, DescribeTable, PutItem, ScanTable, Store
+from partita.store import BatchWriteItem, CreateTable, DescribeTable, PutItem, ScanTable, Store
+from partita.store.embedded import LoadItems
 from partita.testing import Crash
-from partita.transfer import Format, Import, Side, _export, _import, export_tables, tables_of
+from partita.transfer import CopyOptions, Format, Import, Side, _export, _import, export_tables, tables_of
 from partita.transfer._csv import columns_of, item_of, row_of
 from partita.transfer._lines import dynamodb_line, dynamodb_write, json_line, json_write
 from partita.transfer._verify import digest
@@ -200,3 +201,33 @@ def test_an_export_that_was_cut_off_goes_on(
     assert contents(target) == contents(source)
     with pytest.raises(CopyRefused, match="is not empty"):
         export_tables(Side(source), ["orders"], out, "jsonl")
+
+
+class CountingStore(EmbeddedStore):
+    """Counts the requests that put items."""
+
+    puts = 0
+
+    def execute(self, request: Any) -> Any:
+        self.puts += isinstance(request, BatchWriteItem | LoadItems)
+        return super().execute(request)
+
+
+@pytest.mark.parametrize(("wcu", "puts"), [(None, 1), (1e9, 5)])
+def test_items_go_to_a_file_in_large_transactions_unless_a_pace_is_kept(
+    source: EmbeddedStore, tmp_path: Path, wcu: float | None, puts: int
+) -> None:
+    count = len(contents(source))
+    export_tables(Side(source), ["orders"], tmp_path / "out", "jsonl")
+    with CountingStore(tmp_path / "b.db", durable=False) as target:
+        written: list[int] = []
+        Import(tmp_path / "out").run(
+            Side(target),
+            owner="run",
+            options=CopyOptions(wcu=wcu),
+            outside=OUTSIDE,
+            on_written=lambda items, units: written.append(items * (units >= items)),
+        )
+        assert contents(target) == contents(source)
+        assert sum(written) == count
+        assert target.puts == puts

@@ -42,6 +42,16 @@ def test_item_collections_are_measured_where_there_is_a_local_index(call: Caller
         response = call("PutItem", TableName=name, Item=KEY, ReturnItemCollectionMetrics="SIZE")
         metrics = response.get("ItemCollectionMetrics", {})
         assert {part: metrics[part] for part in metrics if part != "SizeEstimateRangeGB"} == expected
+    other = {**KEY, "task": {"S": "another"}}
+    batch = {name: [{"PutRequest": {"Item": each}} for each in (KEY, other)] for name in ("local", "tasks")}
+    puts = [{"Put": {"TableName": name, "Item": each}} for name in ("local", "tasks") for each in (KEY, other)]
+    for response in (
+        call("BatchWriteItem", RequestItems=batch, ReturnItemCollectionMetrics="SIZE"),
+        call("TransactWriteItems", TransactItems=puts, ReturnItemCollectionMetrics="SIZE"),
+    ):
+        (measured,) = response["ItemCollectionMetrics"]["local"]  # both items are in one collection
+        assert measured["ItemCollectionKey"] == {"user": {"S": "u"}}
+        assert "tasks" not in response["ItemCollectionMetrics"]
 
 
 @pytest.mark.rule(25)

@@ -160,6 +160,57 @@ def test_a_plain_table_is_described_in_every_way(client: Any) -> None:
 
 
 @pytest.mark.rule(59)
+def test_what_was_set_is_described_as_it_was_set(client: Any) -> None:
+    """All that Terraform's `aws_dynamodb_table` and the resources beside it write, read back as it reads it."""
+    made = {
+        **TASKS,
+        "TableName": "described",
+        "Tags": [{"Key": "team", "Value": "a"}],
+        "DeletionProtectionEnabled": True,
+        "SSESpecification": {"Enabled": True, "SSEType": "KMS"},
+        "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"},
+        "TableClass": "STANDARD_INFREQUENT_ACCESS",
+    }
+    client.create_table(**made)
+    table = {"TableName": "described"}
+    client.get_waiter("table_exists").wait(**table, WaiterConfig={"Delay": 0.01, "MaxAttempts": 6_000})
+    recovery = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 3}
+    client.update_continuous_backups(**table, PointInTimeRecoverySpecification=recovery)
+    client.update_time_to_live(**table, TimeToLiveSpecification={"Enabled": True, "AttributeName": "ends"})
+    client.update_contributor_insights(**table, ContributorInsightsAction="ENABLE")
+    client.enable_kinesis_streaming_destination(**table, StreamArn=STREAM)
+    found = client.describe_table(**table)["Table"]
+    arn = found["TableArn"]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [_allowed(arn)]})
+    revision = client.put_resource_policy(ResourceArn=arn, Policy=policy)["RevisionId"]
+    assert (found["TableStatus"], found["DeletionProtectionEnabled"]) == ("ACTIVE", True)
+    assert found["TableClassSummary"]["TableClass"] == "STANDARD_INFREQUENT_ACCESS"
+    assert (found["SSEDescription"]["Status"], found["SSEDescription"]["SSEType"]) == ("ENABLED", "KMS")
+    assert found["StreamSpecification"] == made["StreamSpecification"]
+    assert found["LatestStreamArn"].startswith(f"{arn}/stream/")
+    assert (found["KeySchema"], found["BillingModeSummary"]["BillingMode"]) == (TASKS["KeySchema"], "PAY_PER_REQUEST")
+    backups = client.describe_continuous_backups(**table)["ContinuousBackupsDescription"]
+    window = backups["PointInTimeRecoveryDescription"]
+    assert (window["PointInTimeRecoveryStatus"], window["RecoveryPeriodInDays"]) == ("ENABLED", 3)
+    lives = client.describe_time_to_live(**table)["TimeToLiveDescription"]
+    assert lives == {"TimeToLiveStatus": "ENABLED", "AttributeName": "ends"}
+    assert client.list_tags_of_resource(ResourceArn=arn)["Tags"] == made["Tags"]
+    assert client.describe_contributor_insights(**table)["ContributorInsightsStatus"] == "ENABLED"
+    (destination,) = client.describe_kinesis_streaming_destination(**table)["KinesisDataStreamDestinations"]
+    assert (destination["StreamArn"], destination["DestinationStatus"]) == (STREAM, "ACTIVE")
+    stored = client.get_resource_policy(ResourceArn=arn)
+    assert (json.loads(stored["Policy"]), stored["RevisionId"]) == (json.loads(policy), revision)
+    client.update_table(**table, DeletionProtectionEnabled=False)
+    client.delete_table(**table)
+    client.get_waiter("table_not_exists").wait(**table, WaiterConfig={"Delay": 0.01, "MaxAttempts": 6_000})
+
+
+def _allowed(arn: str) -> Json:
+    principal = {"AWS": "arn:aws:iam::000000000000:root"}
+    return {"Effect": "Allow", "Principal": principal, "Action": "dynamodb:GetItem", "Resource": arn}
+
+
+@pytest.mark.rule(59)
 def test_no_table_is_a_global_one(client: Any) -> None:
     missing = client.exceptions.GlobalTableNotFoundException
     name = {"GlobalTableName": "tasks"}

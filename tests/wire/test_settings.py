@@ -136,6 +136,31 @@ def test_it_is_known_when_units_were_raised_and_lowered(call: Caller) -> None:
     assert described(call, "made")["ProvisionedThroughput"]["NumberOfDecreasesToday"] == 0
 
 
+def of_index(name: str = "by_status", **parts: Any) -> Json:
+    return {"GlobalSecondaryIndexUpdates": [{"Update": {"IndexName": name, **parts}}]}
+
+
+@pytest.mark.rule(48)
+def test_the_units_of_an_index_are_changed_apart_from_those_of_the_table(call: Caller) -> None:
+    make(call, **PROVISIONED)
+    more = {"ReadCapacityUnits": 7, "WriteCapacityUnits": 6}
+    change(call, "made", **of_index(ProvisionedThroughput=more))
+    found = described(call, "made")
+    (index,) = found["GlobalSecondaryIndexes"]
+    units = (index["ProvisionedThroughput"], found["ProvisionedThroughput"])
+    assert [(each["ReadCapacityUnits"], each["WriteCapacityUnits"]) for each in units] == [(7, 6), (5, 6)]
+    with pytest.raises(ValidationFailed, match="index by_status"):
+        change(call, "made", **of_index(ProvisionedThroughput=more))  # as it is already
+
+
+@pytest.mark.rule(48)
+def test_units_of_an_index_that_cannot_be_are_refused(call: Caller) -> None:
+    with pytest.raises(ValidationFailed, match="when BillingMode is PAY_PER_REQUEST"):
+        change(call, **of_index(ProvisionedThroughput=UNITS))
+    with pytest.raises(Fault, match="nowhere"):
+        change(call, **of_index("nowhere", ProvisionedThroughput=UNITS))
+
+
 @pytest.mark.rule(48)
 def test_it_is_known_since_when_a_table_is_on_demand(call: Caller) -> None:
     make(call, **PROVISIONED)

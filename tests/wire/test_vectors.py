@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from typing import Any
 
@@ -231,6 +230,16 @@ def test_capacity_is_in_a_shape_of_its_own(notes: Caller) -> None:
 
 
 @pytest.mark.rule(65)
+def test_a_backup_is_restored_without_a_vector_index(notes: Caller) -> None:
+    arn = notes("CreateBackup", TableName="notes", BackupName="kept")["BackupDetails"]["BackupArn"]
+    restore = {"BackupArn": arn, "TargetTableName": "again"}
+    with pytest.raises(ValidationFailed, match="VectorIndexOverride: the source table does not have the index nowhere"):
+        notes("RestoreTableFromBackup", **restore, VectorIndexOverride=[{"IndexName": "nowhere"}])
+    notes("RestoreTableFromBackup", **restore, VectorIndexOverride=[])
+    assert "VectorIndexes" not in notes("DescribeTable", TableName="again")["Table"]
+
+
+@pytest.mark.rule(65)
 def test_a_backup_is_restored_with_its_vector_indexes(notes: Caller) -> None:
     notes("PutItem", TableName="notes", Item=item("a", 1, 0, tenant="t"))
     arn = notes("CreateBackup", TableName="notes", BackupName="first")["BackupDetails"]["BackupArn"]
@@ -263,43 +272,3 @@ def test_boto3_searches(client: Any) -> None:
     )["SearchResults"]
     assert [match["Item"] for match in found] == [{"pk": {"S": key}, "label": {"S": key}} for key in "ab"]
     assert [match["Score"] for match in found] == pytest.approx([0.0, 0.4])
-
-
-@pytest.mark.rule(67)
-@pytest.mark.xdist_group("referee")
-def test_ministack_finds_the_same(client: Any, ministack_url: str) -> None:
-    """On random data without ties, with filters, by all three distances: the same matches with the same scores."""
-    numbers = random.Random(5)
-    other = connect("dynamodb", ("127.0.0.1", int(ministack_url.rpartition(":")[2])))
-    indexes = [
-        index(name.lower(), DistanceFunction=name, Dimensions=16) for name in ("COSINE", "EUCLIDEAN", "DOT_PRODUCT")
-    ]
-    items = [
-        item(f"k{place:02}", *(round(numbers.gauss(0, 1), 6) for _ in range(16)), tenant="xy"[place % 2])
-        | {"rank": {"N": str(place % 3)}}
-        for place in range(60)
-    ]
-    for each in (client, other):
-        each.create_table(**definition(*indexes, TableName="twice"))
-        for one in items:
-            each.put_item(TableName="twice", Item=one)
-    queries = [vector(*(round(numbers.gauss(0, 1), 6) for _ in range(16))) for _ in range(5)]
-    for query in queries:
-        for name in ("cosine", "euclidean", "dot_product"):
-            given = {
-                "TableName": "twice",
-                "IndexName": name,
-                "SearchVector": query,
-                "TopK": 7,
-                "SearchConditionExpression": "tenant = :t AND #r = :r",
-                "ExpressionAttributeNames": {"#r": "rank"},
-                "ExpressionAttributeValues": {":t": {"S": "x"}, ":r": {"N": "1"}},
-            }
-            ours, theirs = (
-                client.search_vectors(**given)["SearchResults"],
-                other.search_vectors(**given)["SearchResults"],
-            )
-            assert [match["Item"] for match in ours] == [match["Item"] for match in theirs]
-            assert [match["Score"] for match in ours] == pytest.approx([match["Score"] for match in theirs], abs=1e-6)
-    other.delete_table(TableName="twice")
-    other.close()

@@ -27,7 +27,7 @@ from partita._sqlite._fork import close_untouched, leave_to_parent_at_fork, refu
 from partita._sqlite._group_commit import GroupCommit
 from partita._sqlite._log_damage import refuse_cut_log
 from partita._sqlite._pending_write import PendingWrite
-from partita._sqlite._process_lock import NoLock, ProcessLock
+from partita._sqlite._process_lock import NoLock, ProcessLock, lock_beside
 from partita._sqlite._transaction import Handler, Writer
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "file_system",
     "is_damage",
     "leave_to_parent_at_fork",
+    "lock_beside",
     "make_private",
     "moved",
     "open_database",

@@ -16,6 +16,7 @@ from msgspec import Struct
 from partita._sqlite._errors import moved
 from partita._sqlite._file_system import CHECKSUM_BYTES, file_system
 from partita._sqlite._fork import close_untouched_at_fork
+from partita._sqlite._loop_commit import CHECKPOINT_PAGES
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
 from partita.runtime import close_to_others, create_private
 
@@ -24,8 +25,6 @@ BUSY_MILLISECONDS: Final = 60_000
 _CACHED_STATEMENTS: Final = 500
 _CACHE_KILOBYTES: Final = 8 * 1024
 _WAL_BYTES: Final = 64 * 1024 * 1024
-_CHECKPOINT_PAGES: Final = 4_000
-"""As many as SQLite finds in the log with a single look."""
 _EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100
 _RESERVED: Final = 20
@@ -120,7 +119,7 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     connection.pragma("synchronous", "full" if durable else "off")
     connection.pragma("journal_size_limit", _WAL_BYTES)
-    connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
+    connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
     connection.pragma("secure_delete", True)  # also whole pages, which "fast" leaves as they were
     return connection

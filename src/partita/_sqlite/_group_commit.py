@@ -16,11 +16,12 @@ where a loop goes back. So the write lock is released by a call into C, which no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from partita._sqlite._errors import closed, opened_before_fork
+from partita._sqlite._loop_commit import LoopCommits
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita._sqlite._transaction import Handler, Transactions, Writer
@@ -43,7 +44,9 @@ class GroupCommit:
     | held by itself, outside of a write | the caller, at once: it is inside `exclusively`, or in a signal handler |
     | held by itself, in a write | nobody: StoreBusy |
 
-    `after_commit` is called after each commit.
+    A task is such a caller, too, where its write is short (`LoopCommits`); else the writer thread commits it.
+
+    `after_commit` is called after each commit. `by_loop` are the requests that an event loop may commit by itself.
     """
 
     def __init__(
@@ -54,10 +57,17 @@ class GroupCommit:
         path: str,
         process_lock: ProcessLock | NoLock,
         after_commit: Callable[[], None],
+        by_loop: Collection[type] = (),
     ) -> None:
         self._path = path
+        self._loop_commits = LoopCommits(by_loop)
         self._transactions = Transactions(
-            writer, handlers, path=path, process_lock=process_lock, after_commit=after_commit
+            writer,
+            handlers,
+            path=path,
+            process_lock=process_lock,
+            after_commit=after_commit,
+            loop_commits=self._loop_commits,
         )
         self._refusal: Callable[[str], StoreError] | None = None
         self._reset()
@@ -130,17 +140,37 @@ class GroupCommit:
         self._queue.append(PendingWrite(request, future))
         if loop not in self._waking_loops:
             self._waking_loops.add(loop)
-            loop.call_soon(self._wake_thread_from, loop, 0)
+            loop.call_soon(self._write_from, loop, 0)
         return await future
 
-    def _wake_thread_from(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
-        """Wake it when an iteration has brought no more writes: those of a burst then share a commit."""
+    def _write_from(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
+        """Write, here or by the writer thread, when an iteration has brought no more: a burst then shares a commit."""
         waiting = len(self._queue)
         if seen < waiting < MAX_BATCH:
-            loop.call_soon(self._wake_thread_from, loop, waiting)
+            loop.call_soon(self._write_from, loop, waiting)
             return
         self._waking_loops.discard(loop)
+        try:
+            self._write_here(loop)
+        except BaseException:  # interrupted: nobody is left waiting
+            if self._lock.is_mine():
+                self._transactions.release()
+                self._lock.release()
+            self._wake_thread()
+            raise
         self._wake_thread()
+
+    def _write_here(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Write what is short, if nobody else writes. An event loop waits for neither threads nor processes."""
+        if not self._queue.is_short() or self._lock.is_mine() or self._lock.is_awaited_by_me():
+            return
+        if self._lock.try_acquire():
+            if self._transactions.reserve():
+                self._queue.write_batch(self._loop_commits.requests)
+                self._queue.notify(loop)
+                self._transactions.release()
+            self._lock.release()
+        self._lock.unclaim()
 
     def holding_lock(self) -> Iterator[None]:
         """Hold the write lock from the first step to the last: no other thread writes meanwhile.

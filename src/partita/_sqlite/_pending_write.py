@@ -79,12 +79,14 @@ class PendingWrite:
         return StoreUnavailable("A write was interrupted.") if self.error is None else self.error
 
 
-def notify_all(writes: Iterable[PendingWrite]) -> None:
-    """Notify threads at once, and the tasks of each event loop with one call to it."""
+def notify_all(writes: Iterable[PendingWrite], here: asyncio.AbstractEventLoop | None = None) -> None:
+    """Notify threads at once, and the tasks of each event loop with one call to it; those of `here` at once, too."""
     by_loop: dict[asyncio.AbstractEventLoop, list[PendingWrite]] = {}
     for write in writes:
         if write.future is None:
             write.notify()
+        elif here is not None and write.future.get_loop() is here:
+            write.resolve()
         else:
             by_loop.setdefault(write.future.get_loop(), []).append(write)
     for loop, awaited in by_loop.items():

@@ -25,6 +25,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from partita._sqlite._database_file import MEMORY
 from partita._sqlite._fork import leave_to_parent_at_fork
 from partita._sqlite._lock_waiter import LockWaiter
 from partita.errors import StoreBusy
@@ -160,3 +161,8 @@ def _close(waiter: LockWaiter, *files: int) -> None:
 def _close_files(*files: int) -> None:
     for file in files:
         os.close(file)
+
+
+def lock_beside(path: object, purpose: str) -> ProcessLock | NoLock:
+    """A lock of whoever does one thing to a database file, or to one in memory; it ends with the process."""
+    return NoLock() if path == MEMORY else ProcessLock(Path(f"{path}.{purpose}"))

@@ -9,6 +9,7 @@ import apsw
 
 from partita._sqlite._database_file import moved_flag, refuse_moved
 from partita._sqlite._errors import DATABASE_ERRORS, translated
+from partita._sqlite._loop_commit import LoopCommits
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita.errors import RequestError, StoreBusy
@@ -46,6 +47,7 @@ class Transactions:
         path: str,
         process_lock: ProcessLock | NoLock,
         after_commit: Callable[[], None],
+        loop_commits: LoopCommits,
     ) -> None:
         self.commits = 0
         self._writer = writer
@@ -53,11 +55,23 @@ class Transactions:
         self._path = path
         self._process_lock = process_lock
         self._after_commit = after_commit
+        self._loop_commits = loop_commits
         self._has_moved = moved_flag()
 
     def is_open(self) -> bool:
         """Whether a transaction has begun and not ended."""
         return self._writer.connection.in_transaction
+
+    def reserve(self) -> bool:
+        """Lock other processes out, if the next transaction is short and none of them writes; see `release`."""
+        try:
+            return self._loop_commits.is_short(self._writer.connection) and self._process_lock.acquire(blocking=False)
+        except (apsw.Error, OSError):  # whoever commits says what is wrong
+            return False
+
+    def release(self) -> None:
+        """Let other processes write."""
+        self._process_lock.release()
 
     def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], None]) -> None:
         """Commit the writes, and finish each. If this is interrupted, nobody knows what became of the unfinished ones.
@@ -89,7 +103,9 @@ class Transactions:
                 results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
             before_wait()
             refuse_moved(self._writer.connection, self._has_moved)
+            started = self._loop_commits.timer()
             self._writer.connection.execute("COMMIT")
+            self._loop_commits.committed(self._loop_commits.timer() - started)
         except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
             self._roll_back()
             if len(results) < len(batch) and len(batch) > 1:  # a write has failed, not the COMMIT

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from partita._sqlite._loop_commit import MAX_WRITES
 from partita._sqlite._pending_write import PendingWrite, notify_all
+
+if TYPE_CHECKING:  # only who writes asynchronously loads it
+    import asyncio
 
 MAX_BATCH: Final = 256
 
@@ -40,17 +44,26 @@ class WriteQueue:
         """Whether no write waits for its batch."""
         return not self._queue
 
+    def is_short(self) -> bool:
+        """Whether few writes wait for their batch, but at least one."""
+        return 0 < len(self._queue) <= MAX_WRITES
+
     def has_work(self) -> bool:
         """Whether somebody waits: for a batch, or to be notified."""
         return bool(self._queue or self._unacknowledged)
 
-    def write_batch(self) -> None:
-        """Commit what waits, up to `MAX_BATCH`; its callers are notified later, with `notify`."""
+    def write_batch(self, only: Collection[type] | None = None) -> None:
+        """Commit what waits, up to `MAX_BATCH`; its callers are notified later, with `notify`.
+
+        With `only`, the first request of another kind, and whatever came after it, goes on waiting.
+        """
         batch: list[PendingWrite] = []
         try:
             self.is_writing = True
             while self._queue and len(batch) < MAX_BATCH:
                 write = self._queue[0]
+                if only is not None and type(write.request) not in only:
+                    break
                 if not write.is_cancelled():
                     batch.append(write)
                 self._queue.popleft()
@@ -60,8 +73,8 @@ class WriteQueue:
             self.is_writing = False
             self._unacknowledged.extend(batch)
 
-    def notify(self) -> None:
-        """Notify the callers whose writes are committed, refused or interrupted."""
+    def notify(self, here: asyncio.AbstractEventLoop | None = None) -> None:
+        """Notify the callers whose writes are committed, refused or interrupted; `here` is the loop of this thread."""
         if self._unacknowledged:
-            notify_all(self._unacknowledged)
+            notify_all(self._unacknowledged, here)
             self._unacknowledged.clear()  # only now: if this is interrupted, the writer thread notifies them again

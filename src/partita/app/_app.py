@@ -135,6 +135,7 @@ def _outer_app(meter: Meter, front: Middleware, missing: MissingPage) -> FastAPI
         title="Partita",
         openapi_url=None,
         redirect_slashes=False,  # Starlette's redirects name the host that the request says
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # it would look for each request whether to
         middleware=[*([Middleware(TracedRequests, meter=meter)] if can_trace() else []), front],
     )
     handle_errors(app, missing=missing)

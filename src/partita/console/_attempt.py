@@ -105,7 +105,7 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
         explained.predicted,
         explained.assumed_item_bytes,
         explained.budget,
-        sum((Budget(run.read, run.write, run.searched) for run in seen), Budget()),
+        sum((run.consumed for run in seen), Budget()),
         [_plain(item) if wanted.reveal else _masked(_plain(item), _secrets(pattern)) for item in items],
         cursor,
     )

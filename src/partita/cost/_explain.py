@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from partita.encryption import as_if_sealed
 from partita.model import Budget, EntitySchema, Table
-from partita.operations import Context, Operation, forecast
+from partita.operations import ASSUMED_VECTORS, Context, Operation, forecast
 from partita.runtime import Together
 from partita.session import Session
 from partita.store import QueryTable, Request, SearchVectors, TableNames, api_call, stored_request
@@ -33,13 +33,13 @@ class Explanation(Struct, frozen=True):
     requests_sent: int | None = None
     at_once: tuple[dict[str, Any], ...] = ()
     """All requests that are sent together, where it is more than one: of each shard, or of each range."""
+    assumed_vectors: int = ASSUMED_VECTORS
 
     def __str__(self) -> str:
         times = f", {len(self.at_once)} at once" if self.at_once else ""
-        least = "at least " if self.predicted.searched else ""  # how much more depends on what is in the index
         lines = [
             f"{self.name}: {self.call} on {self.index or 'the table'}{times}",
-            f"  predicted: {least}{self.predicted} (with items of {self.assumed_item_bytes:,} bytes)",
+            f"  predicted: {self.predicted} (with {self._assumptions()})",
             f"  budget:    {self.budget or 'none declared'}",
         ]
         if self.consumed is not None:
@@ -49,12 +49,17 @@ class Explanation(Struct, frozen=True):
         more = len(self.at_once) - SHOWN
         return "\n".join([*lines, f"and {more} more like these"] if more > 0 else lines)
 
+    def _assumptions(self) -> str:
+        vectors = f"{self.assumed_vectors:,} vectors to search, and " if self.predicted.searched else ""
+        return f"{vectors}items of {self.assumed_item_bytes:,} bytes"
+
 
 def explain(
     operation: Operation[Any],
     session: Session | None = None,
     *,
     item_bytes: int = 1_024,
+    vectors: int = ASSUMED_VECTORS,
     table_names: TableNames | None = None,
 ) -> Explanation:
     """Explain an operation; with a session, run it too and say what it consumed.
@@ -63,6 +68,7 @@ def explain(
         operation: any operation; it is not changed.
         session: runs the operation, so a write does happen.
         item_bytes: the size that stored items are assumed to have, for the prediction.
+        vectors: how many vectors a search is assumed to have before it, in its partition.
         table_names: what the tables are called in the request; by default as in the session.
     """
     names = session.table_names if session is not None and table_names is None else table_names
@@ -76,12 +82,13 @@ def explain(
         call=calls[0][0],
         index=first.index if isinstance(first, QueryTable | SearchVectors) else None,
         request=calls[0][1],
-        predicted=sum((forecast(each, tables_of(operation), item_bytes) for each in requests), Budget()),
+        predicted=sum((forecast(each, tables_of(operation), item_bytes, vectors) for each in requests), Budget()),
         assumed_item_bytes=item_bytes,
         budget=operation.budget,
         consumed=consumed,
         requests_sent=sent,
         at_once=tuple(parameters for _, parameters in calls) if len(calls) > 1 else (),
+        assumed_vectors=vectors,
     )
 
 
@@ -113,4 +120,4 @@ def _run(operation: Operation[Any], session: Session) -> tuple[Budget, int]:
     with session.meter.watch() as seen:
         session.run(operation)
     (consumption,) = seen
-    return Budget(consumption.read, consumption.write, consumption.searched), len(consumption.requests)
+    return consumption.consumed, len(consumption.requests)

@@ -10,19 +10,28 @@ KB: Final = 1_024
 
 
 class Budget(Struct, frozen=True):
-    """At most so many read and write units, and bytes of vectors searched, for one run of an access pattern."""
+    """At most so many read and write units, and bytes of vectors searched, for one run of an access pattern.
+
+    What a search reads depends on the index that serves it, and on AWS differs between two equal calls. So what is
+    predicted or counted of one is a range, and the greater figure must be within the budget.
+    """
 
     read: float = 0.0
     write: float = 0.0
     searched: float = 0.0
-    """Bytes that searches of vector indexes read."""
+    """Bytes that searches of vector indexes read, at most."""
+    searched_least: float | None = None
+    """The least that they can read, where that is another figure."""
 
     def __add__(self, other: Budget) -> Budget:
-        return Budget(self.read + other.read, self.write + other.write, self.searched + other.searched)
+        searched = self.searched + other.searched
+        least = sum(each.searched if each.searched_least is None else each.searched_least for each in (self, other))
+        return Budget(self.read + other.read, self.write + other.write, searched, None if least == searched else least)
 
     def __str__(self) -> str:
         parts = [f"{units:g} {name}" for units, name in ((self.read, "RCU"), (self.write, "WCU")) if units]
-        parts += [f"{self.searched / KB:g} KB searched"] if self.searched else []
+        least = "" if self.searched_least is None else f"{self.searched_least / KB:g} to "
+        parts += [f"{least}{self.searched / KB:g} KB searched"] if self.searched else []
         return " + ".join(parts) or "nothing"
 
     def covers(self, read: float, write: float, searched: float = 0.0) -> bool:

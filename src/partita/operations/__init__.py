@@ -5,7 +5,7 @@ from partita.operations._collect import Collect, CollectionPage, CollectPage, sl
 from partita.operations._collect_plan import CollectedPart, Interval, Slot, foreign_intervals
 from partita.operations._conflicts import is_conflict, retry_on_conflict
 from partita.operations._cursor import CursorSealer
-from partita.operations._forecast import forecast
+from partita.operations._forecast import ASSUMED_VECTORS, forecast
 from partita.operations._get import Get
 from partita.operations._operation import Context, Label, Operation, Procedure, Requests
 from partita.operations._page import Page, WalkResult
@@ -47,6 +47,7 @@ from partita.operations.writes import (
 )
 
 __all__ = [
+    "ASSUMED_VECTORS",
     "MAX_ACTIONS",
     "MAX_TOP",
     "Action",

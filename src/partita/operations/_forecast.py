@@ -29,20 +29,23 @@ from partita.values import Item, item_size, read_units, write_units
 
 FLOAT_BYTES: Final = 4
 MIN_SEARCHED_BYTES: Final = 1_024
+ASSUMED_VECTORS: Final = 1_000
+"""So many vectors are assumed to be in the partition that a search is of."""
 
 
-def forecast(request: Request[Any], tables: Iterable[Table], item_bytes: int) -> Budget:
+def forecast(request: Request[Any], tables: Iterable[Table], item_bytes: int, vectors: int = ASSUMED_VECTORS) -> Budget:
     """What the request should consume: a put as an insert, a page as a full one, an update as one that changes all.
 
-    Items that are not in the request are assumed to have `item_bytes`.
+    Items that are not in the request are assumed to have `item_bytes`, and a search to have `vectors` before it.
     """
-    return _Forecast({table.name: table.schema for table in tables}, item_bytes).of(request)
+    return _Forecast({table.name: table.schema for table in tables}, item_bytes, vectors).of(request)
 
 
 class _Forecast:
-    def __init__(self, schemas: dict[str, TableSchema], item_bytes: int) -> None:
+    def __init__(self, schemas: dict[str, TableSchema], item_bytes: int, vectors: int) -> None:
         self._schemas = schemas
         self._bytes = item_bytes
+        self._vectors = vectors
 
     def of(self, request: Request[Any]) -> Budget:
         if isinstance(request, BatchGetItem):
@@ -54,7 +57,7 @@ class _Forecast:
         if isinstance(request, PutItem | UpdateItem | DeleteItem):
             return self._write(request, 1)
         if isinstance(request, SearchVectors):
-            return Budget(searched=self._searched(request))
+            return self._search(request)
         return Budget(read=self._read(request))
 
     def _read(self, request: Request[Any]) -> float:
@@ -66,9 +69,14 @@ class _Forecast:
             return 2 * len(request.gets) * read_units(self._bytes, consistent=True)
         return 0.0
 
-    def _searched(self, request: SearchVectors) -> float:
-        """What its matches take: the least that it reads. How much more depends on what else is in the partition."""
-        return max(MIN_SEARCHED_BYTES, request.top * (FLOAT_BYTES * len(request.vector) + self._bytes))
+    def _search(self, request: SearchVectors) -> Budget:
+        """From the vectors of its matches to those of the whole partition: in between it is up to the index."""
+        found = min(request.top, self._vectors)
+        most, least = (
+            float(max(MIN_SEARCHED_BYTES, count * FLOAT_BYTES * len(request.vector) + found * self._bytes))
+            for count in (self._vectors, found)
+        )
+        return Budget(searched=most, searched_least=None if least == most else least)
 
     def _write(self, action: TransactAction, factor: int) -> Budget:
         size = item_size(action.item) if isinstance(action, PutItem) else self._bytes

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
+from partita.model import Budget
 from partita.operations import Operation, UnclaimedItems
 from partita.runtime import Pause
 from partita.store import Capacity, Request
@@ -35,7 +36,14 @@ class Consumption(Struct, frozen=True):
     service: str = ""
     """Whose session ran it, where that was said."""
     searched: float = 0.0
-    """Bytes of vectors that were searched."""
+    """Bytes of vectors that were searched, at most."""
+    searched_least: float | None = None
+    """The least that it can have been, where that is another figure."""
+
+    @property
+    def consumed(self) -> Budget:
+        """What it consumed, to be compared with a budget."""
+        return Budget(self.read, self.write, self.searched, self.searched_least)
 
 
 class Usage(Struct):
@@ -135,10 +143,9 @@ class Meter:
             is_first_over = over and usage.over_budget == 1
         if is_first_over:
             logger.warning(
-                "%s consumed %g RCU and %g WCU, which is more than its budget; more such runs are only counted",
+                "%s consumed %s, which is more than its budget; more such runs are only counted",
                 f"{consumption.service}.{consumption.name}" if consumption.service else consumption.name,
-                consumption.read,
-                consumption.write,
+                consumption.consumed,
             )
         for watcher in self._watchers.get():
             watcher.append(consumption)
@@ -198,6 +205,7 @@ class MeteredRun(Struct):
     read: float = 0.0
     write: float = 0.0
     searched: float = 0.0
+    searched_least: float = 0.0
 
     def count(self, request: Request[Any] | Pause, response: Any) -> None:
         """Add one request that the store responded to; a pause has no response."""
@@ -214,6 +222,7 @@ class MeteredRun(Struct):
             self.read += part.total_read
             self.write += part.total_write
             self.searched += part.searched
+            self.searched_least += part.searched if part.searched_least is None else part.searched_least
 
     def count_retry(self, error: PartitaError) -> None:
         """Count one repeated request."""
@@ -228,7 +237,9 @@ class MeteredRun(Struct):
         name, budget = self.operation.name_and_budget()
         read, write = self.read, self.write
         over = budget is not None and not budget.covers(read, write, self.searched)
-        self.meter.record(Consumption(name, tuple(self.requests), read, write, over, self.service, self.searched))
+        least = None if self.searched_least == self.searched else self.searched_least
+        sent = tuple(self.requests)
+        self.meter.record(Consumption(name, sent, read, write, over, self.service, self.searched, least))
         return over
 
     def fail(self, error: PartitaError) -> None:

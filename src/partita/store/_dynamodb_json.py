@@ -29,6 +29,8 @@ from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
 _WHOLE: Final = 10**MAX_DIGITS
 """Smaller whole numbers can be stored as they are."""
 
+_TEXT: Final = frozenset((str,))
+
 _SMALLEST_FLOAT: Final = 2.0**-149
 
 Json: TypeAlias = dict[str, Any]
@@ -52,6 +54,10 @@ def wire_item(item: Item) -> Json:
             tagged[name] = {"N": str(value)}
         elif kind is bool:
             tagged[name] = {"BOOL": value}
+        elif kind is dict:
+            tagged[name] = {"M": wire_item(value)}
+        elif kind is frozenset and _TEXT.issuperset(map(type, value)) and value:
+            tagged[name] = {"SS": sorted(value)}
         else:
             tagged[name] = wire_value(value)
     return tagged

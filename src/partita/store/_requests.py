@@ -31,6 +31,8 @@ class Capacity(Struct, frozen=True):
     """Name, read units and write units of each index that consumed any."""
     vectors: tuple[tuple[str, float, float], ...] = ()
     """Name, bytes searched and bytes written of each vector index: they are charged by the byte, and not in units."""
+    searched_least: float | None = None
+    """Where the bytes searched are the most that there was to read: the least that an index reads for the matches."""
 
     @property
     def total_read(self) -> float:

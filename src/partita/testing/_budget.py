@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from partita.cost import Explanation, explain
 from partita.errors import BudgetExceeded
-from partita.model import Budget
 from partita.operations import Operation
 from partita.session import Consumption, Session
 
@@ -35,6 +34,5 @@ def assert_budget(session: Session, operation: Operation[R]) -> R:
 
 
 def _over_budget(explanation: Explanation, consumption: Consumption) -> AssertionError:
-    consumed = Budget(consumption.read, consumption.write, consumption.searched)
-    afterwards = replace(explanation, consumed=consumed, requests_sent=len(consumption.requests))
+    afterwards = replace(explanation, consumed=consumption.consumed, requests_sent=len(consumption.requests))
     return AssertionError(f"{explanation.name} went over its budget.\n{afterwards}")

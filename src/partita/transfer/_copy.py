@@ -93,6 +93,7 @@ class TableCopy:
         self._outside = outside or Outside()
         self._stop = threading.Event()
         self._source_side = source
+        self._target_side = target
         self._source = PatientStore(source.store, self._outside, self._stop)
         self._target = PatientStore(target.store, self._outside, self._stop)
         self._checkpoint = Checkpoint(self._target, table, owner)
@@ -125,6 +126,7 @@ class TableCopy:
                 workers=self._options.workers,
                 pause=self._outside.pause,
                 on_written=self._on_written,
+                loader=self._target_side.loader(self.table, self._outside, self._stop),
             )
         )
         self._changes = ChangeWriter(

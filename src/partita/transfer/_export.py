@@ -66,22 +66,26 @@ def export_tables(
     folder: Path,
     kind: Format,
     *,
+    instant: float | None = None,
     outside: Outside | None = None,
     progress: Callable[[int], object] = lambda _items: None,
 ) -> Manifest:
     """Write the tables into a folder; an export there that was cut off is gone on with.
 
-    An embedded store is read as it is at one instant. Of other stores each item is as it was when it was met.
+    An embedded store is read as it is at one instant, or was at an earlier one, where continuous backups are on. Of
+    other stores each item is as it was when it was met.
 
     Raises:
-        CopyRefused: the folder has something else in it.
+        CopyRefused: the folder has something else in it, or the store has no past.
+        RecoveryDisabled, InstantOutOfRange: a table cannot be read as it was then.
     """
     outside = outside or Outside()
     folder.mkdir(parents=True, exist_ok=True)
-    with source.frozen() as frozen:
+    with source.frozen(instant) as frozen:
         store = PatientStore(frozen, outside)
         schemas = {table: store.execute(DescribeTable(table)).schema for table in tables}
-        state = _begun(folder, kind, {table: _mark(source, store, schema) for table, schema in schemas.items()})
+        marks = {table: _mark(source, store, schema, instant) for table, schema in schemas.items()}
+        state = _begun(folder, kind, marks)
         for schema in schemas.values():
             state = _export_table(store, schema, folder, state, progress)
     exported = tuple(
@@ -90,15 +94,17 @@ def export_tables(
     manifest = Manifest(exported)
     if kind == "dynamodb":
         for each in exported:
-            _write_dynamodb_manifests(folder, each, outside.clock())
+            _write_dynamodb_manifests(folder, each, outside.clock(), instant)
     else:
         _replace(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
     (folder / STATE).unlink()
     return manifest
 
 
-def _mark(source: Side, store: Store, schema: TableSchema) -> str:
-    """The same as long as an embedded table has not changed; always the same where nothing tells."""
+def _mark(source: Side, store: Store, schema: TableSchema, instant: float | None) -> str:
+    """The same as long as an embedded table has not changed; always the same for the past, and where nothing tells."""
+    if instant is not None:
+        return f"at {instant!r}"
     if not source.has_snapshots:
         return "any"
     if schema.stream != COMPLETE:
@@ -221,12 +227,15 @@ def _replace(path: Path, content: bytes) -> None:
     unfinished.replace(path)
 
 
-def _write_dynamodb_manifests(folder: Path, exported: ExportedTable, now: float) -> None:
+def _write_dynamodb_manifests(folder: Path, exported: ExportedTable, now: float, instant: float | None) -> None:
     """The manifests that DynamoDB's export has, with the keys and indexes of the table beside them."""
     home = folder / exported.table / "AWSDynamoDB" / exported.table
     prefix = f"AWSDynamoDB/{exported.table}"
     arn = f"arn:aws:dynamodb:local:000000000000:table/{exported.table}"
-    time = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+    time, exported_time = (
+        datetime.fromtimestamp(each, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        for each in (now, now if instant is None else instant)
+    )
     lines = [
         {
             "itemCount": file.items,
@@ -243,7 +252,7 @@ def _write_dynamodb_manifests(folder: Path, exported: ExportedTable, now: float)
         "endTime": time,
         "tableArn": arn,
         "tableId": exported.table,
-        "exportTime": time,
+        "exportTime": exported_time,
         "s3Bucket": "",
         "s3Prefix": "",
         "s3SseAlgorithm": None,

@@ -93,7 +93,13 @@ class Import:
         for (folder, exported), schema in zip(self.exports, schemas, strict=True):
             pace = Pace(options.wcu, pause=outside.pause)
             with ItemWriter(
-                store, schema, pace=pace, workers=options.workers, pause=outside.pause, on_written=on_written
+                store,
+                schema,
+                pace=pace,
+                workers=options.workers,
+                pause=outside.pause,
+                on_written=on_written,
+                loader=target.loader(schema.name, outside),
             ) as writer:
                 _import_table(store, writer, folder, exported, schema, owner)
 

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from random import Random, SystemRandom
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from partita.errors import PartitaError, StoreUnavailable, Throttled, TransactionCancelled, TransactionConflict
+from partita.errors import (
+    CopyRefused,
+    PartitaError,
+    StoreUnavailable,
+    Throttled,
+    TransactionCancelled,
+    TransactionConflict,
+)
 from partita.runtime import RetryPolicy
 from partita.store import Request, Store, TableNames, named_store
-from partita.store.embedded import EmbeddedStore
+from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems, LoadResponse
+from partita.values import Item
 
 R = TypeVar("R")
+
+Loader: TypeAlias = Callable[[Sequence[Item]], LoadResponse]
+"""Puts items into a table, in one transaction."""
 
 SAME_NAMES: Final = TableNames(prefix="")
 PASSING: Final = (StoreUnavailable, Throttled, TransactionConflict)
@@ -60,14 +71,35 @@ class Side(Struct, frozen=True):
         """Whether it can be read as it is at one instant."""
         return isinstance(self.raw, EmbeddedStore)
 
+    def loader(self, table: str, outside: Outside, stop: threading.Event | None = None) -> Loader | None:
+        """What puts any number of items into a table in one transaction, where the store can."""
+        if not isinstance(self.raw, EmbeddedStore):
+            return None
+        store, name = PatientStore(self.raw, outside, stop), self.names.stored(table)
+        return lambda items: store.execute(LoadItems(name, [BulkPut(item) for item in items]))
+
     @contextmanager
-    def frozen(self) -> Iterator[Store]:
-        """The store at one instant, where it can be read so; else the store itself."""
+    def frozen(self, instant: float | None = None) -> Iterator[Store]:
+        """The store as it is now, or was at an instant, where it can be read so; else the store itself.
+
+        Raises:
+            CopyRefused: an instant is asked of a store that has no past.
+        """
+        if instant is not None:
+            with closing(self._past(instant)) as past:
+                yield named_store(past, self.names)
+            return
         if not isinstance(self.raw, EmbeddedStore):
             yield self.store
             return
         with self.raw.snapshot() as snapshot:
             yield named_store(snapshot, self.names)
+
+    def _past(self, instant: float) -> Store:
+        if not isinstance(self.raw, EmbeddedStore):
+            hint = "DynamoDB exports a past state itself: ExportTableToPointInTime."
+            raise CopyRefused("Only an embedded store is read as it was at an instant.", hint=hint)
+        return self.raw.as_of(instant)
 
 
 class PatientStore:

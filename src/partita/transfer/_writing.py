@@ -7,13 +7,16 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Final, Self, TypeAlias, TypeVar
 
-from partita.errors import CopyRefused, ValidationFailed
+from partita.errors import ConditionFailed, CopyRefused, ValidationFailed
 from partita.runtime import Pace, chunks
 from partita.store import BatchWriteItem, DeleteItem, PutItem, Store, TableSchema, wire_item
+from partita.transfer._sides import Loader
 from partita.transfer._units import units_of
 from partita.values import Item, write_units
 
 BATCH: Final = 25
+BULK: Final = 1_000
+"""So many are put in one transaction, where the store can."""
 MAX_PAUSE: Final = 5.0
 
 T = TypeVar("T")
@@ -33,12 +36,15 @@ class ItemWriter:
         workers: int,
         pause: Callable[[float], object],
         on_written: Callable[[int, float], object] = lambda _items, _units: None,
+        loader: Loader | None = None,
     ) -> None:
+        """`loader` puts items in bulk, where the store can and no pace is to be kept."""
         self._store = store
         self._schema = schema
         self._pace = pace
         self._pause = pause
         self._on_written = on_written
+        self._loader = None if pace.is_limited else loader
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="partita-transfer")
         self._failure: BaseException | None = None
 
@@ -56,12 +62,22 @@ class ItemWriter:
         Raises:
             CopyRefused: the target refuses one of them. StoreError: the target is in trouble.
         """
+        if self._loader is not None and all(isinstance(write, PutItem) for write in writes):
+            for batch in chunks(writes, BULK):
+                self._load(self._loader, batch)
+            return
         if len(writes) <= BATCH:
             if writes:
                 self._write_batch(tuple(writes))
             return
         futures = [self._pool.submit(self._write_unless_failed, batch) for batch in chunks(writes, BATCH)]
         _finish(futures)
+
+    def _load(self, load: Loader, batch: Sequence[Write]) -> None:
+        response = load([write.item for write in batch if isinstance(write, PutItem)])
+        for each in response.rejected:
+            raise self._refused(batch[each.position], each.error) from each.error
+        self._on_written(len(batch), response.units)
 
     def _write_unless_failed(self, batch: tuple[Write, ...]) -> None:
         if self._failure is not None:  # not written, so nobody may take it for written
@@ -101,7 +117,7 @@ class ItemWriter:
                 return self._refused(write, own)
         return CopyRefused(f"{self._schema.name}: the target refuses a batch of items: {error.message}")
 
-    def _refused(self, write: Write, error: ValidationFailed) -> CopyRefused:
+    def _refused(self, write: Write, error: ValidationFailed | ConditionFailed) -> CopyRefused:
         item = write.item if isinstance(write, PutItem) else write.key
         key = wire_item({part.name: item[part.name] for part in self._schema.key if part.name in item})
         hint = "Correct the item, or the table of the target, and run it again: it goes on here."

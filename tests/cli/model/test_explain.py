@@ -23,7 +23,7 @@ def test_a_service_may_be_named(run: Run) -> None:
 
 def test_running_says_what_was_consumed(seeded: Run) -> None:
     explained = json.loads(seeded("explain", "tasks_with_status", "demo", "pending", "--run", "--json").output)
-    assert explained["consumed"] == {"read": 1.0, "write": 0.0, "searched": 0.0}
+    assert explained["consumed"] == {"read": 1.0, "write": 0.0, "searched": 0.0, "searched_least": None}
     assert explained["requests_sent"] == 1
 
 

@@ -29,6 +29,6 @@ def test_json_has_the_types_of_parameters(run: Run) -> None:
         "index": "GSI2",
         "served_by": "GSI2",
         "parameters": {"user_id": "str", "due_date": "Span[date]"},
-        "budget": {"read": 12.5, "write": 0.0, "searched": 0.0},
+        "budget": {"read": 12.5, "write": 0.0, "searched": 0.0, "searched_least": None},
         "doc": "A user's tasks due in a range of dates, both ends included.",
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,21 @@ from msgspec.structs import replace
 from tests.store.embedded.support import BY_OWNER, TABLE, Clock, OpenStore, note, read
 
 from bench import points as bench
-from partita.errors import InstantOutOfRange, PastRefused, RecoveryDisabled, TableInUse, ValidationFailed
+from partita.errors import InstantOutOfRange, PastRefused, RecoveryDisabled, StoreClosed, TableInUse, ValidationFailed
+from partita.expressions import KeyCondition
 from partita.store import (
     BatchGetItem,
+    CreateIndex,
     CreateTable,
     DeleteItem,
     DeleteTable,
     DescribeRecovery,
     DescribeTable,
     GetItem,
+    IndexSchema,
+    KeyAttribute,
     ListTables,
+    QueryTable,
     RestoreTable,
     ScanTable,
     SearchVectors,
@@ -305,3 +311,120 @@ def test_a_vector_index_is_restored_and_searched_in_the_past(clock: Clock) -> No
         past = store.as_of(then)
         assert len(past.execute(replace(wanted, table="notes")).matches) == 1
         store.verify()
+
+
+def test_a_past_state_stays_what_it_was_while_the_table_goes_on(tmp_path: Path) -> None:
+    """The same past store is read between the steps of a history, by key, by partition, by index and as a whole."""
+    clock, chance = bench.Clock(), random.Random(11)
+    with bench.begun(tmp_path / "points.db", clock, durable=False) as store:
+        history = bench.steps(11, keys=40)
+        changes = _taken(store, clock, history, 400)
+        instant = clock.now
+        while (following := next(history)).at == instant:  # what is of the same instant is in it
+            changes += _taken(store, clock, iter([following]), 1)
+        history = chain([following], history)
+        then, past = bench.replayed(changes, instant, instant), store.as_of(instant)
+        for _ in range(12):
+            changes += _taken(store, clock, history, 25)
+            assert bench.items_of(past, "readings") == then
+            assert past.execute(DescribeTable("readings")).item_count == len(then)
+            place = f"place {chance.randrange(7)}"
+            expected = sorted((item for key, item in then.items() if key[0] == place), key=lambda it: it["number"])
+            assert _pages(past, QueryTable("readings", KeyCondition((("place", place),)), limit=2)) == expected
+            backwards = QueryTable("readings", KeyCondition((("place", place),)), limit=2, forward=False)
+            assert _pages(past, backwards) == expected[::-1]
+            kind = chance.choice("abc")
+            found = _pages(past, QueryTable("readings", KeyCondition((("kind", kind),)), index="by_kind", limit=3))
+            assert {(item["place"], item["number"]) for item in found} == {
+                key for key, item in then.items() if item.get("kind") == kind
+            }
+            segments = [_pages(past, ScanTable("readings", segment=part, segments=3)) for part in range(3)]
+            assert sum(map(len, segments)) == len(then)
+        assert bench.differing(store, changes, [instant], clock.now, restore=False) == []
+        past.close()
+        store.verify()
+
+
+def _taken(store: EmbeddedStore, clock: bench.Clock, history: Any, steps: int) -> list[bench.Change]:
+    changes: list[bench.Change] = []
+    for _ in range(steps):
+        step = next(history)
+        bench.run_step(store, clock, step)
+        changes += step.changes
+    return changes
+
+
+def _pages(store: Any, request: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        page = store.execute(request)
+        found += page.items
+        if page.last_key is None:
+            return found
+        request = replace(request, start=page.last_key)
+
+
+def test_a_past_state_is_read_with_the_indexes_that_there_are_now(store: EmbeddedStore, clock: Clock) -> None:
+    store.execute(SetRecovery("notes"))
+    store.execute(note(1, owner="ann", rank=1, kind="x"))
+    then = clock.now
+    clock.now += 1
+    store.execute(note(1, owner="bob", rank=1, kind="y"))
+    past = store.as_of(then)
+    assert [item["owner"] for item in past.execute(ScanTable("notes", index="by-owner")).items] == ["ann"]
+    store.execute(CreateIndex("notes", IndexSchema("by-kind", (KeyAttribute("kind"),))))
+    assert [item["owner"] for item in past.execute(ScanTable("notes", index="by-kind")).items] == ["ann"]
+    clock.now += 1
+    store.execute(SetRecovery("notes", None))
+    with pytest.raises(RecoveryDisabled):
+        past.execute(ScanTable("notes"))
+    store.execute(SetRecovery("notes"))
+    with pytest.raises(InstantOutOfRange):
+        past.execute(ScanTable("notes"))
+    past.close()
+
+
+def test_a_log_that_was_emptied_begins_to_count_again(store: EmbeddedStore, clock: Clock) -> None:
+    """What is older than the period goes, and with it the numbers: a past state of later notices it."""
+    store.execute(SetRecovery("notes", 1))
+    store.execute(note(1, rank=1))
+    clock.now += HOUR
+    past, then = store.as_of(clock.now), clock.now
+    assert [item["rank"] for item in past.execute(ScanTable("notes")).items] == [1]
+    clock.now += DAY - HOUR / 2
+    store.sweep()
+    assert store.execute(DescribeRecovery("notes", measured=True)).records == 0
+    store.execute(note(1, rank=2))
+    assert [item["rank"] for item in past.execute(ScanTable("notes")).items] == [1]
+    assert past_note(store, then) == past.execute(GetItem("notes", {"pk": "p", "sk": "000001"})).item
+    past.close()
+
+
+def test_a_past_state_of_a_closed_store_is_closed_too(path: Path, clock: Clock) -> None:
+    with EmbeddedStore(path, clock=clock, durable=False) as store:
+        store.execute(CreateTable(TABLE))
+        store.execute(SetRecovery("notes"))
+        past = store.as_of(clock.now)
+        past.execute(ScanTable("notes"))
+    with pytest.raises(StoreClosed):
+        past.execute(ScanTable("notes"))
+    past.close()
+
+
+def test_a_past_state_costs_what_changed_since_and_not_the_table(path: Path, clock: Clock) -> None:
+    with EmbeddedStore(path, clock=clock, durable=False) as store:
+        store.execute(CreateTable(TABLE))
+        store.execute(SetRecovery("notes"))
+        store.execute(LoadItems("notes", [BulkPut(note(number, text="x" * 500).item) for number in range(3_000)]))
+        then = clock.now
+        clock.now += 1
+        store.execute(note(7, text="new"))
+        past = store.as_of(then)
+        assert past.execute(GetItem("notes", {"pk": "p", "sk": "000007"})).item != {}
+        (overlay,) = past._overlays.values()
+        reader = past._reader
+        assert reader is not None
+        assert reader.connection.execute(f"SELECT count(*) FROM temp.{overlay._name}").get == 1  # noqa: S608
+        plan = reader.connection.execute(f"EXPLAIN QUERY PLAN {overlay.table.sql_get}", (1, "p", "0")).fetchall()
+        assert not [line for *_, line in plan if str(line).startswith("SCAN items")]
+        past.close()

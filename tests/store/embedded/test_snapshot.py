@@ -9,7 +9,17 @@ import pytest
 
 from partita import EmbeddedStore
 from partita.errors import TableNotFound
-from partita.store import CreateTable, DescribeStream, DescribeTable, KeyAttribute, PutItem, ScanTable, TableSchema
+from partita.store import (
+    CreateTable,
+    DescribeStream,
+    DescribeTable,
+    GetItem,
+    KeyAttribute,
+    PutItem,
+    ScanTable,
+    TableSchema,
+    TransactGetItems,
+)
 
 TABLE = TableSchema("things", KeyAttribute("id"), stream="NEW_AND_OLD_IMAGES")
 
@@ -28,6 +38,8 @@ def test_what_is_written_meanwhile_is_not_seen(store: EmbeddedStore) -> None:
         store.execute(CreateTable(TableSchema("others", KeyAttribute("id"))))
         assert snapshot.execute(ScanTable("things")).items == [{"id": "a"}]
         assert snapshot.execute(DescribeStream("things")).shards[0].newest == 1
+        gets = TransactGetItems((GetItem("things", {"id": "a"}), GetItem("things", {"id": "b"})))
+        assert snapshot.execute(gets).items == [{"id": "a"}, None]
         with pytest.raises(TableNotFound):
             snapshot.execute(DescribeTable("others"))
     assert store.execute(ScanTable("things")).count == 2

@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 from tests.store.embedded.support import Clock, OpenStore
 
-from partita.errors import ExtraMissing, StoreDamaged
+from partita.errors import ExtraMissing, StoreDamaged, ValidationFailed
+from partita.expressions import Path as ExpressionPath
 from partita.store import (
     CreateTable,
     DeleteItem,
@@ -128,6 +129,18 @@ def test_vectors_that_32_bits_barely_tell_apart_are_in_their_true_order(store: E
     for distance in ("EUCLIDEAN", "DOT_PRODUCT"):
         given = found(store, search(distance.lower(), base, 20))
         assert given == exact(held, distance, base, 20)
+
+
+@pytest.mark.rule(67)
+def test_a_response_over_16_mb_is_refused_with_what_helps(store: EmbeddedStore) -> None:
+    query, text = vectors(1)[0], "x" * 390_000
+    for number in range(44):
+        store.execute(item(f"k{number}", query, text=text))
+    assert len(found(store, search("cosine", query, 43))) == 43
+    with pytest.raises(ValidationFailed, match="Use a narrower projection or a smaller TopK"):
+        store.execute(search("cosine", query, 44))
+    narrow = replace(search("cosine", query, 44), projection=(ExpressionPath(("pk",)),))
+    assert len(found(store, narrow)) == 44
 
 
 def test_a_zero_vector_is_neither_near_nor_far(store: EmbeddedStore) -> None:

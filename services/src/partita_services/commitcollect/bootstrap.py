@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -74,6 +75,7 @@ def _router() -> APIRouter:
     return ROUTER
 
 
+@cache
 def _site() -> APIRouter:
     from fastapi import APIRouter
 

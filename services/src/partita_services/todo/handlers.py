@@ -110,8 +110,8 @@ def _move_slot(user_id: str, before: int | None, after: int | None) -> Iterator[
 
 def add_task(user_id: str, draft: TaskDraft, now: int, keep: int | None = None) -> Plan[Task]:
     """Plan to create a task."""
-    task = Task(user_id=user_id, **draft.model_dump(), created_at=now, updated_at=now)
-    write = create_task(task.model_copy(update=completion(task.status, now, keep)))
+    given = {**draft.model_dump(), **completion(draft.status, now, keep)}
+    write = create_task(Task(user_id=user_id, **given, created_at=now, updated_at=now))
     return Plan(write.saved, write)
 
 

@@ -8,6 +8,7 @@ from typing import Any, cast, get_args
 import click
 
 from partita.cli._data_folder import EMBEDDED
+from partita.cli._instant import Instant
 from partita.cli.data._copy import progress
 from partita.cli.data._stores import Address, address_option, chosen_tables
 from partita.runtime import new_ulid
@@ -28,13 +29,19 @@ from partita.transfer import CopyOptions, Format, Import, export_tables
     show_default=True,
     help="That of DynamoDB's export to S3, JSON lines, or CSV.",
 )
-def export(folder: Path, names: tuple[str, ...], source: Address, from_prefix: str, kind: str) -> None:
-    """Write tables into the files of a new folder, with checksums. Cut off, the same command goes on."""
+@click.option("--at", "instant", type=Instant(), help="As tables were then, such as 2026-01-31T12:00:00Z or '90m ago'.")
+def export(
+    folder: Path, names: tuple[str, ...], *, source: Address, from_prefix: str, kind: str, instant: float | None
+) -> None:
+    """Write tables into the files of a new folder, with checksums. Cut off, the same command goes on.
+
+    With --at, as they were at an instant: continuous backups must have been on (`partita points enable`).
+    """
     with source.opened(from_prefix, must_exist=True) as side:
         tables = chosen_tables(side.store, names)
         count = sum(side.store.execute(DescribeTable(table)).item_count for table in tables)
         with progress("Exporting", count) as bar:
-            manifest = export_tables(side, tables, folder, cast("Format", kind), progress=bar)
+            manifest = export_tables(side, tables, folder, cast("Format", kind), instant=instant, progress=bar)
     for table in manifest.tables:
         items = sum(file.items for file in table.files)
         click.echo(f"{table.table}: {items:,} items in {len(table.files)} files")

@@ -13,12 +13,14 @@ export class KeyedList {
   #heights = new Map(); // by key, of what was drawn once
   #items = [];
   #window = [0, 0];
+  #across = 1; // items beside each other
   #above;
   #below;
 
   // `element` holds nothing else. `key(item)` names it, `draw(item)` gives its element, and `state(item)` is what that
-  // depends on besides the item, which is a new object whenever it has changed. What
-  // is not one row below the other, such as a grid, is drawn whole (`isWhole`). `signal` ends it.
+  // depends on besides the item, which is a new object whenever it has changed. In a
+  // grid several stand beside each other. What is short, and of which rows are very unlike, is drawn whole (`isWhole`).
+  // `signal` ends it.
   constructor(element, { key, draw, state = () => "", spacer = "li", isWhole = false, signal }) {
     Object.assign(this, { element, key, draw, state, most: isWhole ? Infinity : ALL });
     this.#above = el(spacer, { className: "spacer", ariaHidden: "true", role: "presentation", hidden: true });
@@ -40,7 +42,8 @@ export class KeyedList {
   reveal(key) {
     const at = this.#items.findIndex((item) => this.key(item) === key);
     if (at < 0) return null;
-    if (!this.#rows.has(key)) this.#draw([Math.max(0, at - 20), Math.min(this.#items.length, at + 20)]);
+    const [line, some] = [this.#lineOf(at), 20 * this.#across];
+    if (!this.#rows.has(key)) this.#draw([Math.max(0, line - some), Math.min(this.#items.length, line + some)]);
     return this.#rows.get(key).element;
   }
 
@@ -50,20 +53,40 @@ export class KeyedList {
     if (from < this.#window[0] || to > this.#window[1]) this.#draw();
   }
 
-  // From which item to which is near the screen.
+  // From which item to which is near the screen, in whole lines.
   #wanted() {
     if (this.#items.length <= this.most) return [0, this.#items.length];
+    this.#measureAcross();
     const top = this.element.getBoundingClientRect().top - this.element.scrollTop;
     const [first, last] = [-top - AROUND, -top + innerHeight + AROUND];
-    const guess = this.#guess();
     let [at, from, to] = [0, null, 0];
-    for (const [number, item] of this.#items.entries()) {
+    for (const [number, height] of this.#lines(0, this.#items.length)) {
       if (at > last) break;
-      at += this.#heights.get(this.key(item)) ?? guess;
+      at += height;
       if (at >= first) from ??= number;
-      to = number + 1;
+      to = Math.min(number + this.#across, this.#items.length);
     }
-    return [from ?? Math.max(0, to - 1), to];
+    return [from ?? this.#lineOf(Math.max(0, to - 1)), to];
+  }
+
+  // A grid has as many beside each other as it has columns. In a window of another width all heights are others.
+  #measureAcross() {
+    const tracks = getComputedStyle(this.element).gridTemplateColumns.split(" ");
+    const across = tracks.filter((track) => track.endsWith("px")).length || 1;
+    if (across !== this.#across) this.#heights.clear();
+    this.#across = across;
+  }
+
+  #lineOf = (at) => at - (at % this.#across);
+
+  // Each line between two items: the number of its first one, and its height, which is that of the highest in it.
+  *#lines(from, to) {
+    const guess = this.#guess();
+    for (let number = from; number < to; number += this.#across) {
+      let height = 0;
+      for (let at = number; at < Math.min(number + this.#across, to); at += 1) height = Math.max(height, this.#heights.get(this.key(this.#items[at])) ?? guess);
+      yield [number, height];
+    }
   }
 
   #guess() {
@@ -76,10 +99,11 @@ export class KeyedList {
     this.#window = window;
     const drawn = this.#items.slice(...window);
     const focused = this.#focusedKey();
-    // What has the keyboard stays, at an end of what is drawn.
+    // What has the keyboard stays, with its line, at an end of what is drawn.
     const kept = focused === null ? -1 : this.#items.findIndex((item) => this.key(item) === focused);
-    if (kept >= window[1]) drawn.push(this.#items[kept]);
-    else if (kept >= 0 && kept < window[0]) drawn.unshift(this.#items[kept]);
+    const line = kept < 0 ? [] : this.#items.slice(this.#lineOf(kept), this.#lineOf(kept) + this.#across);
+    if (kept >= window[1]) drawn.push(...line);
+    else if (kept < window[0]) drawn.unshift(...line);
     const control = focused === null ? null : document.activeElement;
     this.#reconcile(drawn);
     if (control?.isConnected && document.activeElement !== control) control.focus({ preventScroll: true }); // it was moved
@@ -152,15 +176,16 @@ export class KeyedList {
       this.#below.remove();
       return;
     }
-    for (const [key, { element }] of this.#rows) if (element.offsetHeight) this.#heights.set(key, outerHeight(element));
-    const guess = this.#guess();
-    const height = (items) => items.reduce((sum, item) => sum + (this.#heights.get(this.key(item)) ?? guess), 0);
-    const room = (spacer, items) => {
-      spacer.hidden = items.length === 0;
-      spacer.style.height = `${height(items)}px`;
+    const gap = gapOf(this.element);
+    for (const [key, { element }] of this.#rows) if (element.offsetHeight) this.#heights.set(key, outerHeight(element) + gap);
+    const room = (spacer, first, end) => {
+      spacer.hidden = first >= end;
+      let height = -gap; // it has one of its own
+      for (const [, line] of this.#lines(first, end)) height += line;
+      spacer.style.height = `${Math.max(0, height)}px`;
     };
-    room(this.#above, this.#items.slice(0, from));
-    room(this.#below, this.#items.slice(to));
+    room(this.#above, 0, from);
+    room(this.#below, to, this.#items.length);
     if (this.element.firstElementChild !== this.#above) this.element.prepend(this.#above);
     if (this.element.lastElementChild !== this.#below) this.element.append(this.#below);
   }
@@ -181,5 +206,7 @@ function scrollerOf(element) {
   for (let each = element; each; each = each.parentElement) if (/auto|scroll/.test(getComputedStyle(each).overflowY)) return each;
   return document.scrollingElement;
 }
+
+const gapOf = (element) => Number.parseFloat(getComputedStyle(element).rowGap) || 0;
 
 const outerHeight = (element) => element.offsetHeight + Number.parseFloat(getComputedStyle(element).marginBottom);

@@ -17,8 +17,8 @@ function place() {
 }
 if (document.body) place();
 
-// Says something. `action` is `[name, work]` for a button; a message that is wrong stays until it is closed. One of `joy` has
-// the page's colour.
+// Says something. `action` is `[name, work]` for a button; a message that is wrong stays until it is closed, and stands there
+// once, however often it is said. One of `joy` has the page's colour.
 export function toast(text, { wrong = false, joy = false, action = null } = {}) {
   const shown = el("div", { className: `toast ${wrong ? "wrong" : ""} ${joy ? "joy" : ""}` }, el("span", { className: "text" }, text));
   const close = () => {
@@ -37,6 +37,7 @@ export function toast(text, { wrong = false, joy = false, action = null } = {}) 
   shown.addEventListener("focusin", (event) => { clearTimeout(timer); shown.returnTo ??= event.relatedTarget; });
   shown.addEventListener("focusout", wait);
   raise();
+  for (const each of place().querySelectorAll(".toast.wrong")) if (wrong && each.querySelector(".text").textContent === text) each.remove();
   place().append(shown);
   while (region.children.length > MOST) region.firstChild.remove();
   wait();

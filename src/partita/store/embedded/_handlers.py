@@ -52,3 +52,14 @@ WRITES: Final[Mapping[type, Handler]] = {
     **points.WRITES,
 }
 """What executes each write, inside a transaction."""
+
+BY_LOOP: Final = frozenset(
+    (
+        requests.PutItem,
+        requests.UpdateItem,
+        requests.DeleteItem,
+        requests.BatchWriteItem,
+        requests.TransactWriteItems,
+    )
+)
+"""The writes of items, which an event loop may commit by itself."""

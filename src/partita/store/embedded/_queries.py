@@ -22,7 +22,7 @@ from partita.store.embedded import _ranges
 from partita.store.embedded._connection import Reader
 from partita.store.embedded._keys import Column, partition_hash
 from partita.store.embedded._ranges import Bound, KeyBounds
-from partita.store.embedded._table import ITEM, Index, Source, Table, entry_size
+from partita.store.embedded._table import Index, Source, Table, entry_size
 from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
@@ -186,10 +186,7 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
         terms.append(f"{order[0]} <{'=' if high else ''} ?")
     if start:
         terms.append(_beyond(order, ">" if forward else "<"))
-    direction = "" if forward else " DESC"
-    by = ", ".join(column + direction for column in order)
-    ordered = f" ORDER BY {by}" if by else ""
-    return f"SELECT size, {ITEM} FROM {source.sql_from} WHERE {' AND '.join(terms)}{ordered} LIMIT ?"
+    return source.sql_from.select(terms, order, "" if forward else " DESC")
 
 
 def _presence(source: Source) -> list[str]:
@@ -208,8 +205,7 @@ def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
         terms.append(_beyond(order, ">"))
     if segmented:
         terms.append(f"{source.order_column} >= ? AND {source.order_column} < ?")
-    where = f" WHERE {' AND '.join(terms)}" if terms else ""
-    return f"SELECT size, {ITEM} FROM {source.sql_from}{where} ORDER BY {', '.join(order)} LIMIT ?"
+    return source.sql_from.select(terms, order)
 
 
 class _Page:

@@ -21,7 +21,7 @@ from partita.store._requests import Request
 from partita.store.embedded import _file, _ttl, points
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._handlers import READS, WRITES, Read
+from partita.store.embedded._handlers import BY_LOOP, READS, WRITES, Read
 from partita.store.embedded._table import MissingIndex
 from partita.store.embedded.tables import create_index
 from partita.store.embedded.upkeep import (
@@ -89,7 +89,9 @@ class EmbeddedStore:
             if self._process_lock is not None:
                 self._process_lock.close()
             raise
-        self._commit = GroupCommit(self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish)
+        self._commit = GroupCommit(
+            self._writer, WRITES, path=self.path, process_lock=lock, after_commit=self._publish, by_loop=BY_LOOP
+        )
 
     def _open_writer(self, clock: Clock) -> None:
         self._writer = Writer(self._connect(), clock)
@@ -287,8 +289,8 @@ class EmbeddedStore:
     @property
     def history(self) -> points.StoreHistory:
         """What the store was at earlier instants, where continuous backups are on."""
-        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock)
-        return points.StoreHistory(access, lambda path: EmbeddedStore(path, clock=self._writer.clock, durable=False))
+        access = points.StoreAccess(self._one_state, self.execute, self._writer.clock, self.path, self._check_open)
+        return points.StoreHistory(access, READS, lambda path: EmbeddedStore(path, clock=access.clock, durable=False))
 
     def as_of(self, instant: float) -> points.PastStore:
         """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""

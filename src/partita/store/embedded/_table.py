@@ -12,10 +12,10 @@ An item's index entries are columns of its own row, so an index can never disagr
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from math import inf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 from zlib import crc32
 
 from msgspec import Struct
@@ -70,11 +70,32 @@ def sql_log(table_id: int) -> str:
     return f"INSERT INTO points_{table_id} (at, hh, hk, rk, old) VALUES (max(?, ifnull({last}, 0)), ?, ?, ?, ?)"
 
 
+class SourceSql(Protocol):
+    """Where the rows of a source are read from."""
+
+    def select(self, where: Sequence[str], order: Sequence[str], direction: str = "") -> str:
+        """The statement for sizes and items of rows, in an order of columns; its last parameter is the limit."""
+        ...
+
+
+class RowsOf(Struct, frozen=True):
+    """The rows of one SQLite table, by one of its indexes."""
+
+    table: str
+    index: str
+
+    def select(self, where: Sequence[str], order: Sequence[str], direction: str = "") -> str:
+        """The statement."""
+        terms = f" WHERE {' AND '.join(where)}" if where else ""
+        by = f" ORDER BY {', '.join(column + direction for column in order)}" if order else ""
+        return f"SELECT size, {ITEM} FROM {self.table} INDEXED BY {self.index}{terms}{by} LIMIT ?"
+
+
 class Source:
     """What can be queried: the table itself, or one of its indexes."""
 
     def __init__(
-        self, *, sql_from: str, order_column: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]
+        self, *, sql_from: SourceSql, order_column: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]
     ) -> None:
         self.sql_from = sql_from
         self.order_column = order_column
@@ -86,6 +107,7 @@ class Source:
         self.range: tuple[KeyPart, ...] = ()
         self.range_columns: tuple[str, ...] = ()
         self.statements: dict[tuple[object, ...], str] = {}
+        """Those that were made for the shapes of requests."""
 
 
 class Index(Source):
@@ -98,7 +120,7 @@ class Index(Source):
         hashes = ("hk",) if schema.local else keys[: len(schema.hash)]
         table_key = ("hk",) if table.range is None else ("hk", "rk")
         super().__init__(
-            sql_from=f"items_{table_id} INDEXED BY index_{number}",
+            sql_from=RowsOf(f"items_{table_id}", f"index_{number}"),
             order_column="hh" if schema.local else self.columns[0],
             hash_columns=hashes,
             ties=("rk",) if schema.local else table_key,
@@ -185,7 +207,7 @@ class Table(Source):
         is_logged: bool = False,
         building: Iterable[tuple[int, IndexSchema]] = (),
     ) -> None:
-        by_key = f"items_{number} INDEXED BY key_{number}"
+        by_key = RowsOf(f"items_{number}", f"key_{number}")
         super().__init__(sql_from=by_key, order_column="hh", hash_columns=("hk",), ties=())
         self.id = number
         self.schema = schema

@@ -85,11 +85,13 @@ def transact_get(reader: Reader, request: TransactGetItems) -> TransactGetRespon
         if get.projection is not None:
             validate_projection(get.projection)
     _check_keys(reader, request.gets)
+    is_within = reader.connection.in_transaction  # a snapshot's own, or of whoever reads a past state
     try:
-        reader.connection.execute("BEGIN")
+        if not is_within:
+            reader.connection.execute("BEGIN")
         found = [read_one(reader, get) for get in request.gets]
     finally:
-        if reader.connection.in_transaction:  # an interrupt may come before it began
+        if not is_within and reader.connection.in_transaction:  # an interrupt may come before it began
             reader.connection.execute("COMMIT")
     if sum(size for _, size in found) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)

@@ -5,40 +5,44 @@ from __future__ import annotations
 import hashlib
 import re
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from partita.bulk import JOURNAL, Progress
 from partita.errors import (
     ConditionFailed,
-    OperationError,
     TableInUse,
     TableNotFound,
     TokenMismatch,
     ValidationFailed,
 )
 from partita.expressions import KeyCondition
-from partita.runtime import Clock, new_ulid
+from partita.runtime import Clock
 from partita.store import CreateTable, Json, ListTables, PageResponse, QueryTable, TableDescription
 from partita.wire._describe import table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation as WireOperation
 from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire.background import (
+    TOKEN_MILLISECONDS,
+    Runner,
+    named_by_token,
+    new_name,
+    page_token,
+    refuse_limit,
+)
 from partita.wire.bulk import _kept
 from partita.wire.bulk._configuration import TIERS, read_input, read_output, read_token, read_units
 from partita.wire.bulk._kept import CANCELLING, IN_PROGRESS, Operation
 from partita.wire.bulk._runner import BulkRunner
 from partita.wire.tables import existing, table_identity
 
-MAX_LISTED: Final = 25
 DEFAULT_LISTED: Final = 10
 MIN_ARN: Final = 37
 LISTED_MILLISECONDS: Final = 90 * 24 * 3_600_000
-TOKEN_MILLISECONDS: Final = 8 * 3_600_000
 MAX_ACTIVE: Final = 50
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/bulk-operation/([0-9A-Za-z-]+)")
-_TOKEN: Final = re.compile(r"([0-9a-f]{16})+")
 
 
 class BulkOperations:
@@ -46,7 +50,7 @@ class BulkOperations:
 
     def __init__(self, clock: Clock, runner: BulkRunner | None) -> None:
         self._clock = clock
-        self._runner = runner
+        self._runner = Runner(runner)
 
     def operations(self) -> dict[str, WireOperation]:
         """By name."""
@@ -68,10 +72,10 @@ class BulkOperations:
             if again is not None:
                 return {"BulkOperationDescription": (yield from _description(again, call.region))}
         description: TableDescription = yield from existing(table)
-        self._check(call, asked)
+        self._runner.check(lambda runner: runner.check(call.region, asked[0], asked[1]))
         yield from _refuse_active(table)
         operation = Operation(
-            id=f"{now:014}-{new_ulid()[-8:].lower()}",
+            id=new_name(now),
             table=table,
             created_at=description.created_at,
             status=IN_PROGRESS,
@@ -83,7 +87,7 @@ class BulkOperations:
             tier=asked[3] or "STANDARD",
         )
         yield _kept.begin(operation, digest)
-        self._wake(call)
+        self._runner.wake(call)
         return {"BulkOperationDescription": (yield from _description(operation, call.region))}
 
     def _begun_before(self, token: str, digest: str, now: int) -> Requests[Operation | None]:
@@ -95,24 +99,11 @@ class BulkOperations:
             raise TokenMismatch("DynamoDB rejected the request because you retried a request with a different payload")
         return (yield from _kept.read_operation(used["operation"]))
 
-    def _check(self, call: Parameters, asked: tuple[Json, Json, Any, Any]) -> None:
-        """Refuse what this server cannot do."""
-        if self._runner is None:
-            raise ValidationFailed("This server has no buckets: start it with --buckets")
-        try:
-            self._runner.check(call.region, asked[0], asked[1])
-        except OperationError as error:
-            raise ValidationFailed(error.message) from None
-
-    def _wake(self, call: Parameters) -> None:
-        if self._runner is not None:
-            self._runner.wake(call.region)
-
     def describe(self, call: Parameters) -> Requests[Json]:
         """What became of an operation so far."""
         operation = yield from _found(call)
         if not operation.is_finished:
-            self._wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, whoever asks first has it go on
         return {"BulkOperationDescription": (yield from _description(operation, call.region))}
 
     def cancel(self, call: Parameters) -> Requests[Json]:
@@ -124,16 +115,12 @@ class BulkOperations:
             operation = yield from _found(call)
         if operation.status != CANCELLING:
             raise ValidationFailed(f"The bulk operation cannot be cancelled: its status is {operation.status}")
-        self._wake(call)
+        self._runner.wake(call)
         return {"BulkOperationArn": _arn(operation, call.region), "BulkOperationStatus": CANCELLING}
 
     def list(self, call: Parameters) -> Requests[Json]:
         """The operations of the last 90 days, newest first."""
-        limit = call.whole("MaxResults")
-        if limit is not None and not 1 <= limit <= MAX_LISTED:
-            bound = "less than or equal to 25" if limit > 1 else "greater than or equal to 1"
-            refuse(violated(limit, "maxResults", f"Member must have value {bound}"))
-        start = _start(call.text("NextToken"))
+        limit, start = refuse_limit(call, "MaxResults"), named_by_token(call)
         newest = QueryTable(
             JOURNAL.name,
             KeyCondition((("part", "operation"),)),
@@ -151,7 +138,7 @@ class BulkOperations:
         listed = [each for each in operations if each.started >= oldest]
         body: Json = {"BulkOperationsSummaryList": [_summary(each, call.region) for each in listed]}
         if page.last_key is not None and len(listed) == len(operations):
-            body["NextToken"] = _next(page.last_key["id"])
+            body["NextToken"] = page_token(page.last_key["id"])
         return body
 
 
@@ -247,17 +234,3 @@ def _usage(table: str, region: str, progress: Progress) -> Requests[Json]:
     if progress.vector_bytes:
         body["VectorIndexes"] = {name: {"BulkPutVectorBytes": size} for name, size in progress.vector_bytes.items()}
     return body
-
-
-def _next(last: str) -> str:
-    """The token of the next page: hexadecimal digits, a multiple of 16."""
-    digits = last.encode().hex()
-    return digits + "0" * (-len(digits) % 16)
-
-
-def _start(token: str | None) -> str | None:
-    if token is None:
-        return None
-    if not _TOKEN.fullmatch(token):
-        refuse(violated(token, "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"))
-    return bytes.fromhex(token).rstrip(b"\0").decode(errors="replace")

@@ -8,18 +8,19 @@ from typing import Final
 
 import msgspec
 
-from partita.buckets import Buckets, Encryption
+from partita.buckets import Buckets
 from partita.bulk import BulkLoad
 from partita.errors import OperationError, TableNotFound
 from partita.runtime import Pace, run
 from partita.store import DescribeTable, Json, Store
 from partita.wire._describe import table_arn
+from partita.wire.background import bucket_encryption
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import READERS, ObjectInput
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
 
 MAX_OBJECTS: Final = 50_000
-_ALGORITHMS: Final = {"AES256": "AES256", "KMS": "aws:kms"}
+MAX_OBJECT_BYTES: Final = 5 * 1024**3
 
 
 def report_prefix(output: Json) -> str:
@@ -81,6 +82,8 @@ class OperationRun:
                 raise OperationError(f"There are no objects at {where}")
             if len(objects) > MAX_OBJECTS:
                 raise OperationError(f"There are more than {MAX_OBJECTS:,} objects")
+            if large := next((each.key for each in objects if each.size > MAX_OBJECT_BYTES), None):
+                raise OperationError(f"The object {large} has more than 5 GB")
             _kept.keep_inputs(self._store, name, objects)
         compression = source.get("InputCompressionType", "NONE")
         read = READERS[source["InputFormat"]]
@@ -96,7 +99,7 @@ class OperationRun:
         """
         output = self._operation.output
         folder = f"{report_prefix(output)}{self._operation.id}/"
-        encryption = _encryption(output)
+        encryption = bucket_encryption(output)
 
         def write(name: str, body: bytes) -> None:
             self._buckets.write(output["S3Bucket"], f"{folder}{name}", body, encryption)
@@ -120,8 +123,3 @@ class OperationRun:
         """Keep nothing of what is needed only while it runs."""
         self._load.forget_reports()
         _kept.forget_inputs(self._store, self._operation.id)
-
-
-def _encryption(output: Json) -> Encryption | None:
-    algorithm = output.get("S3SseAlgorithm")
-    return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], output.get("S3SseKmsKeyId"))

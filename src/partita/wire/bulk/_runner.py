@@ -1,10 +1,4 @@
-"""Runs bulk operations in the background: one at a time for each store, in one of the processes that serve it.
-
-    Start ── kept as unfinished ── wakes the thread of the store ── lock between processes ── load ── reports ── end
-
-A process that is killed releases the lock. Whoever has it next, another process or this one after a restart, finds the
-operation among the unfinished ones and goes on where the journal says that it was.
-"""
+"""Runs bulk operations in the background, each from where its journal says that it was."""
 
 from __future__ import annotations
 
@@ -16,22 +10,10 @@ from msgspec.structs import replace
 
 from partita.buckets import Buckets
 from partita.bulk import load_lock
-from partita.errors import (
-    AccessDenied,
-    BucketNotFound,
-    ConditionFailed,
-    ObjectChanged,
-    OperationError,
-    PartitaError,
-    StoreClosed,
-    StoreUnavailable,
-    TableNotFound,
-    TransactionCancelled,
-)
+from partita.errors import ConditionFailed, PartitaError, StoreClosed, StoreUnavailable, TransactionCancelled
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
-from partita.store.embedded import EmbeddedStore
-from partita.wire._background import Background
+from partita.wire.background import WAIT_SECONDS, Background, Work, failure_code
 from partita.wire.bulk import _kept
 from partita.wire.bulk._inputs import check_extras
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
@@ -39,15 +21,6 @@ from partita.wire.bulk._run import OperationRun, report_prefix
 
 TRIES: Final = 6
 """So often a bucket that is in trouble is asked."""
-WAIT_SECONDS: Final = 0.25
-"""How often a process looks whether another one, which runs operations, is done or gone."""
-_CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
-    (BucketNotFound, "S3NoSuchBucket"),
-    (AccessDenied, "S3AccessDenied"),
-    (ObjectChanged, "S3ObjectModified"),
-    (OperationError, "ValidationException"),
-    (TableNotFound, "ResourceNotFoundException"),
-)
 
 
 class BulkRunner:
@@ -61,12 +34,10 @@ class BulkRunner:
         clock: Clock = system_clock,
         pause: Callable[[float], object] | None = None,
     ) -> None:
-        self._store_of = store_of
         self._buckets = buckets
         self._clock = clock
-        self._background = Background(store_of, self._run_unfinished, "Bulk operations")
-        self._stopped = self._background.stopped
-        self._pause = self._stopped.wait if pause is None else pause
+        work = Work("Bulk operations", load_lock, _kept.unfinished, self._run_one)
+        self._background = Background(store_of, work, pause)
         self.wake = self._background.wake
         self.stop = self._background.stop
         self.wait = self._background.wait
@@ -77,32 +48,16 @@ class BulkRunner:
         Raises:
             OperationError: the store or an extra is missing for it, or a name leads out of the buckets.
         """
-        if not isinstance(self._store_of(region), EmbeddedStore):
-            raise OperationError("Bulk operations are not run by a server that behaves as AWS does, for tests.")
+        self._background.check_store(region)
         check_extras(source["InputFormat"], source.get("InputCompressionType", "NONE"))
         self._buckets.check_key(source["S3Bucket"], "object")
         self._buckets.check_key(output["S3Bucket"], f"{report_prefix(output)}object")
 
-    def _run_unfinished(self, store: Store) -> None:
-        lock = load_lock(store)
-        try:
-            while not self._stopped.is_set() and (names := _kept.unfinished(store)):
-                if not lock.acquire(blocking=False):
-                    self._pause(WAIT_SECONDS)
-                    continue
-                try:
-                    for name in names:
-                        self._run_one(store, name)
-                finally:
-                    lock.release()
-        finally:
-            lock.close()
-
     def _run_one(self, store: Store, name: str) -> None:
         operation = run(_kept.read_operation(name), store.execute)
-        if operation is None or operation.is_finished or self._stopped.is_set():
+        if operation is None or operation.is_finished:
             return
-        running = OperationRun(store, self._buckets, operation, self._stopped.is_set)
+        running = OperationRun(store, self._buckets, operation, self._background.stopped.is_set)
         try:
             status = self._patiently(running)
             if status is None:
@@ -111,8 +66,7 @@ class BulkRunner:
         except PartitaError as error:
             if isinstance(error, StoreClosed):
                 raise
-            code = next((code for kind, code in _CODES if isinstance(error, kind)), "InternalServerError")
-            failed = replace(operation, status=FAILED, failure_code=code, failure=error.message)
+            failed = replace(operation, status=FAILED, failure_code=failure_code(error), failure=error.message)
             self._end(store, running, failed)
 
     def _patiently(self, running: OperationRun) -> str | None:
@@ -121,9 +75,9 @@ class BulkRunner:
             try:
                 return running.run()
             except StoreUnavailable:
-                if attempt == TRIES or self._stopped.is_set():
+                if attempt == TRIES or self._background.stopped.is_set():
                     raise
-                self._pause(WAIT_SECONDS * 2**attempt)
+                self._background.pause(WAIT_SECONDS * 2**attempt)
         raise AssertionError  # the last try has raised
 
     def _end(self, store: Store, running: OperationRun, ended: Operation) -> None:

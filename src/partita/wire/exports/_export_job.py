@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from partita.buckets import Buckets, Encryption
+from partita.buckets import Buckets
 from partita.expressions import (
     And,
     BeginsWith,
@@ -28,10 +28,10 @@ from partita.values import Item, decode_item, item_size
 from partita.wire._describe import table_arn
 from partita.wire._expressions import read_expressions
 from partita.wire._parameters import Parameters
+from partita.wire.background import bucket_encryption
 from partita.wire.exports._jobs import Job
 
 KINDS = ("FilterExpression", "KeyConditionExpression", "ProjectionExpression")
-_ALGORITHMS = {"AES256": "AES256", "KMS": "aws:kms"}
 
 
 class ItemFilter:
@@ -78,7 +78,7 @@ def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
     asked, region = job.asked, job.asked["Region"]
     since = asked.get("ExportFromTime")
     target = ExportTarget(
-        asked["S3Bucket"], asked.get("S3Prefix") or "", job.id, asked["ExportFormat"], _encryption(asked)
+        asked["S3Bucket"], asked.get("S3Prefix") or "", job.id, asked["ExportFormat"], bucket_encryption(asked)
     )
     select = ItemFilter(asked.get("FilterSpecification"))
     with store.history.table_at(job.table, asked["ExportTime"]) as past:
@@ -92,11 +92,6 @@ def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
         schema = replace(past.schema, stream=None)
         written = write_export(buckets, target, lines, _summary(job, region), schema)
     return replace(job, items=written.items, bytes=written.size, manifest=written.manifest)
-
-
-def _encryption(asked: Json) -> Encryption | None:
-    algorithm = asked.get("S3SseAlgorithm")
-    return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], asked.get("S3SseKmsKeyId"))
 
 
 def _items(blobs: Iterator[bytes], select: ItemFilter, asked: Json) -> Iterator[tuple[bytes, int]]:

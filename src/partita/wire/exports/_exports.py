@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from partita.errors import OperationError, ValidationFailed
-from partita.runtime import Clock, new_ulid
+from partita.errors import ValidationFailed
+from partita.runtime import Clock
 from partita.store import DescribeRecovery, Json, RecoveryDescription, TableDescription
 from partita.wire._describe import table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire.background import Runner, new_name
 from partita.wire.exports import _jobs
 from partita.wire.exports._export_job import ItemFilter
 from partita.wire.exports._jobs import Job
@@ -33,7 +34,7 @@ class Exports:
 
     def __init__(self, clock: Clock, runner: JobRunner | None) -> None:
         self._clock = clock
-        self._runner = runner
+        self._runner = Runner(runner)
 
     def operations(self) -> dict[str, Operation]:
         """By name."""
@@ -58,10 +59,10 @@ class Exports:
         if not recovery.enabled:
             raise recovery_unavailable(table)
         times = _times(call, kind, recovery)
-        self._check(call, asked)
+        self._runner.check(lambda runner: _check(runner, call, asked))
         job = Job(
             kind="export",
-            id=f"{now:014}-{new_ulid()[-8:].lower()}",
+            id=new_name(now),
             table=table,
             table_id=table_identity(table, description.created_at),
             asked={**asked, **times, "Region": call.region},
@@ -70,24 +71,8 @@ class Exports:
             token=token,
         )
         yield from _jobs.begin(job)
-        self._wake(call)
+        self._runner.wake(call)
         return _described(job, call.region)
-
-    def _check(self, call: Parameters, asked: Json) -> None:
-        """Refuse what this server cannot do."""
-        if self._runner is None:
-            raise ValidationFailed("This server has no buckets: start it with --buckets")
-        from partita.transfer.exports import require_format  # noqa: PLC0415 - it loads models, which serving needs not
-
-        try:
-            require_format(asked["ExportFormat"])
-            self._runner.check(call.region, asked["S3Bucket"], asked.get("S3Prefix") or "")
-        except OperationError as error:
-            raise ValidationFailed(error.message) from None
-
-    def _wake(self, call: Parameters) -> None:
-        if self._runner is not None:
-            self._runner.wake(call.region)
 
     def describe(self, call: Parameters) -> Requests[Json]:
         """What became of an export."""
@@ -97,8 +82,16 @@ class Exports:
         if job is None:
             raise Fault("ExportNotFoundException", f"Export not found: {arn}")
         if not job.is_finished:
-            self._wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, whoever asks first has it go on
         return _described(job, call.region)
+
+
+def _check(runner: JobRunner, call: Parameters, asked: Json) -> None:
+    """Refuse what this server cannot do."""
+    from partita.transfer.exports import require_format  # noqa: PLC0415 - it loads models, which serving needs not
+
+    require_format(asked["ExportFormat"])
+    runner.check(call.region, asked["S3Bucket"], asked.get("S3Prefix") or "")
 
 
 def _asked(call: Parameters) -> tuple[str, Json]:

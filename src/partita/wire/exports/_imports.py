@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from partita.errors import OperationError, ValidationFailed
-from partita.runtime import Clock, new_ulid
+from partita.errors import ValidationFailed
+from partita.runtime import Clock
 from partita.store import Json
 from partita.wire._describe import ACCOUNT, table_arn
 from partita.wire._faults import Fault
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire.background import Runner, new_name
 from partita.wire.bulk import check_extras
 from partita.wire.exports import _jobs
 from partita.wire.exports._jobs import Job
@@ -28,7 +29,7 @@ class Imports:
 
     def __init__(self, clock: Clock, runner: JobRunner | None, create: Operation) -> None:
         self._clock = clock
-        self._runner = runner
+        self._runner = Runner(runner)
         self._create = create
 
     def operations(self) -> dict[str, Operation]:
@@ -45,13 +46,13 @@ class Imports:
                 message = "There was a conflict with a previous import request that had the same client token."
                 raise Fault("ImportConflictException", message)
             return _described(again, call.region)
-        self._check(call, asked)
+        self._runner.check(lambda runner: _check(runner, call, asked))
         parameters = Parameters(asked["TableCreationParameters"], call.headers)
         made = yield from self._create(parameters)
         assert made is not None  # noqa: S101 - it describes the table
         job = Job(
             kind="import",
-            id=f"{now:014}-{new_ulid()[-8:].lower()}",
+            id=new_name(now),
             table=parameters.table(),
             table_id=made["TableDescription"]["TableId"],
             asked=asked,
@@ -60,22 +61,8 @@ class Imports:
             token=token,
         )
         yield from _jobs.begin(job)
-        self._wake(call)
+        self._runner.wake(call)
         return _described(job, call.region)
-
-    def _check(self, call: Parameters, asked: Json) -> None:
-        """Refuse what this server cannot do."""
-        if self._runner is None:
-            raise ValidationFailed("This server has no buckets: start it with --buckets")
-        try:
-            check_extras(asked["InputFormat"], asked["InputCompressionType"])
-            self._runner.check(call.region, asked["S3BucketSource"]["S3Bucket"], "")
-        except OperationError as error:
-            raise ValidationFailed(error.message) from None
-
-    def _wake(self, call: Parameters) -> None:
-        if self._runner is not None:
-            self._runner.wake(call.region)
 
     def describe(self, call: Parameters) -> Requests[Json]:
         """What became of an import."""
@@ -85,8 +72,14 @@ class Imports:
         if job is None:
             raise Fault("ImportNotFoundException", f"Import not found: {arn}")
         if not job.is_finished:
-            self._wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, whoever asks first has it go on
         return _described(job, call.region)
+
+
+def _check(runner: JobRunner, call: Parameters, asked: Json) -> None:
+    """Refuse what this server cannot do."""
+    check_extras(asked["InputFormat"], asked["InputCompressionType"])
+    runner.check(call.region, asked["S3BucketSource"]["S3Bucket"], "")
 
 
 def _asked(call: Parameters) -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -11,8 +10,10 @@ from msgspec import Struct
 
 from partita.errors import TableNotFound
 from partita.expressions import BeginsWith, Path, Value
+from partita.runtime import run
 from partita.store import GetItem, Json, PageResponse, PutItem, ScanTable, Store
-from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire._parameters import Parameters, Requests
+from partita.wire.background import TOKEN_MILLISECONDS, named_by_token, page_token, refuse_limit
 from partita.wire.tables import SETTINGS_TABLE, make_settings_table
 
 JobKind: TypeAlias = Literal["export", "import"]
@@ -21,8 +22,6 @@ IN_PROGRESS: Final = "IN_PROGRESS"
 COMPLETED: Final = "COMPLETED"
 FAILED: Final = "FAILED"
 MAX_LISTED: Final = 25
-TOKEN_MILLISECONDS: Final = 8 * 3_600_000
-_HEX: Final = 16
 _MIN_TOKEN: Final = 112
 
 
@@ -98,22 +97,10 @@ def _scan(kind: JobKind, start: Any) -> ScanTable:
     return ScanTable(SETTINGS_TABLE, filter=named, start=start, consistent=True)
 
 
-def unfinished(store: Store) -> Iterator[Job]:
+def unfinished(store: Store) -> list[Job]:
     """The jobs that are to be run."""
     kinds: tuple[JobKind, ...] = ("export", "import")
-    for kind in kinds:
-        requests = all_jobs(kind)
-        try:
-            request = next(requests)
-            while True:
-                try:
-                    response = store.execute(request)
-                except TableNotFound as error:
-                    request = requests.throw(error)
-                else:
-                    request = requests.send(response)
-        except StopIteration as stop:
-            yield from (job for job in stop.value if not job.is_finished)
+    return [job for kind in kinds for job in run(all_jobs(kind), store.execute) if not job.is_finished]
 
 
 def digest_of(call: Parameters) -> str:
@@ -135,28 +122,8 @@ def begun_before(kind: JobKind, token: str | None, now: int) -> Requests[Job | N
 
 def page_of(call: Parameters, jobs: list[Job], size: str) -> tuple[list[Job], Json]:
     """One page of jobs, and the token of the next."""
-    limit = call.whole(size)
-    if limit is not None and not 1 <= limit <= MAX_LISTED:
-        bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
-        refuse(violated(limit, size[:1].lower() + size[1:], f"Member must have value {bound}"))
-    limit = limit or MAX_LISTED
-    after = _after(call.text("NextToken"))
+    limit = refuse_limit(call, size) or MAX_LISTED
+    after = named_by_token(call) or ""
     rest = [job for job in jobs if job.id > after]
-    more = {"NextToken": _token(rest[limit - 1])} if len(rest) > limit else {}
+    more = {"NextToken": page_token(rest[limit - 1].id, _MIN_TOKEN)} if len(rest) > limit else {}
     return rest[:limit], more
-
-
-def _token(job: Job) -> str:
-    """A text of sixteen hexadecimal digits, several times, as AWS has them."""
-    text = job.id.encode().hex()
-    length = max(_MIN_TOKEN, -(-len(text) // _HEX) * _HEX)
-    return text.ljust(length, "0")
-
-
-def _after(token: str | None) -> str:
-    if token is None:
-        return ""
-    try:
-        return bytes.fromhex(token).rstrip(b"\0").decode("ascii")
-    except ValueError:
-        refuse(violated(token, "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"))

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.storm import rigged, storm
+from bench.storm import Rig, rigged, storm
 from click.testing import CliRunner
 from tests.referee import ministack
 
 from partita.cli import main
 
-pytestmark = [pytest.mark.slow, pytest.mark.req("E13", "E03")]
+pytestmark = [pytest.mark.slow, pytest.mark.req("E13", "E03"), pytest.mark.xdist_group("storm")]
 
 SOUND = "Every invariant holds."
 
 
+@pytest.fixture(scope="module")
+def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
+    """A server and four workers, for one storm after the other: each has an event of its own."""
+    with rigged(tmp_path_factory.mktemp("rig"), workers=4) as rig:
+        yield rig
+
+
 @pytest.mark.req("E07")
-def test_nobody_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -> None:
-    with rigged(tmp_path, workers=4) as rig:
-        status, printed = storm(rig, users=400, capacity=50, kills=1, connections=16)
+def test_nobody_is_lost_when_server_and_workers_are_killed(rig: Rig) -> None:
+    status, printed = storm(rig, users=400, capacity=50, kills=1, connections=16)
     assert (status, SOUND in printed) == (0, True), printed
 
 
 @pytest.mark.req("E07", "E14")
-def test_freed_seats_go_to_the_earliest_who_waits_while_workers_are_killed(tmp_path: Path) -> None:
-    with rigged(tmp_path, workers=4) as rig:
-        status, printed = storm(rig, users=400, capacity=50, kills=1, cancellations=0.3, connections=16)
+def test_freed_seats_go_to_the_earliest_who_waits_while_workers_are_killed(rig: Rig) -> None:
+    status, printed = storm(rig, users=400, capacity=50, kills=1, cancellations=0.3, connections=16)
     assert (status, SOUND in printed) == (0, True), printed
     assert "cancelled   0" not in printed
 

@@ -5,8 +5,9 @@ const NOTHING = { runs: 0, read: 0, write: 0, max_read: 0, max_write: 0, over_bu
 
 export const number = (value) => NUMBER.format(value);
 
-export function cost({ read, write, searched }) {
-  const parts = [read ? `${number(read)} RCU` : "", write ? `${number(write)} WCU` : "", searched ? `${number(searched / 1024)} KB searched` : ""].filter(Boolean);
+export function cost({ read, write, searched, searched_least }) {
+  const least = searched_least === null || searched_least === undefined ? "" : `${number(searched_least / 1024)} to `;
+  const parts = [read ? `${number(read)} RCU` : "", write ? `${number(write)} WCU` : "", searched ? `${least}${number(searched / 1024)} KB searched` : ""].filter(Boolean);
   return parts.join(" + ") || "nothing";
 }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from partita._sqlite import MEMORY
 from partita.runtime import Clock
 from partita.store.embedded._connection import Reader
 
@@ -20,3 +21,11 @@ class StoreAccess(Struct, frozen=True):
     write: Callable[[Any], Any]
     """Executes a write, which is durable when it returns."""
     clock: Clock
+    path: str
+    check_open: Callable[[], None]
+    """Raises StoreClosed for a store that is closed, or that another process opened."""
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether all share one connection, so that a snapshot keeps every other thread waiting."""
+        return self.path == MEMORY

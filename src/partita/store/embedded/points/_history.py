@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from partita.store._interface import Store
 from partita.store._points import RestoreTable
 from partita.store._requests import DescribeTable, Request, TableDescription
+from partita.store.embedded._connection import Reader
 from partita.store.embedded.points._access import StoreAccess
 from partita.store.embedded.points._past_store import PastStore
 from partita.store.embedded.points._past_table import NetChange, PastTable, opened, out_of_range
@@ -21,12 +22,18 @@ R = TypeVar("R")
 class StoreHistory:
     """What a store was at earlier instants, in seconds since the epoch."""
 
-    def __init__(self, access: StoreAccess, new_store: Callable[[Path], Store]) -> None:
+    def __init__(
+        self,
+        access: StoreAccess,
+        reads: Mapping[type, Callable[[Reader, Any], Any]],
+        new_store: Callable[[Path], Store],
+    ) -> None:
         self._access = access
+        self._reads = reads
         self._new_store = new_store
 
     def as_of(self, instant: float) -> PastStore:
-        """The store at an instant. A table is brought there when it is first read, which reads the whole of it.
+        """The store at an instant. The first read of a table reads what has changed in it since.
 
         Raises:
             InstantOutOfRange: it is in the future.
@@ -34,7 +41,7 @@ class StoreHistory:
         now = self._access.clock()
         if instant > now:
             raise out_of_range("the store", instant, None, now)
-        return PastStore(self._access, instant, self._new_store)
+        return PastStore(self._access, instant, self._reads, self._new_store)
 
     def restore_table(
         self, request: RestoreTable, progress: Callable[[int], object] = lambda _items: None

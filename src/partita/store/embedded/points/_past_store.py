@@ -1,28 +1,32 @@
-"""A store as it was at an instant: tables are brought into a file of their own when they are first read."""
+"""A store as it was at an instant: tables with what has changed since laid over them."""
 
 from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from msgspec.structs import replace
 
+from partita._sqlite import DATABASE_ERRORS, translated
 from partita.errors import PastRefused
 from partita.runtime import in_thread
 from partita.store import _requests as rq
 from partita.store._interface import Store
 from partita.store._vector_requests import SearchVectors
+from partita.store.embedded._catalog import Catalog, Tables
+from partita.store.embedded._connection import Reader
 from partita.store.embedded.points._access import StoreAccess
-from partita.store.embedded.points._past_table import opened
-from partita.store.embedded.points._restore import fill_table
+from partita.store.embedded.points._copies import PastCopies
+from partita.store.embedded.points._overlay import Overlay
 
 R = TypeVar("R")
 
-READS: Final = (
+READ_KINDS: Final = (
     rq.GetItem,
     rq.QueryTable,
     rq.ScanTable,
@@ -34,15 +38,28 @@ READS: Final = (
 
 
 class PastStore:
-    """Executes reads of items. The file goes when this is closed, or when nobody has it any more."""
+    """Executes reads of items, one at a time. What it keeps goes when it is closed, or when nobody has it any more.
 
-    def __init__(self, access: StoreAccess, instant: float, new_store: Callable[[Path], Store]) -> None:
+    A read is executed in one state of the file, after what was changed since the last one is laid over it. In between
+    nothing is held: the log of the file is cut as ever. A search compares all vectors, so it is of a copy.
+    """
+
+    def __init__(
+        self,
+        access: StoreAccess,
+        instant: float,
+        reads: Mapping[type, Callable[[Reader, Any], Any]],
+        new_store: Callable[[Path], Store],
+    ) -> None:
         self._access = access
         self._instant = instant
-        self._new_store = new_store
-        self._made: Store | None = None
-        self._loaded: set[str] = set()
+        self._reads = reads
+        self._copies = PastCopies(access, instant, new_store)
         self._lock = threading.Lock()
+        self._kept = ExitStack()
+        self._reader: Reader | None = None
+        self._overlays: dict[str, Overlay] = {}
+        self._end = weakref.finalize(self, self._kept.close)
 
     def execute(self, request: rq.Request[R]) -> R:
         """Execute a read of items.
@@ -50,57 +67,79 @@ class PastStore:
         Raises:
             PastRefused: it is something else. RecoveryDisabled, InstantOutOfRange: the table cannot be read so.
         """
-        for table in _tables(request):
-            self._load(table)
-        return self._store.execute(request)
+        names = _tables(request)
+        if isinstance(request, SearchVectors):
+            return self._copies.execute(request)  # type: ignore[return-value]
+        with self._lock, self._state() as reader:
+            try:
+                now = Reader(reader.connection, reader.clock, reader.vectors)
+                now.catalog = Catalog(reader.catalog.generation, Tables())
+                for name in names:
+                    now.catalog.tables[name] = self._overlaid(reader, name).table
+                response = self._reads[type(request)](now, request)
+            except DATABASE_ERRORS as error:
+                raise translated(error, self._access.path) from error
+            if isinstance(response, rq.TableDescription):
+                response = self._described(reader, response)
+            return response  # type: ignore[no-any-return]
 
     async def execute_async(self, request: rq.Request[R]) -> R:
-        """The same for a task; another thread brings the tables."""
-        missing = [table for table in _tables(request) if table not in self._loaded]
-        if missing:
-            for table in missing:
-                await in_thread(partial(self._load, table))
-        return await self._store.execute_async(request)
-
-    @property
-    def _store(self) -> Store:
-        """The file, made when it is first needed, for its owner alone."""
-        if self._made is None:
-            import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
-
-            folder = tempfile.mkdtemp(prefix="partita-past-")
-            self._made = self._new_store(Path(folder) / "past.db")
-            self._end = weakref.finalize(self, _remove, self._made, folder)
-        return self._made
+        """The same for a task, in another thread."""
+        return await in_thread(partial(self.execute, request))
 
     def close(self) -> None:
-        """Remove the file. Closing twice does nothing."""
-        if self._made is not None:
-            self._end()
-
-    def _load(self, name: str) -> None:
-        if name in self._loaded:
-            return
+        """Let go of what is kept. Closing twice does nothing."""
         with self._lock:
-            if name in self._loaded:
-                return
-            with opened(self._access, name, self._instant) as past:
-                schema = replace(past.table.schema, stream=None)
-                fill_table(self._store.execute, schema, past.blobs(), lambda _items: None)
-            self._loaded.add(name)
+            self._overlays.clear()
+            self._reader = None
+            self._end()
+        self._copies.close()
+
+    @contextmanager
+    def _state(self) -> Iterator[Reader]:
+        """One state of the file: the first with every write that had read the clock; in memory, each."""
+        self._access.check_open()
+        if self._access.is_in_memory:
+            with self._access.snapshot() as reader:
+                try:
+                    yield reader
+                finally:
+                    for overlay in self._overlays.values():
+                        overlay.drop(reader.connection)
+                    self._overlays.clear()
+            return
+        reader = self._kept_reader()
+        try:
+            yield reader
+        finally:
+            reader.connection.execute("COMMIT")  # what was laid over it stays; nothing else was written
+
+    def _kept_reader(self) -> Reader:
+        if self._reader is None:
+            self._reader = self._kept.enter_context(self._access.snapshot())
+        else:
+            self._reader.connection.execute("BEGIN")
+            self._reader.refresh()
+        return self._reader
+
+    def _overlaid(self, reader: Reader, name: str) -> Overlay:
+        table, overlay = reader.table(name), self._overlays.get(name)
+        if overlay is None or not overlay.fits(table):
+            overlay = self._overlays[name] = Overlay(reader, table, self._instant)
+        overlay.follow(reader, table, self._access.clock())
+        return overlay
+
+    def _described(self, reader: Reader, now: rq.TableDescription) -> rq.TableDescription:
+        """What the table had, with the schema of now; of its past no stream can be read."""
+        more, larger = self._overlays[now.schema.name].difference(reader.connection)
+        count, size = max(0, now.item_count + more), max(0, now.size_bytes + larger)
+        return replace(now, item_count=count, size_bytes=size, stream_id=None)
 
 
 def _tables(request: Any) -> set[str]:
-    if not isinstance(request, READS):
+    if not isinstance(request, READ_KINDS):
         name = type(request).__name__
         raise PastRefused(f"{name} cannot be executed on a past state.", hint="Only items can be read from it.")
     if isinstance(request, rq.BatchGetItem | rq.TransactGetItems):
         return {get.table for get in request.gets}
     return {request.table}
-
-
-def _remove(store: Store, folder: str) -> None:
-    store.close()
-    import shutil  # noqa: PLC0415 - hardly ever needed, and slow to load
-
-    shutil.rmtree(folder, ignore_errors=True)

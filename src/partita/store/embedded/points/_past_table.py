@@ -62,7 +62,7 @@ class PastTable(Struct, frozen=True):
         Raises:
             InstantOutOfRange: it is not kept.
         """
-        since = _checked(self.connection, self.table, instant, self.now)
+        since = checked(self.connection, self.table, instant, self.now)
         first = first_after(self.connection, self.table.id, since)
         end = first_after(self.connection, self.table.id, self.at)
         with _temporary(self.connection, "changed"):
@@ -90,14 +90,18 @@ def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[Pa
     now = access.clock()  # before the snapshot, which has what was stamped before
     with access.snapshot() as reader:
         table, connection = reader.table(name), reader.connection
-        at = _checked(connection, table, now if instant is None else instant, now)
+        at = checked(connection, table, now if instant is None else instant, now)
         with _temporary(connection, "undone"):
             _gather(connection, table, "undone", first_after(connection, table.id, at), None)
             yield PastTable(connection, table, at, now)
 
 
-def _checked(connection: apsw.Connection, table: Table, instant: float, now: float) -> int:
-    """An instant as the log has it: of what is older than an hour, the second that it is in."""
+def checked(connection: apsw.Connection, table: Table, instant: float, now: float) -> int:
+    """An instant as the log has it: of what is older than an hour, the second that it is in.
+
+    Raises:
+        RecoveryDisabled: there is no log. InstantOutOfRange: it does not reach the instant.
+    """
     if table.sql_log is None:
         raise RecoveryDisabled(f"The table {table.name} has no continuous backups.")
     first, last = window(connection, table, now)

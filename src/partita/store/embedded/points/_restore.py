@@ -128,7 +128,7 @@ def fill_restored(writer: Writer, request: FillRestored) -> None:
     """Write the rows of some items; what does not fit an index is left off it."""
     connection, number = writer.connection, request.number
     table = _table(connection, number, request.schema)
-    rows = [_row(table, blob) for blob in request.blobs]
+    rows = [row_of(table, blob) for blob in request.blobs]
     if table.vectors:
         _insert_each(connection, table, rows)
     else:
@@ -145,7 +145,8 @@ def _insert_each(connection: apsw.Connection, table: Table, rows: list[tuple[Any
             change_rows(connection, index, row_id, None, index.entry_or_none(item))
 
 
-def _row(table: Table, blob: bytes) -> tuple[Any, ...]:
+def row_of(table: Table, blob: bytes) -> tuple[Any, ...]:
+    """The row of an item in the stored form; what does not fit an index is left off it."""
     item = decode_item(blob)
     entries = chain.from_iterable(index.entry_or_none(item) for index in table.indexes)
     return (*table.item_columns(item), table.expiry(item), item_size(item), *entries, blob)

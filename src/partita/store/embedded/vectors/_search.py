@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from partita.store.embedded._table import Table
 
 MAX_TOP: Final = 100
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""A search has no pages, and its response no more than this."""
+_NARROWER: Final = "Use a narrower projection or a smaller TopK"
 _INVALID: Final = "Invalid SearchConditionExpression: "
 
 
@@ -39,9 +42,17 @@ def search_vectors(reader: Reader, request: SearchVectors) -> SearchResponse:
         sign = -1 if index.schema.distance == "DOT_PRODUCT" else 1
         items = _items(reader, table, dict(scores), request.top, sign)
     matches = [(_shown(index, item, request.projection), score) for item, score in items]
-    read = compared * FLOAT_BYTES * index.dimensions + sum(item_size(item) for item, _ in matches)
-    consumed = ((index.name, float(max(MIN_BYTES, read)), 0.0),)
-    return SearchResponse(matches, Capacity(table.name, vectors=consumed))
+    given = sum(item_size(item) for item, _ in matches)
+    if given > MAX_BYTES:
+        raise ValidationFailed(f"The response has {given} bytes, and may have {MAX_BYTES}. {_NARROWER}")
+    most, least = (_charged(index, count, given) for count in (compared, len(matches)))
+    capacity = Capacity(table.name, vectors=((index.name, most, 0.0),), searched_least=None if least == most else least)
+    return SearchResponse(matches, capacity)
+
+
+def _charged(index: VectorIndex, compared: int, given: int) -> float:
+    """What a search costs that compares so many vectors, and gives items of so many bytes."""
+    return float(max(MIN_BYTES, compared * FLOAT_BYTES * index.dimensions + given))
 
 
 def _check_top(top: int) -> None:

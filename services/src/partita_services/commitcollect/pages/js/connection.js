@@ -57,8 +57,8 @@ export class ConnectionPanel {
     const offered = `${state} ${isRunning} ${site}`;
     if (this.action.dataset.offered === offered) return;
     this.action.dataset.offered = offered;
-    const connect = el("a", { className: "button primary", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
-    const resync = el("button", { className: "button", type: "button", disabled: isRunning, onclick: this.#sync }, icon("sync"), "Sync again");
+    const connect = el("a", { className: "button primary wide", href: "auth/login" }, state === "none" ? "Connect Strava" : "Reconnect");
+    const resync = el("button", { className: "button wide", type: "button", disabled: isRunning, onclick: this.#sync }, icon("sync"), "Sync again");
     const open = el("a", { className: "button quiet", href: `${site}/`, target: "_blank", rel: "noreferrer" }, "Open Strava");
     const end = el("button", { className: "button quiet", type: "button", onclick: () => this.#disconnect() }, "Disconnect");
     const first = { connected: [resync], leaving: [] }[state] ?? [connect];

@@ -10,6 +10,7 @@ import { latest } from "/assets/latest.js";
 import { kept, KeyedList } from "/assets/list.js";
 import { signInBy, signInOver, signInPanel } from "/assets/signin.js";
 import { empty, failed, skeleton } from "/assets/states.js";
+import { tabs } from "/assets/tabs.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
 import { localDay } from "./format.js";
@@ -18,6 +19,7 @@ import { forget, picture } from "./picture.js";
 const [content, session] = ["content", "session"].map((id) => document.getElementById(id));
 const commands = ["partita token --user boss --role operator"];
 const ask = latest();
+const tell = tabs("commitcollect models", () => list && show());
 let list = null;
 
 async function check() {
@@ -47,6 +49,12 @@ async function show() {
     if (list) toast(`This may be out of date. ${error.message}`, { wrong: true, action: ["Try again", show] });
     else replace(content, failed(error, show, "The models cannot be shown"));
   });
+}
+
+// Here, and in the other tabs.
+function changed() {
+  tell("changed");
+  return show();
 }
 
 function draw(models) {
@@ -98,7 +106,7 @@ function edit(model) {
       forget(id.value);
       list?.show(list.items.filter((each) => each.model_id !== id.value)); // its card is drawn anew
     }
-    await show();
+    await changed();
   }
 
   openDialog({
@@ -122,12 +130,12 @@ function retire(model) {
   const back = async () => {
     await api.load(model.model_id, await contentOf(model));
     toast(`${model.name} is back.`);
-    await show();
+    await changed();
   };
   return attempt(`${model.name} is not retired.`, async () => {
     await api.retire(model.model_id);
     toast(`${model.name} is retired: no milestone begins with it any more, and those that have begun go on.`, { action: ["Undo", () => attempt(`${model.name} stays retired.`, back)] });
-    await show();
+    await changed();
   });
 }
 

@@ -10,6 +10,7 @@ import { OPEN, phase, PHASES, span, TYPES, until } from "./words.js";
 import { newKey } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
 import { signInAgain } from "/assets/signin.js";
+import { tabs } from "/assets/tabs.js";
 import { toast } from "/assets/toast.js";
 
 const TICK = 1000;
@@ -22,6 +23,8 @@ export async function eventPage(shown, id) {
   let event = await api.event(id);
   const name = nameFields(); // what was typed outlives the drawing
   let [key, said] = [newKey(), ""]; // however often the button is pressed, it is one request
+  let [redrawMine, following] = [null, new AbortController()]; // what follows the clock, and the ticket that is shown
+  const tell = tabs(`events ${api.caller().id} ${id}`, readMine, shown.signal); // applied or cancelled elsewhere
   const hero = el("div", { className: "hero" });
   const mine = el("div", { className: "mine" });
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
@@ -36,7 +39,7 @@ export async function eventPage(shown, id) {
   };
   drawHero();
   const request = await find(id);
-  let redrawMine = request ? follow(request) : offer();
+  redrawMine = request ? follow(request) : offer();
   const timer = setInterval(tick, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
   watchSeats();
@@ -74,6 +77,7 @@ export async function eventPage(shown, id) {
       said = JSON.stringify(applicant);
       try {
         redrawMine = follow(await api.apply(id, key, applicant));
+        tell("applied");
       } catch (error) {
         if (error.status === undefined) throw error;
         redrawMine = offer();
@@ -96,6 +100,7 @@ export async function eventPage(shown, id) {
         try {
           own.show(await api.cancel(found.requestId));
           shown.say("Your request was cancelled.");
+          tell("cancelled");
         } catch (error) {
           shown.say(error.message, true);
         }
@@ -120,14 +125,23 @@ export async function eventPage(shown, id) {
       log: event.keepsLog ? () => api.log(found.requestId) : null,
     });
     replace(mine, own.element);
-    watch(found, own);
+    following.abort();
+    following = new AbortController();
+    watch(found, own, AbortSignal.any([shown.signal, following.signal]));
     return null;
   }
 
-  async function watch(found, own) {
+  // The newest request for this event, as it is now.
+  async function readMine() {
+    const { items } = await api.mine().catch(() => ({ items: [] }));
+    const newest = items.find((each) => each.eventId === id);
+    if (newest && !shown.signal.aborted) redrawMine = follow(newest);
+  }
+
+  async function watch(found, own, signal) {
     let wasOpen = OPEN.includes(found.status);
     let wasWaiting = found.errorCode === "WAITING_LIST";
-    for await (const now of api.progress(found.requestId, shown.signal)) {
+    for await (const now of api.progress(found.requestId, signal)) {
       own.show({ ...now, ...own.name });
       if (wasWaiting && now.status === "SUCCEEDED") toast("A seat came back, and it is yours.");
       wasWaiting = now.errorCode === "WAITING_LIST";

@@ -18,7 +18,7 @@ export async function eventList(shown, { operating }) {
   const cards = el("ul", { className: "cards" });
   if (operating) head.append(createButton());
 
-  const list = new KeyedList(cards, { key: ({ eventId }) => eventId, draw: (event) => card(event, operating), state: (event) => `${phase(event)}${when(event)}${event.capacityRemaining}${event.name}`, isWhole: true, signal: shown.signal });
+  const list = new KeyedList(cards, { key: ({ eventId }) => eventId, draw: (event) => card(event, operating), state: (event) => `${phase(event)}${when(event)}${event.capacityRemaining}${event.name}`, signal: shown.signal });
   const none = el("p", { className: "empty", hidden: true }, operating ? "There is no event yet. Make the first one." : "There is no event yet.");
   const pages = new PagesAgain(api.events, ({ eventId }) => eventId);
 

@@ -104,7 +104,7 @@ function leave() {
     api.token.forget();
     location.assign(location.pathname);
   };
-  return el("button", { className: "button", type: "button", onclick: out }, "Sign out");
+  return el("button", { className: "button leave", type: "button", onclick: out }, icon("out"), el("span", {}, "Sign out"));
 }
 
 // A user without a profile goes by the id in the token.

@@ -25,7 +25,7 @@ export class Board {
     this.search = search;
     this.during = during;
     this.filters = filters(() => this.#chosen());
-    this.tasks = new Tasks(search, this.filters, { found: (number, isCut) => this.#found(number, isCut), changed: () => this.#draw() });
+    this.tasks = new Tasks(search, this.filters, { found: (number, how) => this.#found(number, how), changed: () => this.#draw() });
     this.changes = new Changes(this.tasks);
     this.#build();
     this.keyboard = new Roving(this.tasks, this.columns, { lists: this.lists, show: (status) => this.#show(status), shown: () => this.#shown });
@@ -79,8 +79,10 @@ export class Board {
 
   compose = () => this.#edit({ status: this.#shown });
 
-  #found(number, isCut) {
-    write(this.said, `${plural(number)} found${isCut ? " so far" : ""}.`);
+  // Of very many that match, the service looks at those that changed last.
+  #found(number, { isCut, isWhole }) {
+    const cut = isWhole ? "" : " More than 1,000 have these words: those that changed last were looked at. Another word finds the others.";
+    write(this.said, `${plural(number)} found${isCut ? " so far" : ""}.${cut}`);
   }
 
   // --- the address

@@ -14,6 +14,7 @@ export class Tasks {
   #asked = 0;
   #counting = null;
   #sought = ""; // the text of the search that is shown; the field may have another by now
+  #isWhole = true; // whether the search that is shown has looked at all that matches
 
   // `search` is the field with the text, `filters` what is chosen; `found` tells how many, `changed` draws.
   constructor(search, filters, { found, changed }) {
@@ -78,9 +79,10 @@ export class Tasks {
     if (!this.#known.size) this.changed();
     let isFirst = true;
     const read = async (part) => {
-      const { items, pages } = await (text ? this.#search(text) : this.#column(part));
+      const { items, pages, isWhole = true } = await (text ? this.#search(text) : this.#column(part));
       if (!isCurrent()) return;
       if (isFirst) this.#clear(text);
+      this.#isWhole = isWhole;
       isFirst = false;
       this.#pages.set(part, pages);
       for (const status of text ? [...this.loading] : [part]) this.loading.delete(status);
@@ -99,6 +101,7 @@ export class Tasks {
 
   #clear(text) {
     this.#sought = text;
+    this.#isWhole = true;
     this.#known.clear();
     this.#pages.clear();
     this.#columns.clear();
@@ -127,12 +130,14 @@ export class Tasks {
 
   // A search knows no filters, so they are held against what it finds, until there is a page of it.
   async #search(text) {
+    let isWhole = true;
     const read = async (cursor) => {
       const page = await api.search(text, cursor);
+      isWhole = page.complete;
       return { ...page, items: page.items.filter(this.filters.holds) };
     };
     const pages = new Pages(read);
-    return { items: await pages.next({ least: api.PAGE }), pages };
+    return { items: await pages.next({ least: api.PAGE }), pages, isWhole };
   }
 
   #take(tasks) {
@@ -143,7 +148,7 @@ export class Tasks {
   }
 
   #tell() {
-    this.found(this.#known.size, [...this.#pages.values()].some((pages) => pages.hasMore));
+    this.found(this.#known.size, { isCut: [...this.#pages.values()].some((pages) => pages.hasMore), isWhole: this.#isWhole });
   }
 
   // The counts follow the changes with a short delay, and say so.

@@ -62,7 +62,7 @@ function goTo(id) {
 }
 
 async function start() {
-  replace(content, el("div", { className: "board" }, skeleton(4)));
+  replace(content, el("h1", { className: "hidden loading" }, "Athletes and network"), el("div", { className: "board" }, skeleton(4)));
   try {
     board(await read());
   } catch (error) {

@@ -1,0 +1,62 @@
+"""The processor time of other processes, from what Linux counts. The load generator's is not in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bench._compare import Side
+
+PROC: Final = Path("/proc")
+
+
+def can_be_counted() -> bool:
+    """Whether the system counts it: Linux does."""
+    return (PROC / "self" / "schedstat").exists()
+
+
+def process_tree(pid: int) -> Iterator[int]:
+    """A process and all that it has started."""
+    yield pid
+    for task in (PROC / str(pid) / "task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from process_tree(int(child))
+
+
+def used(pid: int) -> tuple[float, int]:
+    """Seconds of processor time of all threads of a process, and how often they woke."""
+    seconds, wakes = 0.0, 0
+    for task in (PROC / str(pid) / "task").iterdir():
+        seconds += int((task / "schedstat").read_text().split()[0]) / 1e9
+        wakes += int(re.findall(r"^voluntary_ctxt_switches:\s*(\d+)", (task / "status").read_text(), re.MULTILINE)[0])
+    return seconds, wakes
+
+
+class Spent:
+    """What a server and its processes spend while sides are measured, for each call."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._seconds = 0.0
+        self._calls = 0
+
+    def counting(self, side: Side, calls: int) -> Side:
+        """The same side; what the server spends for its calls is counted."""
+
+        def measure() -> float:
+            before = self._used()
+            measured = side()
+            self._seconds += self._used() - before
+            self._calls += calls
+            return measured
+
+        return measure if can_be_counted() else side
+
+    def per_call(self) -> float:
+        """Seconds of processor time for a call; 0 where nobody counts it."""
+        return self._seconds / self._calls if self._calls else 0.0
+
+    def _used(self) -> float:
+        return sum(used(pid)[0] for pid in process_tree(self._pid))

@@ -1,0 +1,20 @@
+"""What requests begin and the server runs in the background: threads, locks, names, tokens, and why it failed."""
+
+from partita.wire.background._buckets import bucket_encryption, failure_code
+from partita.wire.background._names import TOKEN_MILLISECONDS, named_by_token, new_name, page_token, refuse_limit
+from partita.wire.background._runner import Runner
+from partita.wire.background._threads import WAIT_SECONDS, Background, Work
+
+__all__ = [
+    "TOKEN_MILLISECONDS",
+    "WAIT_SECONDS",
+    "Background",
+    "Runner",
+    "Work",
+    "bucket_encryption",
+    "failure_code",
+    "named_by_token",
+    "new_name",
+    "page_token",
+    "refuse_limit",
+]

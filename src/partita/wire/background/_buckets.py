@@ -1,0 +1,29 @@
+"""What is asked of buckets, and what is said where they do not give it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from partita.buckets import Encryption
+from partita.errors import AccessDenied, BucketNotFound, ObjectChanged, OperationError, PartitaError, TableNotFound
+from partita.store import Json
+
+_ALGORITHMS: Final = {"AES256": "AES256", "KMS": "aws:kms"}
+_CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
+    (BucketNotFound, "S3NoSuchBucket"),
+    (AccessDenied, "S3AccessDenied"),
+    (ObjectChanged, "S3ObjectModified"),
+    (OperationError, "ValidationException"),
+    (TableNotFound, "ResourceNotFoundException"),
+)
+
+
+def failure_code(error: PartitaError) -> str:
+    """The `FailureCode` of what an error has ended."""
+    return next((code for kind, code in _CODES if isinstance(error, kind)), "InternalServerError")
+
+
+def bucket_encryption(asked: Json) -> Encryption | None:
+    """How objects are to be encrypted, by the parameters of a call."""
+    algorithm = asked.get("S3SseAlgorithm")
+    return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], asked.get("S3SseKmsKeyId"))

@@ -1,0 +1,45 @@
+"""Names of what runs in the background, which begin with the time, and the tokens of pages that list it."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from partita.runtime import new_ulid
+from partita.wire._parameters import Parameters, refuse, violated
+
+TOKEN_MILLISECONDS: Final = 8 * 3_600_000
+"""For so long a client's token stands for what it began."""
+MAX_LISTED: Final = 25
+_TOKEN: Final = re.compile(r"([0-9a-f]{16})+")
+_HEX: Final = 16
+
+
+def new_name(now: int) -> str:
+    """A name that none has; those of earlier milliseconds are smaller."""
+    return f"{now:014}-{new_ulid()[-8:].lower()}"
+
+
+def refuse_limit(call: Parameters, parameter: str) -> int | None:
+    """How many are asked for on a page; refused where that is none, or more than AWS gives."""
+    limit = call.whole(parameter)
+    if limit is not None and not 1 <= limit <= MAX_LISTED:
+        bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
+        refuse(violated(limit, parameter[:1].lower() + parameter[1:], f"Member must have value {bound}"))
+    return limit
+
+
+def page_token(last: str, least: int = 0) -> str:
+    """The token of the page after a name: hexadecimal digits, a multiple of 16."""
+    digits = last.encode().hex()
+    return digits.ljust(max(least, -(-len(digits) // _HEX) * _HEX), "0")
+
+
+def named_by_token(call: Parameters) -> str | None:
+    """The name that the page of a call begins after."""
+    token = call.text("NextToken")
+    if token is None:
+        return None
+    if not _TOKEN.fullmatch(token):
+        refuse(violated(token, "nextToken", "Member must satisfy regular expression pattern: ([0-9a-f]{16})+"))
+    return bytes.fromhex(token).rstrip(b"\0").decode(errors="replace")

@@ -1,0 +1,41 @@
+"""What the operations of requests ask of a runner, which a server without buckets has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
+
+from partita.errors import OperationError, ValidationFailed
+from partita.wire._parameters import Parameters
+
+
+class _Waking(Protocol):
+    def wake(self, region: str) -> None: ...
+
+
+R = TypeVar("R", bound=_Waking)
+
+
+class Runner(Generic[R]):
+    """A runner that may be missing."""
+
+    def __init__(self, runner: R | None) -> None:
+        self._runner = runner
+
+    def check(self, call: Callable[[R], Any]) -> None:
+        """Refuse what this server cannot do.
+
+        Raises:
+            ValidationFailed: it has no buckets, or the runner refuses it.
+        """
+        if self._runner is None:
+            raise ValidationFailed("This server has no buckets: start it with --buckets")
+        try:
+            call(self._runner)
+        except OperationError as error:
+            raise ValidationFailed(error.message) from None
+
+    def wake(self, call: Parameters) -> None:
+        """Have what is unfinished go on, in the region of a call."""
+        if self._runner is not None:
+            self._runner.wake(call.region)
