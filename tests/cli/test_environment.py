@@ -78,7 +78,12 @@ def test_a_signal_that_is_to_be_ignored_is_ignored(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("closed", ["1>&-", "1>&- 2>&- <&-"])
 def test_a_server_needs_no_output(closed: str, folder: Path) -> None:
-    script = f'"$@" {closed} & pid=$!; while [ ! -e "$PARTITA_DATA/secret.key" ]; do :; done; kill $pid; wait $pid'
+    script = f"""
+        "$@" {closed} & pid=$!
+        while [ ! -e "$PARTITA_DATA/secret.key" ]; do :; done
+        readlink /proc/$pid/fd/1
+        kill $pid; wait $pid
+    """
     process = subprocess.run(
         ["sh", "-c", script, "sh", *MAIN, *UNTIL_STOPPED["serve"]],
         env=os.environ | {"PARTITA_DATA": str(folder)},
@@ -89,6 +94,8 @@ def test_a_server_needs_no_output(closed: str, folder: Path) -> None:
     )
     assert "Traceback" not in process.stderr
     assert process.returncode in {0, 128 + signal.SIGTERM}  # the latter where it had not begun to serve
+    if Path("/proc/self/fd").exists():  # else a file that is opened later would have that number, and what is printed
+        assert process.stdout == "/dev/null\n"
 
 
 def test_a_folder_whose_name_is_not_utf_8_is_refused_and_not_made(tmp_path: Path, run: Run) -> None:

@@ -3,6 +3,7 @@
     python -m tests.mutation --count 100 --seed 1
     python -m tests.mutation --only events/queueing/sweeper.py --count 20
     python -m tests.mutation --of core --count 150
+    python -m tests.mutation --past
 
 Faults are chosen at random from all rule modules, always the same for a seed. The first run records which tests reach
 which lines; `--reach FILE` keeps that for the next run.
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 from tests.mutation.faults import Fault, faults_of
+from tests.mutation.past import tried
 from tests.mutation.reach import Reach
 from tests.mutation.subjects import SUBJECTS, Subject
 from tests.mutation.trial import check_control, reaching_tests, read_reach, try_faults
@@ -37,6 +39,8 @@ def chosen(subject: Subject, seed: int, count: int, only: str = "") -> list[Faul
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try faults, and say which ones nothing noticed; the exit status is 1 where fewer than `--bar` percent were."""
     options = _options().parse_args(arguments)
+    if options.past:
+        return _put_back(options.only)
     subject = SUBJECTS[options.of]
     faults = chosen(subject, options.seed, options.count, options.only)[options.skip :]
     reach = _reach(options.reach, subject)
@@ -54,6 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if caught * 100 >= bar * len(verdicts) else 1
 
 
+def _put_back(only: str) -> int:
+    unnoticed = 0
+    for bug, is_noticed, said in tried(only):
+        unnoticed += not is_noticed
+        print(f"{'noticed' if is_noticed else 'UNNOTICED':9}  {bug.name}: {bug.about}\n{'':11}{said}", flush=True)
+    return 1 if unnoticed else 0
+
+
 def _reach(file: Path | None, subject: Subject) -> Reach:
     if file is not None and file.exists():
         return msgspec.json.decode(file.read_bytes(), type=Reach)
@@ -68,6 +80,7 @@ def _options() -> argparse.ArgumentParser:
         prog="python -m tests.mutation", description="Plant faults, and count those that tests catch."
     )
     parser.add_argument("--of", choices=list(SUBJECTS), default="services", help="what they are planted in")
+    parser.add_argument("--past", action="store_true", help="put past bugs back instead; --only D2 for some")
     parser.add_argument("--count", type=int, default=100, help="how many faults")
     parser.add_argument("--seed", type=int, default=1, help="chooses them")
     parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")

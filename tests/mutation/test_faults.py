@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.mutation.__main__ import chosen
 from tests.mutation.faults import Fault, faults_of
+from tests.mutation.past import BUGS, Past
 from tests.mutation.reach import Reach
 from tests.mutation.subjects import CORE, SERVICES
 from tests.mutation.trial import reaching_tests
@@ -121,3 +122,16 @@ def test_a_trial_has_no_more_tests_than_there_is_time_for() -> None:
     tests = {f"tests/model/keys/test_x.py::{number}": 50.0 for number in range(5)}
     reach = Reach(tests, {fault.module: {fault.line: list(tests)}})
     assert len(reaching_tests(fault, reach, CORE)) == 2
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_past_bug_can_be_put_back(bug: Past) -> None:
+    source = (CORE.source / bug.module).read_text(encoding="utf-8")
+    put_back = bug.put_back(source)
+    assert ast.dump(ast.parse(put_back)) != ast.dump(ast.parse(source))
+    assert all(Path(test.partition("::")[0]).is_file() for test in bug.tests)
+
+
+def test_a_fix_that_is_not_there_any_more_is_told() -> None:
+    with pytest.raises(ValueError, match="has 0 times"):
+        BUGS[0].put_back("another source")
