@@ -98,6 +98,10 @@ def test_the_operators_page(open_page: OpenPage, server: Server) -> None:
     page.reload()
     expect(page.get_by_role("article")).not_to_have_count(0)
     check(page, "models")
+    page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
+    page.get_by_role("article").first.get_by_role("button", name="Retire").click()
+    expect(page.locator(".toast.wrong")).to_be_visible()
+    check(page, "expired")
     page.get_by_role("button", name="New model").click()
     check(page, "editor")
 

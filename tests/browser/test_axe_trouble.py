@@ -50,12 +50,15 @@ def test_what_cannot_be_read(open_page: OpenPage, everything: Server, path: str,
         ("/events/", ".card"),
         ("/accounts/#/acc-1001", ".entries tbody tr"),
         ("/countries/#/SE?q=swed", "#content h1"),
+        ("/console/", "main h1"),
+        ("/strava-simulator/", ".athlete"),
+        ("/commitcollect/operate.html", "article"),
     ],
 )
 def test_a_lost_connection(open_page: OpenPage, everything: Server, path: str, ready: str) -> None:
     page = open_as(open_page(), everything, "user", path)
     expect(page.locator(ready).first).to_be_visible()
-    for address in ("**/api/**", "**/healthz"):
+    for address in ("**/api/**", "**/control", "**/healthz"):
         page.route(address, lambda route: route.abort("connectionrefused"))
     page.wait_for_function(LOSE_THE_CONNECTION)
     assert violations(page) == {}
