@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from fastapi import APIRouter
 
 from partita import (
     Derived,
+    Dimensions,
     Entity,
     Index,
     Key,
     Operation,
     Rcu,
     Registry,
+    SearchedKb,
     Shards,
     Span,
     Table,
+    Vector,
+    VectorIndex,
     collect,
     insert,
     query,
+    search,
 )
 from partita.cost import measure
 from partita.service import Service
@@ -71,6 +76,38 @@ def seed(now: float) -> list[Operation[Any]]:
     del now
     noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     return [insert(Sensor(name="s")), *(insert(Reading(sensor="s", at=noon.replace(hour=n))) for n in range(3))]
+
+
+NOTES = Table("vector-notes", indexes=[VectorIndex("by-meaning", "embedding", 384)], registry=Registry())
+
+
+class VectorNote(Entity, table=NOTES):
+    """A note with the vector of its text."""
+
+    primary: ClassVar = Key("NOTE#{user_id}", "{number:06}")
+    by_meaning: ClassVar = Key("NOTE#{user_id}", index="by-meaning")
+
+    user_id: str
+    number: int
+    embedding: Annotated[Vector, Dimensions(384)]
+
+
+@search(VectorNote, VectorNote.by_meaning, budget=SearchedKb(64))
+def similar_notes(user_id: str, vector: Vector, top: int) -> None:
+    """Notes that are like a vector."""
+
+
+def test_a_search_is_measured_with_the_vector_of_a_sample_and_its_cost_is_a_range() -> None:
+    def seed(_now: float) -> list[Operation[Any]]:
+        return [insert(VectorNote(user_id="ann", number=n, embedding=[n + 1.0] * 384)) for n in range(50)]
+
+    service = Service(name="noted", title="N", summary="N.", tables=(NOTES,), router=APIRouter, seed=seed)
+    (measured,) = measure(service)
+    assert (measured.index, measured.requests, measured.verdict) == ("by-meaning", ("SearchVectors",), "over")
+    consumed = measured.measured
+    assert consumed is not None
+    assert consumed.searched_least is not None
+    assert 10 * 384 * 4 < consumed.searched_least < 64 * 1024 < 50 * 384 * 4 < consumed.searched
 
 
 def test_derived_parts_and_fields_of_other_entities_have_samples() -> None:

@@ -14,6 +14,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 START_SECONDS = 60.0
+STOP_SECONDS = 60.0
 LEAST_VERSION = (1, 5, 33)
 _HOME = Path(sys.prefix) / "referee"
 """The environment of ministack, which needs another botocore than the tests have."""
@@ -72,7 +73,11 @@ def _running(python: str, module: list[str], folder: Path, port: int, environmen
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.wait(timeout=60)
+        try:
+            server.wait(timeout=STOP_SECONDS)
+        except subprocess.TimeoutExpired:  # it is in the middle of a long request, which nobody waits for
+            server.kill()
+            server.wait()
 
 
 def _check_version(installed: str) -> None:

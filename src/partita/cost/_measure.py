@@ -6,6 +6,8 @@
 | a `Span` of a field | from the least to the greatest value of all samples |
 | a `Prefix` of a field | the first character of the fullest sample's value |
 | `Versioned` data, or its `last_write` | that of the fullest sample |
+| the `vector` of a search | that of the fullest sample |
+| the `top` of a search | 10 |
 | an entity, for a create | the fullest sample, before it is stored |
 | an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
 
@@ -17,7 +19,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
 
 from msgspec import Struct
 
@@ -30,6 +32,8 @@ from partita.service import Service
 from partita.session import Session
 from partita.store.embedded import EmbeddedStore
 
+ASSUMED_TOP: Final = 10
+"""So many matches are asked for, of a search that is measured."""
 BudgetVerdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
 Make: TypeAlias = Callable[[type[Entity]], Entity]
 
@@ -163,12 +167,24 @@ class _Samples:
             return self._stored(get_args(hint)[0]).with_data(entity(get_args(hint)[0]))
         if pattern.entity is not None and name == LAST_WRITE:
             return self._stored(pattern.entity.cls).last_write
+        if pattern.kind == "search" and name in ("vector", "top"):
+            return ASSUMED_TOP if name == "top" else self._vector(pattern)
         kind = _entity_with(pattern, name)
         values = [v for sample in self._of(kind) if (v := getattr(sample, name)) is not None]
         if get_origin(hint) is Span:
             return Span(min(values), max(values))
         value = getattr(self.fullest(kind), name)
         return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
+
+    def _vector(self, pattern: Pattern) -> Any:
+        """The vector of a sample, which the index of a search compares."""
+        assert pattern.entity is not None  # noqa: S101 - a search is of one
+        index = pattern.table.schema.vector(pattern.index or "")
+        fields = [name for name, stored in pattern.entity.attributes.items() if index and stored == index.attribute]
+        found = getattr(self.fullest(pattern.entity.cls), fields[0]) if fields else None
+        if found is None:
+            raise _NoSample
+        return found
 
     def _stored(self, kind: type[Entity]) -> Versioned[Any]:
         sample = self.fullest(kind)

@@ -143,10 +143,9 @@ class Meter:
             is_first_over = over and usage.over_budget == 1
         if is_first_over:
             logger.warning(
-                "%s consumed %g RCU and %g WCU, which is more than its budget; more such runs are only counted",
+                "%s consumed %s, which is more than its budget; more such runs are only counted",
                 f"{consumption.service}.{consumption.name}" if consumption.service else consumption.name,
-                consumption.read,
-                consumption.write,
+                consumption.consumed,
             )
         for watcher in self._watchers.get():
             watcher.append(consumption)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pytest
+from msgspec.structs import replace
 from tests.wire.bulk.conftest import Bulk, asked, tasks
 from tests.wire.support import TASKS, Caller
 
@@ -34,6 +35,17 @@ class Unsteady(FolderBuckets):
         return super().open(stored)
 
 
+class Larger(FolderBuckets):
+    """Buckets whose objects say that they are larger than they are."""
+
+    def __init__(self, root: Path, size: int) -> None:
+        super().__init__(root)
+        self.size = size
+
+    def objects(self, bucket: str, prefix: str = "") -> Iterator[StoredObject]:
+        yield from [replace(each, size=self.size) for each in super().objects(bucket, prefix)]
+
+
 def with_buckets(bulk: Bulk, buckets: FolderBuckets) -> tuple[Bulk, list[float]]:
     """The same with other buckets, and the pauses that are made, in no time."""
     pauses: list[float] = []
@@ -50,6 +62,17 @@ def test_a_bucket_that_does_not_respond_is_asked_again_for_a_while(bulk: Bulk, f
     bulk, pauses = with_buckets(bulk, Unsteady(bulk.root, failures))
     assert bulk.ended()["BulkOperationStatus"] == status
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.rule(58)
+def test_an_object_has_at_most_5_gb(bulk: Bulk) -> None:
+    bulk.put("a.json", *tasks(1))
+    larger, _ = with_buckets(bulk, Larger(bulk.root, 5 * 1024**3 + 1))
+    ended = larger.ended()
+    assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "ValidationException")
+    assert (ended["FailureMessage"], ended["ProcessedItemCount"]) == ("The object a.json has more than 5 GB", 0)
+    largest, _ = with_buckets(bulk, Larger(bulk.root, 5 * 1024**3))
+    assert largest.ended()["FailureCode"] == "S3ObjectModified"  # it is read, and found to be smaller
 
 
 @pytest.mark.rule(58)

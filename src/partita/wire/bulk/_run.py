@@ -20,6 +20,7 @@ from partita.wire.bulk._inputs import READERS, ObjectInput
 from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
 
 MAX_OBJECTS: Final = 50_000
+MAX_OBJECT_BYTES: Final = 5 * 1024**3
 
 
 def report_prefix(output: Json) -> str:
@@ -81,6 +82,8 @@ class OperationRun:
                 raise OperationError(f"There are no objects at {where}")
             if len(objects) > MAX_OBJECTS:
                 raise OperationError(f"There are more than {MAX_OBJECTS:,} objects")
+            if large := next((each.key for each in objects if each.size > MAX_OBJECT_BYTES), None):
+                raise OperationError(f"The object {large} has more than 5 GB")
             _kept.keep_inputs(self._store, name, objects)
         compression = source.get("InputCompressionType", "NONE")
         read = READERS[source["InputFormat"]]
