@@ -15,10 +15,12 @@ from pathlib import Path
 from typing import Final
 
 import httpx
+from msgspec.structs import replace
 
-from bench._compare import THOROUGH, Bar, Comparison, compare
+from bench._compare import THOROUGH, Bar, Comparison, compare, duration
 from bench._load import loaded
-from bench._servers import started
+from bench._processor import Spent
+from bench._servers import running
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
 
@@ -28,7 +30,8 @@ USERS: Final = 64
 REPETITIONS: Final = 5
 LEAST: Final = 0.4
 
-_PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
+_PARTITA: Final = Path(sys.executable).with_name("partita")
+"""The program that users start."""
 _PEER: Final = (
     "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
     "from bench._todo_peers import main; main(*sys.argv[2:])"
@@ -41,22 +44,28 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
     data = folder / "acceptance"
     with ExitStack() as servers:
         peer = [sys.executable, "-c", _PEER, str(Path(__file__).parents[1]), "accepting", str(folder)]
-        bare = servers.enter_context(started(peer, folder))
+        bare = servers.enter_context(running(peer, folder))
         for processes, name in ((1, "one process"), (2, "two processes")):
-            with started(_events(data, processes), folder) as port:
-                event = _event(port, data)
+            with running(_events(data, processes), folder) as served:
+                event = _event(served.port, data)
                 applications = _applications(event, data)
-                yield compare(
-                    f"a request accepted by {name}, to bare FastAPI",
-                    Bar("at least", LEAST),
-                    loaded(port, iter(applications), REQUESTS, USERS),
-                    loaded(bare, applications[0], REQUESTS, USERS),
-                    repetitions=REPETITIONS,
-                )
+                spent, spent_bare = Spent(served.pid), Spent(bare.pid)
+                ours = spent.counting(loaded(served.port, iter(applications), REQUESTS, USERS), REQUESTS)
+                theirs = spent_bare.counting(loaded(bare.port, applications[0], REQUESTS, USERS), REQUESTS)
+                title = f"a request accepted by {name}, to bare FastAPI"
+                found = compare(title, Bar("at least", LEAST), ours, theirs, repetitions=REPETITIONS)
+                yield replace(found, note=_note(name, spent.per_call(), spent_bare.per_call()))
+
+
+def _note(name: str, ours: float, theirs: float) -> str:
+    if not ours:
+        return ""
+    taken = f"{duration(ours)} to {duration(theirs)}, {theirs / ours:.2f}x"
+    return f"the processor time of a request accepted by {name}: {taken}"
 
 
 def _events(data: Path, processes: int) -> list[str]:
-    served = [sys.executable, "-c", _PARTITA, "serve", "events", "--data", str(data), "--rate-limit", "off"]
+    served = [str(_PARTITA), "serve", "events", "--data", str(data), "--rate-limit", "off"]
     return [*served, "--workers", "0", "--no-seed", "--processes", str(processes), "--port"]
 
 

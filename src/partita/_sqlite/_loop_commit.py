@@ -27,7 +27,9 @@ CHECKPOINT_PAGES: Final = 4_000
 _ROOM_PAGES: Final = 500
 """More than so few writes add to the log."""
 _WEIGHT: Final = 0.2
-"""Of the last commit: after a long wait, some ten short ones have to follow."""
+"""Of the last commit in the average."""
+_LONGEST_SECONDS: Final = 4 * MAX_WAIT_SECONDS
+"""A longer wait counts as this: a single one, in which the machine did something else, says little of the disk."""
 
 
 class LoopCommits:
@@ -46,7 +48,7 @@ class LoopCommits:
 
     def committed(self, seconds: float) -> None:
         """A commit took so long."""
-        self._seconds += (seconds - self._seconds) * _WEIGHT
+        self._seconds += (min(seconds, _LONGEST_SECONDS) - self._seconds) * _WEIGHT
 
     def is_short(self, connection: apsw.Connection) -> bool:
         """Whether a commit is short, by all that is known."""

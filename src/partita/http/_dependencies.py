@@ -8,7 +8,8 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Request, Security
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from fastapi.openapi.models import HTTPBearer
+from fastapi.security.base import SecurityBase
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
@@ -18,8 +19,20 @@ from partita.http.identity import Caller, unauthenticated
 
 R = TypeVar("R")
 
-_BEARER: Final = HTTPBearer(auto_error=False, bearerFormat="JWT", description="`partita token --user ID` prints one.")
-_Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_BEARER)]
+
+class _BearerToken(SecurityBase):
+    """The token of a request; None without one. As FastAPI's `HTTPBearer`, without a model for each request."""
+
+    def __init__(self) -> None:
+        self.model = HTTPBearer(bearerFormat="JWT", description="`partita token --user ID` prints one.")
+        self.scheme_name = "HTTPBearer"
+
+    async def __call__(self, request: Request) -> str | None:
+        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        return (token.strip() or None) if scheme.lower() == "bearer" else None
+
+
+_Token = Annotated[str | None, Security(_BearerToken())]
 _UNAUTHENTICATED: Final = 401
 
 
@@ -51,19 +64,19 @@ async def _session(request: Request) -> AsyncSession:
     return state_of(request).session
 
 
-async def current_caller(request: Request, credentials: _Credentials) -> Caller:
+async def current_caller(request: Request, token: _Token) -> Caller:
     """Who sent the request, by its token; it is counted as one of that caller's."""
-    caller = await _verified(request, credentials)
+    caller = await _verified(request, token)
     await admit(request, caller.user_id)
     return caller
 
 
-async def _verified(request: Request, credentials: HTTPAuthorizationCredentials | None) -> Caller:
+async def _verified(request: Request, token: str | None) -> Caller:
     identity = state_of(request).identity
-    if credentials is None:
+    if token is None:
         raise unauthenticated("The request has no token.", identity.hint)
-    caller = identity.known(credentials.credentials)
-    return await run_in_threadpool(identity.caller, credentials.credentials) if caller is None else caller
+    caller = identity.known(token)
+    return await run_in_threadpool(identity.caller, token) if caller is None else caller
 
 
 async def admit(request: Request, user_id: str) -> None:
@@ -77,10 +90,10 @@ async def admit(request: Request, user_id: str) -> None:
         await limiter.admit(user_id)
 
 
-async def _token_check(request: Request, credentials: _Credentials) -> Callable[[], Awaitable[bool]]:
+async def _token_check(request: Request, token: _Token) -> Callable[[], Awaitable[bool]]:
     async def is_valid() -> bool:
         try:
-            await _verified(request, credentials)  # which counts no request: there is none
+            await _verified(request, token)  # which counts no request: there is none
         except HttpProblem as problem:
             return problem.status_code != _UNAUTHENTICATED  # an issuer that is away says nothing about the token
         return True

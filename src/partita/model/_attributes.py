@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
 from typing import Any, Final
 from uuid import UUID
@@ -47,6 +48,11 @@ def to_attribute(value: Any) -> Any:
 
 def instant_text(instant: datetime) -> str:
     """An instant in UTC with all six fraction digits, so that text order is time order."""
+    return _instant_text(instant)
+
+
+@lru_cache(maxsize=1_024)  # an instant is often written more than once: as a field, and in several keys
+def _instant_text(instant: datetime) -> str:
     if instant.tzinfo is None:
         raise OperationError(f"{instant!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
     if instant.tzinfo is not UTC:

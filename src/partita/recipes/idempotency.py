@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from datetime import timedelta
+from itertools import chain
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 from msgspec import Struct
@@ -136,11 +137,11 @@ class Plan(Generic[R]):
     __slots__ = ("_whole", "actions", "result")
 
     def __init__(self, result: R, *actions: Action | Transaction) -> None:
-        parts = [each.actions if isinstance(each, Transaction) else (each,) for each in actions]
         whole = actions[0] if len(actions) == 1 else None
         self.result = result
-        self.actions: tuple[Action, ...] = tuple(action for part in parts for action in part)
         self._whole = whole if isinstance(whole, Transaction) else None
+        parts = [each.actions if isinstance(each, Transaction) else (each,) for each in actions]
+        self.actions: tuple[Action, ...] = parts[0] if len(parts) == 1 else tuple(chain.from_iterable(parts))
 
     def giving(self, result: S) -> Plan[S]:
         """The same plan with another result, such as the response to whoever asked for it."""

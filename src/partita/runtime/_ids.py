@@ -11,6 +11,8 @@ from typing import Final
 from partita.runtime._clock import Clock, system_clock
 
 _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I, L, O or U
+_PAIRS: Final = tuple(first + second for first in _DIGITS for second in _DIGITS)
+_SHIFTS: Final = tuple(range(120, -1, -10))
 
 
 RANDOM_BITS: Final = 80
@@ -36,7 +38,7 @@ class Ulids:
         """A new identifier."""
         with self._lock:
             value = self._last = self._next_value()
-        return "".join(_DIGITS[value >> shift & 31] for shift in range(125, -1, -5))
+        return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
 
     @contextmanager
     def using(self, clock: Clock, random: Random) -> Iterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import Any, ClassVar
 
 import pytest
 from deltalake import DeltaTable
+from pyarrow.parquet import ParquetFile
 from tests.change.lake.truth import rows
 from tests.change.model import SHARD, TABLE, Secret, Status, Task, User, item_of
 
-from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, delete, put
+from partita import EmbeddedStore, Entity, Key, Registry, Session, Table, batch_write, delete, put
 from partita.change import Consumer, Lag
-from partita.change.lake import Lake, LakeLocation, Place, lake_lag
+from partita.change.lake import Lake, LakeLocation, Place, _delta, lake_lag
 from partita.change.lake._delta import LakeTable
 from partita.errors import RebuildRequired, StoreBusy, StoreReadOnly
 from partita.store import DeleteItem, PutItem
@@ -66,6 +68,18 @@ def test_the_log_tells_what_happened(
         shared | {"_kind": "modify", "_sequence": 2, "status": "done"},
         shared | {"_kind": "remove", "_sequence": 3, "status": "done"},
     ]
+
+
+def test_what_is_loaded_is_written_before_it_is_too_much_for_memory(
+    store: EmbeddedStore, db: Session, tmp_path: Path, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_delta, "_ROW_GROUP", 10)
+    db.run(batch_write([put(Task(user_id="u", task_id=f"{number:02}")) for number in range(25)]))
+    with closing(Lake(tmp_path / "lake", TABLE)) as lake:
+        Consumer(store, TABLE, lake, clock=fake_clock).rebuild()
+    files = [ParquetFile(file).metadata for file in (tmp_path / "lake").rglob("*.parquet")]
+    assert sorted((each.num_rows, each.num_row_groups) for each in files if each.num_rows) == [(25, 3), (25, 3)]
+    assert {each.row_group(0).column(0).compression for each in files} == {"SNAPPY"}
 
 
 @pytest.mark.req("T40")

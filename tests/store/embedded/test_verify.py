@@ -12,7 +12,8 @@ from partita.errors import StoreDamaged
 from partita.store._requests import CreateTable, DeleteItem
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
-from partita.store.embedded.upkeep import _effort
+from partita.store.embedded.upkeep import _effort, _verify
+from partita.values import Item, decode_item
 
 FULL = TableSchema("notes", TABLE.hash, TABLE.range, (BY_OWNER,), ttl="ends", stream="NEW_AND_OLD_IMAGES")
 
@@ -78,3 +79,18 @@ def test_a_search_for_damage_says_how_far_it_is(open_store: OpenStore, monkeypat
     assert parts == sorted(parts)
     assert 0 < parts[0] < 200
     assert {210, 250, 300, 310, 400, 500} <= set(parts)
+
+
+def test_an_item_is_read_once_where_its_stream_agrees(open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, read = open_store(), list[bytes]()
+    store.execute(CreateTable(FULL))
+    for number in range(10):
+        store.execute(note(number, owner="o", rank=number))
+
+    def decoded(blob: bytes) -> Item:
+        read.append(blob)
+        return decode_item(blob)
+
+    monkeypatch.setattr(_verify, "decode_item", decoded)
+    store.verify()
+    assert len(read) == 10 + 2 * 10  # of each item its row, and of each change its keys and its image

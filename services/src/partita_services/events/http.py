@@ -11,7 +11,6 @@ from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from partita import Procedure
 from partita.errors import PartitaError
 from partita.http import (
     CurrentCaller,
@@ -28,7 +27,7 @@ from partita.http import (
     state_of,
 )
 from partita.model import instant_text
-from partita.recipes.idempotency import CommandOutcome, Plan, StoredResponse
+from partita.recipes.idempotency import CommandOutcome, StoredResponse, run_plan
 from partita.recipes.outbox import forward_async
 from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
@@ -99,18 +98,20 @@ async def apply(
     state: ServiceState[Tools] = state_of(request)
     db, sender, root = state.session, state.singleton(sender_of), request.scope["root_path"]
     event, now = await sender.event(event_id), instant(db.context.clock())
-    once = await _ONCE(request, db, caller, idempotency_key)
 
     def respond(application: Application) -> StoredResponse:
         applied = application.request
         location = {"Location": f"{root}/requests/{applied.request_id}"}
         return StoredResponse.of(RequestView.own(applied), status=202 if application.is_new else 200, headers=location)
 
-    def commit(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[CommandOutcome[Application]]:
-        return once.command(plan, respond)
-
     with _opening_hours(), (batch := sender.batch) as batch_id:
-        outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant, batch_id))
+        if idempotency_key is None:
+            applied = await db.run(handlers.apply(event, caller.user_id, now, run_plan, applicant, batch_id))
+            outcome = CommandOutcome(respond(applied), result=applied)
+        else:
+            once = await _ONCE(request, db, caller, idempotency_key)
+            commit: handlers.Commit[CommandOutcome[Application]] = lambda plan: once.command(plan, respond)  # noqa: E731
+            outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant, batch_id))
         if outcome.result is not None and outcome.result.is_new:
             await sender.hand_over(outcome.result.request, batch)
     return response_of(outcome)

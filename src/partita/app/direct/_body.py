@@ -5,11 +5,14 @@ from __future__ import annotations
 import email.message
 import json
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic_core import PydanticUndefined
+
+_LENGTHS: Final = (b"content-length", b"transfer-encoding")
+_NONE: Final = [b"0"]
 
 
 async def body_of(request: Request) -> Any:
@@ -19,6 +22,8 @@ async def body_of(request: Request) -> Any:
         RequestValidationError: it is not JSON.
         HTTPException: 400, Python cannot read it.
     """
+    if _is_empty(request):
+        return PydanticUndefined
     try:
         content = await request.body()
         if not content:
@@ -31,6 +36,12 @@ async def body_of(request: Request) -> Any:
         raise
     except Exception as error:
         raise HTTPException(400, "There was an error parsing the body") from error
+
+
+def _is_empty(request: Request) -> bool:
+    """Whether the head says that there is no body, which then need not be waited for."""
+    lengths = [value for name, value in request.scope["headers"] if name in _LENGTHS]
+    return lengths == _NONE
 
 
 @lru_cache(maxsize=64)  # few are used, and anybody may invent more

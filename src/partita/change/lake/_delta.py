@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, write_deltalake
+from deltalake import CommitProperties, DeltaTable, WriterProperties, write_deltalake
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from msgspec import Struct
 
@@ -34,6 +34,8 @@ from partita.errors import (
 _POSITIONS: Final = "partita.positions"
 _FENCES: Final = "partita.fences"
 _RECENT: Final = 20
+_ROW_GROUP: Final = 50_000
+"""Rows of a file that are in memory until they are written."""
 TIDY_EVERY: Final = 100
 ORPHAN_HOURS: Final = 168
 """Files that no commit names are somebody's unfinished write; after a week nobody finishes it."""
@@ -195,6 +197,7 @@ class LakeTable:
                 pa.RecordBatchReader.from_batches(schema, rows),
                 mode=mode,
                 schema_mode="merge",
+                writer_properties=WriterProperties(max_row_group_size=_ROW_GROUP, compression="SNAPPY"),
                 commit_properties=_carrying(reached),
             )
         if self._delta.version() % self._tidy_every == 0:

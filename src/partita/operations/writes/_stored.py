@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -36,17 +37,18 @@ def not_foreign(schema: EntitySchema[Any]) -> Condition | None:
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that there is no item; an expired one that is still stored does not count."""
-    return _missing_or_expired(schema, schema.primary.hash_names[0], context)
+    return _missing_or_expired(schema, schema.primary.hash_names[0], int(context.clock()))
 
 
 def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that there is no item, or one from before its entity had a version."""
-    return _missing_or_expired(schema, schema.attribute(schema.version or ""), context)
+    return _missing_or_expired(schema, schema.attribute(schema.version or ""), int(context.clock()))
 
 
-def _missing_or_expired(schema: EntitySchema[Any], attribute: str, context: Context) -> Condition:
+@lru_cache(maxsize=256)  # the same for all that are written in one second
+def _missing_or_expired(schema: EntitySchema[Any], attribute: str, now: int) -> Condition:
     nothing: Condition = Missing(Path((attribute,)))
-    expired = schema.expired(context.clock())
+    expired = schema.expired(now)
     return nothing if expired is None else Or((nothing, expired))
 
 

@@ -20,6 +20,7 @@ _SQL_STREAMS: Final = (
     "SELECT id FROM streams WHERE table_id = ? AND complete AND closed_at IS NULL AND trimmed = 0 "
     "AND view IN ('NEW_IMAGE', 'NEW_AND_OLD_IMAGES')"
 )
+_CACHE_KILOBYTES: Final = 32 * 1024
 _SQL_LAST: Final = "DELETE FROM last WHERE hh = ? AND hk = ? AND rk = ? RETURNING sequence"
 
 
@@ -96,11 +97,11 @@ def _wrong_streams(connection: apsw.Connection, table: Table, effort: Effort) ->
         except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
             yield f"its stream cannot be read ({error})"
             return
-        for row_id, blob in effort.counted(connection.execute(f"SELECT id, item FROM items_{table.id}")):
-            item = decode_item(blob)
-            sequence = last.execute(_SQL_LAST, table.item_columns(item)).get
+        rows = connection.execute(f"SELECT id, item, hh, hk, rk FROM items_{table.id}")
+        for row_id, blob, *key in effort.counted(rows):  # the key is its item's, as was found before
+            sequence = last.execute(_SQL_LAST, key).get
             new = connection.execute(f"SELECT new FROM changes_{stream} WHERE sequence = ?", (sequence,)).get
-            if new is None or not equal(decode_item(new), item):
+            if new is None or (new != blob and not equal(decode_item(new), decode_item(blob))):
                 yield f"row {row_id}: the stream says otherwise"
         for hk, rk in last.execute("SELECT hk, rk FROM last"):
             yield f"the item {(hk, rk)} of the stream is missing"
@@ -109,6 +110,7 @@ def _wrong_streams(connection: apsw.Connection, table: Table, effort: Effort) ->
 def _replay(connection: apsw.Connection, table: Table, stream: int, last: apsw.Connection, effort: Effort) -> None:
     """Find the last change of each item that is there after all of them."""
     last.pragma("synchronous", "off")
+    last.pragma("cache_size", -_CACHE_KILOBYTES)
     last.execute("CREATE TABLE last (hh, hk, rk, sequence, PRIMARY KEY (hh, hk, rk)) WITHOUT ROWID; BEGIN")
     changes = f"SELECT sequence, keys, new FROM changes_{stream} ORDER BY sequence"
     for sequence, keys, new in effort.counted(connection.execute(changes)):
