@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests.browser.conftest import Server
 from tests.browser.streams import END_STREAMS, end_streams, forget_token
 from tests.browser.test_accounts import api, opened
+from tests.browser.test_axe import violations
 from tests.browser.test_countries_trouble import SCROLL_TO_THE_END, UNAVAILABLE
 
 OpenPage = Callable[..., Page]
@@ -166,6 +167,7 @@ def test_two_tabs_see_each_others_changes_and_keep_their_words(open_page: OpenPa
     expect(page.get_by_role("heading", level=1)).to_have_text("Theirs")
     settings.get_by_role("button", name="Rename").click()
     expect(settings.get_by_role("alert")).to_contain_text("renamed elsewhere, to “Theirs”")
+    assert violations(page) == {}
     expect(settings.get_by_label("Name")).to_have_value("Mine again")
     settings.get_by_role("button", name="Rename").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine again")

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Server, in_both_schemes
+from tests.browser.test_axe import violations
 from tests.browser.test_countries import CONTRAST
 
 OpenPage = Callable[..., Page]
@@ -178,6 +179,7 @@ def test_a_stale_edit_is_explained_and_may_be_made_again(open_page: OpenPage, se
 
     dialog.get_by_role("button", name="Save").click()
     expect(dialog.get_by_role("alert")).to_contain_text("This milestone changed while you were writing")
+    assert violations(page) == {}
     dialog.get_by_role("button", name="Show what is there now").click()
     expect(dialog.get_by_label("Title")).to_have_value("Walk elsewhere")
     dialog.get_by_label("Title").fill("Walk home")

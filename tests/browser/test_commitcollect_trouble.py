@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import PATIENCE, Server, serving
 from tests.browser.pretended import Pretended, event, tell, workout
 from tests.browser.streams import END_STREAMS, end_streams
+from tests.browser.test_axe import violations
 from tests.browser.test_commitcollect import ROBIN, commit, log_in, train
 
 OpenPage = Callable[..., Page]
@@ -186,6 +187,7 @@ def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(
     end_streams(page, 1, page.context.clear_cookies)
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("You are not logged in.")
+    assert violations(page) == {}
     dialog.get_by_role("button", name="Sign in again").click()
     again = page.get_by_role("dialog", name="Log in again")
     with page.context.expect_page() as opened:
@@ -218,6 +220,7 @@ def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_facto
     expect(simulator.get_by_role("article", name=ROBIN)).to_be_visible()  # what was there stays
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached.")
+    assert violations(page) == {}
     models.get_by_role("button", name="Save").click()
     expect(models.get_by_role("dialog").get_by_role("alert")).to_contain_text("The server cannot be reached.")
     with serving("commitcollect", data, "--port", str(urlsplit(first.url).port)):
