@@ -13,7 +13,7 @@ from tests.simulation._kernel import START, Process
 from tests.simulation._retrying import PASSING, GaveUp, ask_again
 from tests.simulation._world import World, expect
 
-from partita import Session, Table, new_ulid
+from partita import Session, Table
 from partita.errors import RequestError
 from partita.queue import GetStats, Queue, QueuePolicy
 from partita.recipes.idempotency import run_plan
@@ -88,9 +88,12 @@ class Events:
         """As the route does it: the request is stored and sent, and its batch noted; whatever fails is swept later."""
         now = instant(process.clock())
         event = ask_again(world, lambda: session.run(event_by_id(self.event.event_id)))
-        batch = new_ulid()
-        applying = lambda: session.run(apply(event, process.name, now, run_plan, batch=batch))  # noqa: E731
-        made: Application = ask_again(world, applying)
+
+        def applying() -> tuple[str, Application]:
+            batch = f"{process.name} at {world.kernel.now}"  # another for each try, as each call of the route joins one
+            return batch, session.run(apply(event, process.name, now, run_plan, batch=batch))
+
+        batch, made = ask_again(world, applying)
         self.told.setdefault(process.name, set()).add(made.request.request_id)
         if made.is_new:
             with suppress(*PASSING):
