@@ -80,6 +80,17 @@ def test_five_thousand_events_and_requests(open_page: OpenPage, server: Server) 
     expect(page.locator(".requests tbody tr", has_text="user-0700").locator(".count")).to_have_text("701")
 
 
+def test_a_request_is_found_behind_a_hundred_others(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    others = [request(number) | {"eventId": f"e{number}"} for number in range(1, 151)]
+    page.route("**/api/me/requests?*", paged([*others, request(0)]))
+    page.route("**/api/events/e0", lambda route: route.fulfill(json=event(0)))
+    for address in ("**/figures/stream", "**/api/requests/**"):
+        page.route(address, lambda route: route.fulfill(status=404, json={}))
+    open_as(page, server, "/events/#/events/e0")
+    expect(page.locator(".mine")).to_contain_text("You have a seat")
+
+
 SLOW: Final = [
     ("/events/", "user", "**/api/events?*", ".skeleton", ".card"),
     ("/events/#/mine", "user", "**/api/me/requests?*", ".skeleton", "h1"),

@@ -38,7 +38,7 @@ export async function eventPage(shown, id) {
     heroShown = text;
   };
   drawHero();
-  const request = await find(id);
+  const request = await find((each) => each.eventId === id && each.errorCode !== "CANCELLED" && each.status !== "FAILED_FINAL");
   redrawMine = request ? follow(request) : offer();
   const timer = setInterval(tick, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
@@ -133,8 +133,7 @@ export async function eventPage(shown, id) {
 
   // The newest request for this event, as it is now.
   async function readMine() {
-    const { items } = await api.mine().catch(() => ({ items: [] }));
-    const newest = items.find((each) => each.eventId === id);
+    const newest = await find((each) => each.eventId === id).catch(() => null);
     if (newest && !shown.signal.aborted) redrawMine = follow(newest);
   }
 
@@ -159,9 +158,14 @@ export async function eventPage(shown, id) {
   }
 }
 
-async function find(id) {
-  const { items } = await api.mine();
-  return items.find((each) => each.eventId === id && each.errorCode !== "CANCELLED" && each.status !== "FAILED_FINAL");
+// The newest request of the caller's that is as wanted, however many there are.
+async function find(isWanted) {
+  for (let cursor = null; ;) {
+    const page = await api.mine(cursor);
+    const found = page.items.find(isWanted);
+    cursor = page.next_cursor ?? null;
+    if (found || cursor === null) return found;
+  }
 }
 
 const heading = (event) => [
