@@ -125,8 +125,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config) -> GroupScheduling | None
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores: tests wait for browsers, servers and disks."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: tests wait for browsers, servers and disks."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

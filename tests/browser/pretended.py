@@ -81,7 +81,8 @@ class Pretended:
         elif path == "me":
             route.fulfill(json=self.me)
         else:
-            self._list(route, {"workouts": self.workouts, "audit": self.events, "milestones": self.milestones}[path])
+            lists = {"workouts": self.workouts, "audit": self.events, "milestones": self.milestones, "awards": []}
+            self._list(route, lists[path])
 
     def _listen(self, route: Route) -> None:
         """Say once that changes will be told; after that a page waits, and hears what a test tells (`tell`)."""

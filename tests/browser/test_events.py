@@ -315,6 +315,17 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(sign_in: SignIn, server: Se
             assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_long_name_covers_no_link(sign_in: SignIn) -> None:
+    """A click waits until nothing is above the link."""
+    page = sign_in("somebody-" + "x" * 90, "operator")
+    for width in (1280, 768, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for name in ("Operate", "My requests", "Events"):
+            link = page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True)
+            link.click()
+            expect(link).to_have_attribute("aria-current", "page")
+
+
 def test_every_text_can_be_read(sign_in: SignIn, server: Server) -> None:
     page = sign_in("demo", "operator")
     for at in ("#/", "#/mine", "#/operate"):

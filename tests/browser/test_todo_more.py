@@ -64,6 +64,18 @@ def test_a_move_of_many_is_undone(open_page: OpenPage, server: Server) -> None:
     expect(column(page, "To do").locator(".card")).to_have_count(2)
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_all_that_one_does_with_several_tasks_is_on_a_phone(open_page: OpenPage, server: Server, width: int) -> None:
+    add(server, "m-phone", "Sweep")
+    page = open_board(open_page(width), server, "m-phone")
+    page.get_by_role("button", name="Select").click()
+    page.get_by_label("Select Sweep").first.check()
+    buttons = page.locator(".bulk").get_by_role("button")
+    expect(buttons).to_have_count(6)
+    for button in buttons.all():
+        expect(button).to_be_in_viewport(ratio=1)
+
+
 def test_what_cannot_be_undone_is_asked_and_starts_at_keeping(open_page: OpenPage, server: Server) -> None:
     add(server, "m-ask", "Sweep", status="completed")
     page = open_board(open_page(), server, "m-ask")

@@ -57,7 +57,7 @@ async function show() {
   leaving = new AbortController();
   const { signal } = leaving;
   const hash = location.hash || "#/";
-  for (const link of nav.children) link.toggleAttribute("aria-current", isAt(link.getAttribute("href"), hash));
+  for (const link of nav.children) link.ariaCurrent = isAt(link.getAttribute("href"), hash) ? "page" : null;
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }); // on a very small phone
   const [pattern, page] = ROUTES.find(([each]) => each.test(hash));
   const shown = { element: el("div", { className: "page" }, el("h1", { className: "hidden loading" }, "Events"), skeleton(4)), signal, say };
