@@ -93,6 +93,8 @@ class Events:
             batch = f"{process.name} at {world.kernel.now}"  # another for each try, as each call of the route joins one
             return batch, session.run(apply(event, process.name, now, run_plan, batch=batch))
 
+        batch: str
+        made: Application
         batch, made = ask_again(world, applying)
         self.told.setdefault(process.name, set()).add(made.request.request_id)
         if made.is_new:
