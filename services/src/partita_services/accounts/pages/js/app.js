@@ -1,7 +1,7 @@
 // The page: accounts at the left, and at the right the one that the address after # names: `#/acc-1001?month=2026-05`.
 
 import { hashParameters } from "/assets/address.js";
-import { claims } from "/assets/api.js";
+import { claims, onSignIn } from "/assets/api.js";
 import { refused } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
@@ -52,7 +52,10 @@ function isUnknown(error) {
   if (browse.hidden || !list.isShown) {
     api.token.forget();
     signIn(error.message);
-  } else expired = refused("What you see may be out of date.", error, readAgain, { signIn: again });
+  } else {
+    expired = refused("What you see may be out of date.", error, readAgain, { signIn: again });
+    onSignIn(() => { expired.close(); readAgain(); }); // whichever message they signed in by
+  }
   return true;
 }
 
