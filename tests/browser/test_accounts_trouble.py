@@ -131,6 +131,7 @@ def test_after_a_new_sign_in_the_stream_goes_on_with_what_was_missed(open_page: 
     page.get_by_role("button", name="Sign in", exact=True).click()
     sign_in_again(page, server, "nia")
     expect(balance(page)).to_have_text("101.00")
+    expect(page.locator(".toast.wrong")).to_have_count(0)
     with api(server, "nia") as client:
         client.post("/accounts/nia-1/deposit", json={"amount": 200}).raise_for_status()
     expect(balance(page)).to_have_text("103.00")

@@ -315,6 +315,24 @@ def test_the_address_after_the_hash_is_read_kept_by_links_and_gone_back_to(page:
     assert back == {"name": "a/b ü", "as_of": "1999-12-31", "q": "y&z"}
 
 
+def test_who_signs_in_while_a_call_is_under_way_is_known(page: Page) -> None:
+    """The call is sent again with the new token; one that is refused with the token that is there is refused."""
+    found = page.evaluate("""async () => {
+        const { ask, token } = await import("/assets/api.js");
+        const sent = [];
+        window.fetch = async (_, { headers }) => {
+            sent.push(headers.Authorization);
+            if (sent.length === 1) token.set("new");
+            return sent.length === 2 ? Response.json({ known: true }) : Response.json({}, { status: 401 });
+        };
+        token.set("old");
+        const answer = await ask("GET", "/x");
+        const refused = await ask("GET", "/x").catch(({ status }) => status);
+        return { answer, refused, sent };
+    }""")
+    assert found == {"answer": {"known": True}, "refused": 401, "sent": ["Bearer old", "Bearer new", "Bearer new"]}
+
+
 def test_one_content_has_one_key(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { keysByContent } = await import("/assets/api.js");

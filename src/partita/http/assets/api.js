@@ -6,6 +6,7 @@ import { noteTime } from "./time.js";
 
 const TOKEN = "partita-token";
 export const NO_RESPONSE = 0;
+const UNKNOWN = 401;
 
 export class Refused extends Error {
   constructor(status, problem) {
@@ -40,7 +41,8 @@ export function claims() {
 
 export async function send(method, address, { data = null, text = null, headers = {}, signal = undefined } = {}) {
   const request = { method, signal, headers: { ...headers } };
-  if (token.get()) request.headers.Authorization = `Bearer ${token.get()}`;
+  const given = token.get();
+  if (given) request.headers.Authorization = `Bearer ${given}`;
   if (data !== null) {
     request.headers["Content-Type"] = "application/json";
     request.body = JSON.stringify(data);
@@ -52,6 +54,8 @@ export async function send(method, address, { data = null, text = null, headers 
   });
   connection.regained();
   noteTime(response.headers.get("Date"), asked, performance.now());
+  // Somebody has signed in while it was under way: nothing was done, and now they are known.
+  if (response.status === UNKNOWN && token.get() && token.get() !== given) return send(method, address, { data, text, headers, signal });
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
 }
