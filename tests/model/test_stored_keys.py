@@ -116,21 +116,29 @@ def test_an_item_under_the_key_of_its_fields_remembers_nothing(db: Session) -> N
     assert set(vars(found)) == {"email", "joined", "age", "version"}
 
 
-def test_numbers_of_another_width_are_each_written_back_where_they_stand() -> None:
-    table = Table("steps", registry=Registry())
+STEPS = Table("steps", registry=Registry())
 
-    class Step(Entity, table=table):
-        primary: ClassVar = Key("A#{name}", "N#{n:06}")
-        name: str
-        n: int
-        done: bool = False
 
-    @query(Step, Step.primary)
-    def steps(name: str) -> None:
-        """Steps."""
+class Step(Entity, table=STEPS):
+    primary: ClassVar = Key("A#{name}", "N#{n:06}")
+    name: str
+    n: int
+    done: bool = False
 
+
+@query(Step, Step.primary)
+def steps(name: str) -> None:
+    """Steps."""
+
+
+@pytest.fixture
+def session() -> Session:
     session = Session(EmbeddedStore(":memory:"))
-    session.create_tables([table])
+    session.create_tables([STEPS])
+    return session
+
+
+def test_numbers_of_another_width_are_each_written_back_where_they_stand(session: Session) -> None:
     keys = ("N#0000017", "N#000017", "N#17")
     for key in keys:
         session.store.execute(PutItem("steps", {"PK": "A#a", "SK": key, "name": "a", "n": 17}))
@@ -163,21 +171,7 @@ def test_a_key_that_was_not_escaped_is_written_back_where_it_stands(name: str, r
     assert {**key, "done": True}.items() <= item.items()
 
 
-def test_a_key_that_is_odd_in_all_its_parts_is_written_back_where_it_stands() -> None:
-    table = Table("steps", registry=Registry())
-
-    class Step(Entity, table=table):
-        primary: ClassVar = Key("A#{name}", "N#{n:06}")
-        name: str
-        n: int
-        done: bool = False
-
-    @query(Step, Step.primary)
-    def steps(name: str) -> None:
-        """Steps."""
-
-    session = Session(EmbeddedStore(":memory:"))
-    session.create_tables([table])
+def test_a_key_that_is_odd_in_all_its_parts_is_written_back_where_it_stands(session: Session) -> None:
     session.store.execute(PutItem("steps", {"PK": "A#Ada", "SK": "N#17", "name": "ada", "n": 17}))
     (step,) = session.run(steps("Ada"))
     session.run(update(step, f(Step.done).set(True)))
@@ -185,21 +179,7 @@ def test_a_key_that_is_odd_in_all_its_parts_is_written_back_where_it_stands() ->
     assert (item["PK"], item["SK"], item["done"]) == ("A#Ada", "N#17", True)
 
 
-def test_a_field_that_stands_in_an_odd_key_alone_is_written_back_where_it_stands() -> None:
-    table = Table("steps", registry=Registry())
-
-    class Step(Entity, table=table):
-        primary: ClassVar = Key("A#{name}", "N#{n:06}")
-        name: str
-        n: int
-        done: bool = False
-
-    @query(Step, Step.primary)
-    def steps(name: str) -> None:
-        """Steps."""
-
-    session = Session(EmbeddedStore(":memory:"))
-    session.create_tables([table])
+def test_a_field_that_stands_in_an_odd_key_alone_is_written_back_where_it_stands(session: Session) -> None:
     session.store.execute(PutItem("steps", {"PK": "A#ada", "SK": "N#17", "name": "ada"}))
     (step,) = session.run(steps("ada"))
     session.run(update(step, f(Step.done).set(True)))
