@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from itertools import chain
 from typing import Any, Final
@@ -123,6 +122,23 @@ class _Usages(dict[tuple[str, str], Usage]):
         return usage
 
 
+class Watch:
+    """A block in which a list collects what is consumed. Every request of a server has one, so it is no generator."""
+
+    __slots__ = ("_token", "_watchers")
+
+    def __init__(self, watchers: ContextVar[tuple[list[Consumption], ...]]) -> None:
+        self._watchers = watchers
+
+    def __enter__(self) -> list[Consumption]:
+        seen: list[Consumption] = []
+        self._token = self._watchers.set((*self._watchers.get(), seen))
+        return seen
+
+    def __exit__(self, *_: object) -> None:
+        self._watchers.reset(self._token)
+
+
 class Meter:
     """Counts every operation of one or several sessions. Safe for any number of threads."""
 
@@ -183,15 +199,9 @@ class Meter:
         with self._lock:
             return tuple(replace(self._usage[key]) for key in sorted(self._usage))
 
-    @contextmanager
-    def watch(self) -> Iterator[list[Consumption]]:
+    def watch(self) -> Watch:
         """Collect what is consumed inside the block, by this thread or task and what it starts."""
-        seen: list[Consumption] = []
-        token = self._watchers.set((*self._watchers.get(), seen))
-        try:
-            yield seen
-        finally:
-            self._watchers.reset(token)
+        return Watch(self._watchers)
 
 
 class MeteredRun(Struct):
