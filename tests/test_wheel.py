@@ -21,6 +21,8 @@ from msgspec import Struct
 ROOT = Path(__file__).parent.parent
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one build for all of them
 
+MAIN = "from partita.cli import main; main(prog_name='partita')"
+
 EVERY_HELP = """
 import sys, click
 from click.testing import CliRunner
