@@ -9,10 +9,8 @@ from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
-from starlette.middleware import Middleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from partita import Meter
 from partita.app._front import Front, Guarded
 from partita.app._limits import MAX_BODY_BYTES, Limits
 from partita.app._metrics import MEDIA_TYPE as METRICS
@@ -71,11 +69,9 @@ def build_app(
     limits = Limits(allowed_hosts, max_body_bytes)
     served = [Served.of(service) for service in services]
     missing = partial(missing_page, services=served)
-    app = _outer_app(
-        state.session.meter,
-        Middleware(Front, limits=limits, meter=state.session.meter, metrics=requests, direct=direct),
-        missing,
-    )
+    app = _outer_app(missing)
+    front = Front(app.routed, limits=limits, meter=state.session.meter, metrics=requests, direct=direct)
+    app.entry = TracedRequests(front, state.session.meter) if can_trace() else front
     apis: dict[str, tuple[ApiSource, Callable[[], dict[str, Any]]]] = {}
     for service in services:
         for source, api in _mount(app, direct, service, state.of_service(service), missing):
@@ -129,14 +125,27 @@ def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
     return {name: _described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
 
 
-def _outer_app(meter: Meter, front: Middleware, missing: MissingPage) -> FastAPI:
+class _OuterApp(FastAPI):
     """What every request passes through, whichever service it is for."""
-    app = FastAPI(
+
+    entry: ASGIApp
+    """Has every request first, and hands to `routed` those that it does not respond to itself."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond to a request."""
+        await self.entry(scope, receive, send)
+
+    async def routed(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond as FastAPI does: by the routes that it finds."""
+        await super().__call__(scope, receive, send)
+
+
+def _outer_app(missing: MissingPage) -> _OuterApp:
+    app = _OuterApp(
         title="Partita",
         openapi_url=None,
         redirect_slashes=False,  # Starlette's redirects name the host that the request says
         telemetry={"tracing": False, "metrics": False, "logs": False},  # it would look for each request whether to
-        middleware=[*([Middleware(TracedRequests, meter=meter)] if can_trace() else []), front],
     )
     handle_errors(app, missing=missing)
     return app
