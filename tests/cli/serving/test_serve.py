@@ -20,9 +20,9 @@ from tests.cli.conftest import Run
 
 from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
-from partita.cli.serving import _serve
+from partita.cli.serving import _background, _serve
+from partita.cli.serving._background import prepare
 from partita.cli.serving._banner import banner
-from partita.cli.serving._serve import _prepare
 from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
@@ -202,16 +202,16 @@ def test_sample_data_that_was_interrupted_is_completed(folder: Path, monkeypatch
         with monkeypatch.context() as patched:
             patched.setattr(Session, "run", interrupted)
             with pytest.raises(Killed):
-                _prepare([TODO], store, data, with_samples=True)
+                prepare([TODO], store, data, with_samples=True)
         session = Session(store)
         assert len(session.run(tasks_of_user("demo"))) < 26
-        _prepare([TODO], store, data, with_samples=False)
+        prepare([TODO], store, data, with_samples=False)
         assert len(session.run(tasks_of_user("demo"))) < 26
-        _prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         first, *others = session.run(tasks_of_user("demo"))
         assert len(others) == 25
         session.run(delete(first))
-        _prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         assert len(session.run(tasks_of_user("demo"))) == 25
     assert list(folder.glob("seeding-*")) == []
 
@@ -227,10 +227,10 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
 
     with data.open() as store:
         with monkeypatch.context() as patched:
-            patched.setattr(_serve, "seed_service", killed)
+            patched.setattr(_background, "seed_service", killed)
             with pytest.raises(Killed):
-                _prepare([TODO], store, data, with_samples=True)
-        _prepare([TODO], store, data, with_samples=True)
+                prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
 
