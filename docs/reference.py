@@ -130,7 +130,9 @@ def _places() -> dict[int, list[tuple[str, str]]]:
     """The modules and names that each thing has in the library, by the identity of the thing."""
     for module_name in MODULES:
         if module_name not in READ:
-            import_module(module_name)
+            module = import_module(module_name)
+            for name in getattr(module, "__all__", ()):  # some load a name when it is first asked for
+                getattr(module, name)
     found: dict[int, list[tuple[str, str]]] = {}
     for module_name in [each for each in sys.modules if each.startswith("partita.")]:
         for name, value in vars(sys.modules[module_name]).items():
