@@ -85,7 +85,9 @@ def run(suites: Mapping[str, Suite], pace: Pace, command: str, say: Callable[[st
     say(HEADER)
     with tempfile.TemporaryDirectory(prefix="partita-bench-") as folder, measuring(pace):
         for name, suite in suites.items():
-            for result in suite(Path(folder)):
+            own = Path(folder) / name
+            own.mkdir()
+            for result in suite(own):
                 if isinstance(result, Skipped):
                     skipped.append(SkippedLine(name, result.name, result.why))
                     say(f"skipped: {result.name}: {result.why}")

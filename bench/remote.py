@@ -1,4 +1,7 @@
-"""The remote store beside other clients, all against one local server in a process of its own."""
+"""The remote store beside other clients, all against one local server in a process of its own.
+
+Queries are also asked of a server that only repeats recorded responses: of the other one most of the time is its own.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,14 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import aiohttp
+from msgspec import Struct
 
 from bench._clients import (
     ITEMS,
@@ -27,13 +31,30 @@ from bench._clients import (
     PynamoDB,
 )
 from bench._compare import Bar, Comparison, Side, compare, per_call
+from bench._replay import replaying
 
 CALLS: Final = 50
 QUERIES: Final = 5
 AT_ONCE: Final = 32
 REPETITIONS: Final = 15
 
-_NAMES: Final[dict[type, str]] = {Boto3: "boto3", PynamoDB: "PynamoDB", Pydynox: "pydynox"}
+
+class Peer(Struct, frozen=True):
+    """Another client, and what is required beside it."""
+
+    connect: Callable[[str], Blocking]
+    single: float
+    """Of gets and puts."""
+    query: float
+    slower: int
+    """About how many times as long it takes for a query: a turn of ours has so many more."""
+
+
+_PEERS: Final = {
+    "boto3": Peer(Boto3, 3.0, 4.0, slower=8),
+    "PynamoDB": Peer(PynamoDB, 3.0, 3.0, slower=8),
+    "pydynox": Peer(Pydynox, 1.2, 1.5, slower=2),
+}
 
 # Nothing is written to a disk: what is measured is the clients.
 SERVER: Final = """
@@ -58,13 +79,15 @@ run(main())
 
 def comparisons(folder: Path) -> Iterator[Comparison]:  # noqa: ARG001 - every suite is given a folder
     """All measurements of this module."""
-    with _server() as url, asyncio.Runner() as loop:
+    with _server() as port, replaying(port) as recorded, asyncio.Runner() as loop:
+        url = f"http://127.0.0.1:{port}"
         ours, ours_awaited = Ours(url), OursAwaited(url)
         ours.fill()
-        for peer, bar, of_query in ((Boto3(url), 3.0, 4.0), (PynamoDB(url), 3.0, 3.0), (Pydynox(url), 1.2, 1.5)):
-            yield from _blocking(ours, peer, bar, of_query)
-        for threaded in (Boto3(url), PynamoDB(url)):
-            yield _at_once(loop, ours_awaited, _in_threads(threaded), _NAMES[type(threaded)], 3.0)
+        for name, peer in _PEERS.items():
+            yield from _single(name, peer, ours, peer.connect(url))
+            yield from _queries(name, peer, url, recorded)
+        for name in ("boto3", "PynamoDB"):
+            yield _at_once(loop, ours_awaited, _in_threads(_PEERS[name].connect(url)), name, 3.0)
         pydynox = PydynoxAwaited(url)
         yield _at_once(loop, ours_awaited, _gathered(loop, pydynox), "pydynox", 1.2)
         session = loop.run(_session())
@@ -73,11 +96,11 @@ def comparisons(folder: Path) -> Iterator[Comparison]:  # noqa: ARG001 - every s
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def _server() -> Iterator[int]:
     server = subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True)
     assert server.stdout is not None
     try:
-        yield f"http://127.0.0.1:{int(server.stdout.readline())}"
+        yield int(server.stdout.readline())
     finally:
         server.terminate()
         server.wait()
@@ -88,17 +111,22 @@ async def _session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession()
 
 
-def _blocking(ours: Blocking, theirs: Blocking, bar: float, of_query: float) -> Iterator[Comparison]:
-    name = _NAMES[type(theirs)]
-    numbers = range(CALLS)
+def _single(name: str, peer: Peer, ours: Blocking, theirs: Blocking) -> Iterator[Comparison]:
     for what in ("get", "put"):
-        sides = [per_call(getattr(client, what), numbers) for client in (ours, theirs)]
-        yield compare(f"a remote {what}, to {name}'s", Bar("at least", bar), *sides, repetitions=REPETITIONS)
-    sides = [per_call(_queried(client), range(QUERIES)) for client in (ours, theirs)]
-    yield compare(f"a remote query of 100, to {name}'s", Bar("at least", of_query), *sides, repetitions=REPETITIONS)
-    sides = [_spent(_queried(client)) for client in (ours, theirs)]
-    what = f"processor time of that query, to {name}'s"
-    yield compare(what, Bar("at least", of_query), *sides, repetitions=REPETITIONS)
+        sides = [per_call(getattr(client, what), range(CALLS)) for client in (ours, theirs)]
+        yield compare(f"a remote {what}, to {name}'s", Bar("at least", peer.single), *sides, repetitions=REPETITIONS)
+
+
+def _queries(name: str, peer: Peer, url: str, recorded: str) -> Iterator[Comparison]:
+    turns = range(QUERIES * peer.slower), range(QUERIES)
+    for what, server, clock in (
+        ("a remote query of 100", url, time.perf_counter),
+        ("the same as it was recorded", recorded, time.perf_counter),
+        ("processor time of that query", recorded, time.process_time),  # of this process, which is the client alone
+    ):
+        clients = Ours(server), peer.connect(server)
+        sides = [_queried(client, turn, clock) for client, turn in zip(clients, turns, strict=True)]
+        yield compare(f"{what}, to {name}'s", Bar("at least", peer.query), *sides, repetitions=REPETITIONS)
 
 
 def _awaited(loop: asyncio.Runner, ours: Awaited, theirs: Awaited) -> Iterator[Comparison]:
@@ -116,21 +144,12 @@ def _at_once(loop: asyncio.Runner, ours: Awaited, theirs: Side, name: str, bar: 
     return compare(what, Bar("at least", bar), _gathered(loop, ours), theirs, repetitions=REPETITIONS)
 
 
-def _queried(client: Blocking) -> Callable[[int], None]:
-    def query(_: int) -> None:
-        assert client.query() == ITEMS
-
-    return query
-
-
-def _spent(call: Callable[[int], None]) -> Side:
-    """A side that takes the processor time of this process alone: the client's, whatever the server does."""
-
+def _queried(client: Blocking, turn: Sequence[int], clock: Callable[[], float]) -> Side:
     def measure() -> float:
-        start = time.process_time()
-        for n in range(QUERIES):
-            call(n)
-        return (time.process_time() - start) / QUERIES
+        start = clock()
+        for _ in turn:
+            assert client.query() == ITEMS
+        return (clock() - start) / len(turn)
 
     return measure
 

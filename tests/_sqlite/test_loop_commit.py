@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import threading
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from tests.store.embedded.support import TABLE, note
 
-from partita._sqlite import ProcessLock
+from partita._sqlite import ProcessLock, _process_lock
 from partita._sqlite._loop_commit import CHECKPOINT_PAGES, MAX_WAIT_SECONDS, MAX_WRITES, LoopCommits
 from partita.store._requests import CreateTable
 from partita.store.embedded import EmbeddedStore
@@ -143,3 +144,22 @@ def test_a_loop_waits_for_no_other_process(written: EmbeddedStore, threads: Thre
     asyncio.run(write_meanwhile())
     written.close()
     assert threads.names == [THERE]
+
+
+def test_a_loop_commits_with_the_lock_that_it_has_while_another_process_waits_for_it(
+    written: EmbeddedStore, threads: Threads, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = ProcessLock(path)
+    transactions = written._commit._transactions
+    reserve = transactions.reserve
+
+    def reserve_and_be_awaited() -> bool:
+        assert reserve()
+        fcntl.flock(other._turnstile, fcntl.LOCK_EX)
+        return True
+
+    monkeypatch.setattr(transactions, "reserve", reserve_and_be_awaited)
+    monkeypatch.setattr(_process_lock, "PATIENCE_SECONDS", 0.0)  # who waits for itself waits in vain
+    write(written)
+    other.close()
+    assert threads.names == [HERE]

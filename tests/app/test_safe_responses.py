@@ -98,6 +98,7 @@ async def test_a_fault_outside_of_every_service_is_not_stored(
     monkeypatch.setattr(session.meter, "usage", fail)
     response = await browser.get("/metrics")
     assert response.status_code == 500
+    assert "X-Request-Id" in response.headers
     assert (response.headers["Cache-Control"], response.headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
 
 

@@ -318,6 +318,20 @@ async def test_a_lost_connection_leaves_nothing_behind() -> None:
     assert [timer for timer in clients.loop.timers if not timer.is_cancelled] == []
 
 
+async def test_requests_share_the_timer_of_their_connection() -> None:
+    clients = Clients()
+    client = clients.connect(GET)
+    for _ in range(5):
+        await clients.responses()
+        clients.loop.pass_time(20)
+        client.send(GET)
+    assert [timer.is_cancelled for timer in clients.loop.timers] == [False]
+    assert client.state == "open"
+    await clients.responses()
+    clients.loop.pass_time(30)
+    assert client.state == "closing"
+
+
 async def test_a_half_sent_head_on_a_socket_is_closed() -> None:
     clients = Clients(ConnectionLimits(head_seconds=0.01))
     loop = asyncio.get_running_loop()

@@ -56,6 +56,7 @@ class Transactions:
         self._process_lock = process_lock
         self._after_commit = after_commit
         self._loop_commits = loop_commits
+        self._is_reserved = False
         self._has_moved = moved_flag()
 
     def is_open(self) -> bool:
@@ -63,23 +64,30 @@ class Transactions:
         return self._writer.connection.in_transaction
 
     def reserve(self) -> bool:
-        """Lock other processes out, if the next transaction is short and none of them writes; see `release`."""
+        """Lock other processes out, if the next transaction is short and none of them writes.
+
+        The next `commit` goes on with that lock and ends it; `release` ends it where there is none.
+        """
         try:
-            return self._loop_commits.is_short(self._writer.connection) and self._process_lock.acquire(blocking=False)
+            is_short = self._loop_commits.is_short(self._writer.connection)
+            self._is_reserved = is_short and self._process_lock.acquire(blocking=False)
         except (apsw.Error, OSError):  # whoever commits says what is wrong
             return False
+        return self._is_reserved
 
     def release(self) -> None:
         """Let other processes write."""
+        self._is_reserved = False
         self._process_lock.release()
 
-    def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], None]) -> None:
+    def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], object]) -> None:
         """Commit the writes, and finish each. If this is interrupted, nobody knows what became of the unfinished ones.
 
         `before_wait` is called before this waits: for another process, and for the disk.
         """
         try:
-            if not self._process_lock.acquire(blocking=False):
+            is_reserved, self._is_reserved = self._is_reserved, False
+            if not is_reserved and not self._process_lock.acquire(blocking=False):
                 before_wait()
                 self._process_lock.acquire()
             if not self._commit_together(batch, before_wait):
@@ -93,7 +101,7 @@ class Transactions:
         finally:
             self._process_lock.release()
 
-    def _commit_together(self, batch: Sequence[PendingWrite], before_wait: Callable[[], None]) -> bool:
+    def _commit_together(self, batch: Sequence[PendingWrite], before_wait: Callable[[], object]) -> bool:
         """Run the writes in one transaction; False if it was rolled back and they are to run one by one."""
         results: list[tuple[Any, Exception | None]] = []
         try:

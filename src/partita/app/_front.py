@@ -62,15 +62,12 @@ class Front:
                     keep_private(scope, headers)
                 await send(message)
 
+            app = self.limits.refusal(scope) or self.direct.find(scope) or self.app
             try:
-                await self._pass_on(scope, receive, send_completed)
+                await app(scope, self.limits.receiving(receive), send_completed)
             finally:
                 seconds = self.timer() - started
                 self.metrics.record(method_of(scope), route_of(scope), status, seconds, replayed=replayed)
-
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self.limits.refusal(scope) or self.direct.find(scope) or self.app
-        await app(scope, self.limits.receiving(receive), send)
 
 
 class Guarded:

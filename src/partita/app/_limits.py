@@ -11,7 +11,7 @@ from msgspec import Struct
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope
 
-from partita.http import HttpProblem, problem_response
+from partita.http import HttpProblem, problem_response, raw_header
 from partita.runtime import AllowedHosts
 
 MAX_BODY_BYTES: Final = 1_000_000
@@ -45,7 +45,7 @@ class Limits(Struct, frozen=True):
         problem = self._target_problem(scope) or self._head_problem(scope["headers"])
         if problem is not None:
             return problem_response(*problem)
-        if self._is_too_large(scope["headers"]):
+        if self._is_too_large(scope):
             return problem_response(413, "body_too_large", self._body_detail)
         return None
 
@@ -93,11 +93,13 @@ class Limits(Struct, frozen=True):
             return 431, "head_too_large", f"The headers have more than {self.header_bytes:,} bytes."
         return None
 
-    def _is_too_large(self, headers: list[tuple[bytes, bytes]]) -> bool:
+    def _is_too_large(self, scope: Scope) -> bool:
         """Whether the declared length of the body, the first where there are several, is beyond the limit."""
-        declared = next((value for name, value in headers if name == b"content-length"), b"0").decode("latin-1")
+        declared = raw_header(scope, b"content-length")
+        if declared is None:
+            return False
         # Python reads no number of thousands of digits, so one with more digits than the limit is not read.
-        digits = declared.lstrip("0")
+        digits = declared.decode("latin-1").lstrip("0")
         return digits.isdecimal() and (len(digits) > len(str(self.body_bytes)) or int(digits) > self.body_bytes)
 
 

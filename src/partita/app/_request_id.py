@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-import secrets
+from random import getrandbits
 from typing import Final
 
 from starlette.types import Scope
+
+from partita.http import raw_header
 
 _HEADER: Final = b"x-request-id"
 _WELL_FORMED: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -14,13 +16,13 @@ _WELL_FORMED: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 def new_request_id() -> str:
     """An identifier that no other request has."""
-    return secrets.token_hex(8)
+    return f"{getrandbits(64):016x}"  # it names a request and protects nothing; forks draw other numbers
 
 
 def given_request_id(scope: Scope) -> str | None:
     """The identifier that the caller has given to a request; None without a well-formed one."""
-    given: bytes = next((value for name, value in scope["headers"] if name == _HEADER), b"")
-    return given.decode() if _WELL_FORMED.fullmatch(given) else None
+    given = raw_header(scope, _HEADER)
+    return None if given is None or not _WELL_FORMED.fullmatch(given) else given.decode()
 
 
 def request_id_header(request_id: str) -> tuple[bytes, bytes]:

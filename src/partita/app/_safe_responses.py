@@ -19,6 +19,7 @@ NOT_GUESSED: Final = (b"x-content-type-options", b"nosniff")
 ONLY_HTTPS: Final = (b"strict-transport-security", b"max-age=31536000")
 WHOSE: Final = "Authorization, Cookie"
 """An ETag is a version. Two users may have the same one of different things at the same address."""
+VARIES: Final = (b"vary", WHOSE.encode())
 
 
 def keep_private(scope: Scope, headers: RawHeaders) -> None:
@@ -27,7 +28,10 @@ def keep_private(scope: Scope, headers: RawHeaders) -> None:
     if b"cache-control" not in names:
         if b"etag" in names:
             headers.append(REVALIDATED)
-            MutableHeaders(raw=headers).add_vary_header(WHOSE)
+            if b"vary" in names:
+                MutableHeaders(raw=headers).add_vary_header(WHOSE)
+            else:
+                headers.append(VARIES)
         else:
             headers.append(NOT_STORED)
     if NOT_GUESSED[0] not in names:

@@ -5,7 +5,7 @@ Without a configured provider its spans record nothing; without the package noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -32,16 +32,19 @@ class TracedRequests:
     def __init__(self, app: ASGIApp, meter: Meter, provider: TracerProvider | None = None) -> None:
         from opentelemetry import trace  # noqa: PLC0415 - an optional package
 
+        self._current_provider = trace.get_tracer_provider
+        self._unconfigured = trace.ProxyTracerProvider
         self.app = app
         self.meter = meter
         self.provider = provider
         self.tracer = trace.get_tracer("partita.http", tracer_provider=provider)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
-        if scope["type"] != "http" or not self._is_configured():
-            await self.app(scope, receive, send)
-            return
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Pass the request on; where no spans are wanted, without a coroutine in between."""
+        wants_span = scope["type"] == "http" and self._is_configured()
+        return (self._traced if wants_span else self.app)(scope, receive, send)
+
+    async def _traced(self, scope: Scope, receive: Receive, send: Send) -> None:
         from opentelemetry.propagate import extract  # noqa: PLC0415
         from opentelemetry.trace import SpanKind  # noqa: PLC0415
 
@@ -60,9 +63,7 @@ class TracedRequests:
 
     def _is_configured(self) -> bool:
         """Whether the program has said where spans go: until then they record nothing, and need not be made."""
-        from opentelemetry.trace import ProxyTracerProvider, get_tracer_provider  # noqa: PLC0415
-
-        return self.provider is not None or not isinstance(get_tracer_provider(), ProxyTracerProvider)
+        return self.provider is not None or not isinstance(self._current_provider(), self._unconfigured)
 
 
 def _describe(span: Span, scope: Scope, status: int, seen: Iterable[Consumption]) -> None:

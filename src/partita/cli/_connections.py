@@ -5,6 +5,9 @@
 
 uvicorn would wait for ever for the rest of a head or a body, and for a client to read its response. Where all
 connections are in use, the one that has waited for its client for the longest time makes room.
+
+A connection has one timer, whatever number of requests it has. Where the deadline has moved on when it expires, it is
+set again for the rest of the time.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ RESERVED_DESCRIPTORS: Final = 128
 """Of those that a process may open: for the databases, the queues, and connections that are being closed."""
 OUTAGE_SECONDS: Final = 60.0
 """Accepting that fails again within this time is the same outage."""
+_EARLY_SECONDS: Final = 0.01
+"""A loop rounds its timers, so that one may end a little before its time."""
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -100,14 +105,16 @@ class LimitedConnection(HttpToolsProtocol):
         """`on_change` is called with the number of connections whenever it changes."""
         super().__init__(**given)
         self._on_change = on_change
-        self.timeout_keep_alive = limits.idle_seconds
         self._limits = limits
         self._waiting = waiting
         self._step = Step.IDLE
         self._requests = 0
         self._waits_for: tuple[int, Step] | None = None
         self._head_bytes = 0
-        self._deadline: asyncio.TimerHandle | None = None
+        self._deadline = 0.0
+        """By when the client must have done what is waited for, by the clock of the loop."""
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ends = 0.0
         self._sending: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
@@ -124,10 +131,12 @@ class LimitedConnection(HttpToolsProtocol):
     def give_way(self) -> None:
         """Close at once, for another connection."""
         self._stop_waiting()
+        self._stop_timer()
         self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_timer()
         self._stop_timing_the_sending()
         super().connection_lost(exc)
         self._count()
@@ -166,11 +175,16 @@ class LimitedConnection(HttpToolsProtocol):
     # What the app sends
 
     def on_response_complete(self) -> None:
-        super().on_response_complete()
+        """As in uvicorn, but for its timer of idle connections, which have their deadline here."""
+        self.server_state.total_requests += 1
         if self.transport.is_closing():
             self._stop_waiting()
             self._time_the_sending()
-        elif self._step is Step.RESPONSE and self.cycle.response_complete:
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        if self._step is Step.RESPONSE and self.cycle.response_complete:
             self._step = Step.IDLE
             self._wait()
 
@@ -182,9 +196,6 @@ class LimitedConnection(HttpToolsProtocol):
         super().resume_writing()
         self._stop_timing_the_sending()
 
-    def timeout_keep_alive_handler(self) -> None:
-        self._close()
-
     # Deadlines
 
     def _wait(self) -> None:
@@ -194,7 +205,30 @@ class LimitedConnection(HttpToolsProtocol):
         self._head_bytes = 0
         if self._step is not Step.RESPONSE:
             (self._waiting.bodies if self._step is Step.BODY else self._waiting.heads)[self] = None
-            self._deadline = self.loop.call_later(self._seconds(), self._expire)
+            self._deadline = self.loop.time() + self._seconds()
+            if self._timer is None or self._timer_ends > self._deadline:
+                self._start_timer(self._seconds())
+
+    def _start_timer(self, seconds: float) -> None:
+        self._stop_timer()
+        self._timer_ends = self.loop.time() + seconds
+        self._timer = self.loop.call_later(seconds, self._look_at_deadline)
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look_at_deadline(self) -> None:
+        """The timer has ended: so has the deadline, unless it was for something that the client has done since."""
+        self._timer = None
+        if self not in self._waiting.heads and self not in self._waiting.bodies:
+            return
+        left = self._deadline - self.loop.time()
+        if left > _EARLY_SECONDS:
+            self._start_timer(left)
+        else:
+            self._expire()
 
     def _seconds(self) -> float:
         if self._step is Step.IDLE:
@@ -204,9 +238,6 @@ class LimitedConnection(HttpToolsProtocol):
     def _stop_waiting(self) -> None:
         self._waiting.heads.pop(self, None)
         self._waiting.bodies.pop(self, None)
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
 
     def _expire(self) -> None:
         is_responding = self.cycle is not None and not self.cycle.response_complete
@@ -227,6 +258,7 @@ class LimitedConnection(HttpToolsProtocol):
 
     def _close(self) -> None:
         self._stop_waiting()
+        self._stop_timer()
         self.transport.close()
         self._time_the_sending()
 

@@ -137,6 +137,7 @@ def connection_config(
         ws="none",
         backlog=BACKLOG,
         log_level="error",  # below that are the mistakes of clients, who could fill the log with them
+        access_log=False,  # it would be below, too, and yet be put together for each request
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         log_config=LOGGING_CONFIG if has_own_log else None,

@@ -3,6 +3,7 @@
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems
 from partita.http._fields import FieldPaging, Fields, Partial, PartialListing
+from partita.http._headers import raw_header
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
 from partita.http._news import NEWS_MEDIA_TYPE, LastEventId, NewsEvent, change_news, describe_news, news_response
@@ -105,6 +106,7 @@ __all__ = [
     "precondition_problems",
     "problem_response",
     "problem_schemas",
+    "raw_header",
     "refuse_key",
     "response_of",
     "run_with",

@@ -13,6 +13,7 @@ from fastapi.security.base import SecurityBase
 from typing_extensions import TypeVar
 
 from partita import AsyncSession
+from partita.http._headers import raw_header
 from partita.http._problems import HttpProblem
 from partita.http._state import state_of
 from partita.http.identity import Caller, unauthenticated
@@ -28,7 +29,8 @@ class _BearerToken(SecurityBase):
         self.scheme_name = "HTTPBearer"
 
     async def __call__(self, request: Request) -> str | None:
-        scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+        given = raw_header(request.scope, b"authorization") or b""
+        scheme, _, token = given.decode("latin-1").partition(" ")
         return (token.strip() or None) if scheme.lower() == "bearer" else None
 
 

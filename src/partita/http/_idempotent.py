@@ -32,6 +32,8 @@ R = TypeVar("R")
 
 REPLAYED: Final = "Idempotent-Replayed"
 """The header of a response that was given before."""
+_REPLAYED: Final = REPLAYED.lower().encode()
+_WITHOUT_BODY: Final = (204, 304)
 _KEY: Final = r'^("[ !#-~]{1,255}"|[!#-~]{1,255})$'
 
 IdempotencyKey = Annotated[
@@ -44,6 +46,23 @@ IdempotencyKey = Annotated[
     ),
 ]
 """The `Idempotency-Key` of a request; None without one."""
+
+
+class _Given(Response):
+    """A stored response, with the headers that Starlette would give it."""
+
+    def __init__(self, stored: StoredResponse, *, replayed: bool) -> None:
+        self.status_code = stored.status
+        self.background = None
+        self.body = stored.body.encode()
+        headers = {name.lower().encode("latin-1"): value.encode("latin-1") for name, value in stored.headers.items()}
+        if replayed:
+            headers[_REPLAYED] = b"true"
+        if stored.status not in _WITHOUT_BODY:
+            headers.setdefault(b"content-length", b"%d" % len(self.body))
+        if self.body:
+            headers.setdefault(b"content-type", b"application/json")
+        self.raw_headers = list(headers.items())
 
 
 class Once:
@@ -114,10 +133,7 @@ async def refuse_key(idempotency_key: Annotated[str | None, Header(include_in_sc
 
 def response_of(outcome: CommandOutcome[Any]) -> Response:
     """The response to a command; one that was given before says so."""
-    replayed = {REPLAYED: "true"} if outcome.replayed else {}
-    headers = {**outcome.response.headers, **replayed}
-    media_type = "application/json" if outcome.response.body else None
-    return Response(outcome.response.body, outcome.response.status, headers, media_type)
+    return _Given(outcome.response, replayed=outcome.replayed)
 
 
 def _run(plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Procedure[CommandOutcome[R]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from contextvars import ContextVar
 from itertools import chain
 from typing import Any, Final
@@ -16,10 +14,8 @@ from msgspec.structs import replace
 from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
 from partita.model import Budget
 from partita.operations import Operation, UnclaimedItems
-from partita.runtime import Pause
+from partita.runtime import Pause, warn
 from partita.store import Capacity, Request
-
-logger: Final = logging.getLogger("partita")
 
 _CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
@@ -126,6 +122,23 @@ class _Usages(dict[tuple[str, str], Usage]):
         return usage
 
 
+class Watch:
+    """A block in which a list collects what is consumed. Every request of a server has one, so it is no generator."""
+
+    __slots__ = ("_token", "_watchers")
+
+    def __init__(self, watchers: ContextVar[tuple[list[Consumption], ...]]) -> None:
+        self._watchers = watchers
+
+    def __enter__(self) -> list[Consumption]:
+        seen: list[Consumption] = []
+        self._token = self._watchers.set((*self._watchers.get(), seen))
+        return seen
+
+    def __exit__(self, *_: object) -> None:
+        self._watchers.reset(self._token)
+
+
 class Meter:
     """Counts every operation of one or several sessions. Safe for any number of threads."""
 
@@ -142,7 +155,8 @@ class Meter:
             usage.add(consumption)
             is_first_over = over and usage.over_budget == 1
         if is_first_over:
-            logger.warning(
+            warn(
+                "partita",
                 "%s consumed %s, which is more than its budget; more such runs are only counted",
                 f"{consumption.service}.{consumption.name}" if consumption.service else consumption.name,
                 consumption.consumed,
@@ -172,7 +186,8 @@ class Meter:
             is_first = usage.unclaimed == 0
             usage.unclaimed += found.count
         if is_first:
-            logger.warning(
+            warn(
+                "partita",
                 "%s met an item in %s that no declared entity claims, at %s; more are only counted",
                 name,
                 found.table,
@@ -184,15 +199,9 @@ class Meter:
         with self._lock:
             return tuple(replace(self._usage[key]) for key in sorted(self._usage))
 
-    @contextmanager
-    def watch(self) -> Iterator[list[Consumption]]:
+    def watch(self) -> Watch:
         """Collect what is consumed inside the block, by this thread or task and what it starts."""
-        seen: list[Consumption] = []
-        token = self._watchers.set((*self._watchers.get(), seen))
-        try:
-            yield seen
-        finally:
-            self._watchers.reset(token)
+        return Watch(self._watchers)
 
 
 class MeteredRun(Struct):
@@ -213,10 +222,13 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        # As most are: this is on the way of every read.
-        if type(capacity) is Capacity and not capacity.indexes and not capacity.vectors:
+        # As most are: this is on the way of every operation, and the properties of a capacity cost several calls.
+        if type(capacity) is Capacity and not capacity.vectors:
             self.read += capacity.read
             self.write += capacity.write
+            for _, read, write in capacity.indexes:
+                self.read += read
+                self.write += write
             return
         for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
             self.read += part.total_read

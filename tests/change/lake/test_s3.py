@@ -11,6 +11,7 @@ import pytest
 from tests.change.lake.conftest import KEYS, bucket_at, client_of
 from tests.change.lake.truth import assert_lake_is_true, heal, rows
 from tests.change.model import TABLE, Task, play
+from tests.page_examples import run_examples, use_local_aws
 from tests.referee import moto
 
 from partita import EmbeddedStore, Session, put
@@ -215,3 +216,11 @@ def test_a_location_knows_what_is_below_it(on_moto: S3Location) -> None:
         client.put_object(Bucket=on_moto.bucket, Key=name, Body=b"")
     assert on_moto.children() == ["a", "b"]
     assert bucket_at(on_moto.endpoint).children() == []
+
+
+def test_the_guide_to_other_engines_runs_with_a_bucket(
+    moto_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client_of(moto_url).create_bucket(Bucket="my-bucket")
+    use_local_aws(tmp_path, monkeypatch, s3=moto_url)
+    run_examples(Path("docs/guides/sql-engines.md").absolute(), tmp_path, monkeypatch)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Annotated, Final, Literal
 
 from fastapi import APIRouter, Query, Response
@@ -104,16 +104,19 @@ async def apply(
         location = {"Location": f"{root}/requests/{applied.request_id}"}
         return StoredResponse.of(RequestView.own(applied), status=202 if application.is_new else 200, headers=location)
 
-    with _opening_hours(), (batch := sender.batch) as batch_id:
-        if idempotency_key is None:
-            applied = await db.run(handlers.apply(event, caller.user_id, now, run_plan, applicant, batch_id))
-            outcome = CommandOutcome(respond(applied), result=applied)
-        else:
-            once = await _ONCE(request, db, caller, idempotency_key)
-            commit: handlers.Commit[CommandOutcome[Application]] = lambda plan: once.command(plan, respond)  # noqa: E731
-            outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant, batch_id))
-        if outcome.result is not None and outcome.result.is_new:
-            await sender.hand_over(outcome.result.request, batch)
+    try:
+        with (batch := sender.batch) as batch_id:
+            if idempotency_key is None:
+                applied = await db.run(handlers.apply(event, caller.user_id, now, run_plan, applicant, batch_id))
+                outcome = CommandOutcome(respond(applied), result=applied)
+            else:
+                once = await _ONCE(request, db, caller, idempotency_key)
+                commit: handlers.Commit[CommandOutcome[Application]] = lambda plan: once.command(plan, respond)  # noqa: E731
+                outcome = await db.run(handlers.apply(event, caller.user_id, now, commit, applicant, batch_id))
+            if outcome.result is not None and outcome.result.is_new:
+                await sender.hand_over(outcome.result.request, batch)
+    except (NotOpenYet, Closed, EventCancelled) as refused:
+        raise _outside_of_opening_hours(refused) from refused
     return response_of(outcome)
 
 
@@ -173,12 +176,8 @@ async def list_my_requests(caller: CurrentCaller, db: Db, wanted: Annotated[MyRe
     return Requests(items=tuple(map(RequestView.own, shown)), next_cursor=page.next_cursor)
 
 
-@contextmanager
-def _opening_hours() -> Iterator[None]:
+def _outside_of_opening_hours(refused: NotOpenYet | Closed | EventCancelled) -> HttpProblem:
     """The problem of a request outside of the opening hours says when these are."""
-    try:
-        yield
-    except (NotOpenYet, Closed, EventCancelled) as refused:
-        event: Event = refused.current
-        hours = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
-        raise HttpProblem(409, refused.code, refused.message, members=hours) from refused
+    event: Event = refused.current
+    hours = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
+    return HttpProblem(409, refused.code, refused.message, members=hours)

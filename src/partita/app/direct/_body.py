@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import email.message
 import json
+from collections.abc import Callable, Coroutine, Sequence
+from copy import deepcopy
+from enum import Enum
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from fastapi import HTTPException, Request
+from fastapi.dependencies.utils import request_body_to_args
 from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
+from starlette.requests import ClientDisconnect
+
+from partita.http import raw_header
+
+BodyReader: TypeAlias = Callable[[Any], tuple[dict[str, Any], list[Any]]]
+"""Gives the arguments that are in a body, and what is wrong with it."""
 
 _LENGTHS: Final = (b"content-length", b"transfer-encoding")
 _NONE: Final = [b"0"]
@@ -25,10 +36,10 @@ async def body_of(request: Request) -> Any:
     if _is_empty(request):
         return PydanticUndefined
     try:
-        content = await request.body()
+        content = await _content(request)
         if not content:
             return PydanticUndefined
-        return json.loads(content) if _is_json(request.headers.get("content-type", "")) else content
+        return json.loads(content) if _is_json(raw_header(request.scope, b"content-type")) else content
     except json.JSONDecodeError as error:
         said = {"loc": ("body", error.pos), "msg": "JSON decode error", "input": {}, "ctx": {"error": error.msg}}
         raise RequestValidationError([{"type": "json_invalid", **said}], body=error.doc) from error
@@ -38,6 +49,19 @@ async def body_of(request: Request) -> Any:
         raise HTTPException(400, "There was an error parsing the body") from error
 
 
+async def _content(request: Request) -> bytes:
+    """All bytes of the body: most come in one message, which then need not go through Starlette's stream."""
+    message = await request.receive()
+    if message["type"] != "http.request":
+        raise ClientDisconnect
+    content: bytes = message.get("body", b"")
+    if not message.get("more_body", False):
+        request._body = content  # noqa: SLF001 - as `request.body()` keeps it, for whoever asks again
+        return content
+    request._body = content + await Request(request.scope, request.receive).body()  # noqa: SLF001
+    return request._body  # noqa: SLF001
+
+
 def _is_empty(request: Request) -> bool:
     """Whether the head says that there is no body, which then need not be waited for."""
     lengths = [value for name, value in request.scope["headers"] if name in _LENGTHS]
@@ -45,8 +69,55 @@ def _is_empty(request: Request) -> bool:
 
 
 @lru_cache(maxsize=64)  # few are used, and anybody may invent more
-def _is_json(content_type: str) -> bool:
+def _is_json(content_type: bytes | None) -> bool:
     message = email.message.Message()
-    message["content-type"] = content_type
+    message["content-type"] = (content_type or b"").decode("latin-1")
     subtype = message.get_content_subtype()
     return message.get_content_maintype() == "application" and (subtype == "json" or subtype.endswith("+json"))
+
+
+def body_reader(fields: Sequence[Any], *, embeds: bool) -> BodyReader:
+    """What reads the parameters of a route or dependency from a body, as FastAPI does."""
+    if len(fields) == 1 and not embeds and not getattr(fields[0].field_info, "embed", None):
+        return _whole_reader(fields[0])
+
+    def read(body: Any) -> tuple[dict[str, Any], list[Any]]:
+        return _result_of(request_body_to_args(list(fields), body, embeds))
+
+    return read
+
+
+def _whole_reader(field: Any) -> BodyReader:
+    """Reads the one parameter that is all of the body."""
+    name, info = field.name, field.field_info
+    is_required, validates_default, default = info.is_required(), info.validate_default, field.default
+    is_shared = _is_immutable(default)
+
+    def read(body: Any) -> tuple[dict[str, Any], list[Any]]:
+        if body is PydanticUndefined:
+            if is_required:
+                return _result_of(request_body_to_args([field], body, embed_body_fields=False))
+            body = default if is_shared else deepcopy(default)
+            if not validates_default:
+                return {name: body}, []
+        value, wrong = field.validate(body, {}, loc=("body",))
+        return {name: value}, wrong
+
+    return read
+
+
+def _is_immutable(value: Any) -> bool:
+    """Whether all requests may have the same value, which none of them can change."""
+    if isinstance(value, BaseModel) and value.model_config.get("frozen"):
+        return all(map(_is_immutable, vars(value).values()))
+    return value is None or isinstance(value, str | bytes | int | float | Enum)
+
+
+def _result_of(coroutine: Coroutine[Any, Any, tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
+    """What a coroutine returns that waits for nothing: only forms are waited for."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        found: tuple[dict[str, Any], list[Any]] = stop.value
+        return found
+    raise AssertionError("A body was waited for.")

@@ -8,13 +8,13 @@ from typing import Any, Final, cast, get_type_hints
 
 from fastapi import FastAPI, Request, Response
 from fastapi.datastructures import DefaultPlaceholder
-from fastapi.exceptions import RequestValidationError, ResponseValidationError
+from fastapi.exceptions import ResponseValidationError
 from fastapi.routing import APIRoute, RouteContext
 from pydantic_core import PydanticUndefined
 from starlette.types import Receive, Scope, Send
 
 from partita.app.direct._body import body_of
-from partita.app.direct._inputs import Callee, Inputs, is_direct, takes_response
+from partita.app.direct._inputs import Calls, is_direct
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
@@ -43,17 +43,16 @@ class DirectEndpoint:
         self.field = context.response_field
         self.by_alias: bool = context.response_model_by_alias
         self.reads_body = context.body_field is not None
-        slots: dict[Any, int] = {}
-        self.callee = Callee(context.dependant, slots, embeds=context._embed_body_fields)  # noqa: SLF001 - nothing else says it
-        self.dependencies = len(slots)
-        self.takes_response = takes_response(self.callee)
+        self.calls = Calls(context.dependant, embeds=context._embed_body_fields)  # noqa: SLF001 - nothing else says it
+        self.takes_response = self.calls.takes_response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request; where something fails, as the handlers of the app say."""
         request = Request(scope, receive, send)
         try:
             head = _Headers() if self.takes_response else None
-            given = await self._run(request, head)
+            body = await body_of(request) if self.reads_body else PydanticUndefined
+            given = await self.calls.run(request, body, head)
             content = given if isinstance(given, Response) else self._encoded(given)
         except Exception as error:
             handler = _handler_of(self.app, error)
@@ -65,14 +64,6 @@ class DirectEndpoint:
             await content(scope, receive, send)
         else:
             await self._send(content, head, send)
-
-    async def _run(self, request: Request, head: Response | None) -> Any:
-        body = await body_of(request) if self.reads_body else PydanticUndefined
-        inputs = Inputs(request, body, head, self.dependencies)
-        arguments = await self.callee.arguments(inputs)
-        if arguments is None:
-            raise RequestValidationError(inputs.errors, body=None if body is PydanticUndefined else body)
-        return await self.callee.call(**arguments)
 
     def _encoded(self, given: Any) -> bytes:
         """What the endpoint gives, checked and encoded by the model that it declares."""

@@ -1,4 +1,8 @@
-"""What a route is called with: dependencies and parameters, in FastAPI's order, from a tree that is made once."""
+"""What a route is called with: dependencies and parameters, in FastAPI's order, from a list that is made once.
+
+FastAPI's dependencies are a tree. Here each of them is one call of a list, behind all that it depends on; the route
+itself is the last. So a request walks no tree, and waits for nothing but the functions themselves.
+"""
 
 from __future__ import annotations
 
@@ -9,102 +13,111 @@ from typing import Any, Final
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.dependencies.models import Dependant
-from fastapi.dependencies.utils import request_body_to_args
+from fastapi.exceptions import RequestValidationError
 from fastapi.params import Form
+from pydantic_core import PydanticUndefined
 
+from partita.app.direct._body import body_reader
 from partita.app.direct._parameters import readers_of
 
-_UNSOLVED: Final = object()
 _REFUSED: Final = object()
 """The parameters of the dependency are wrong, so that it was not called."""
 
 
-class Inputs:
-    """What is known of one request: the request, its body, and the dependencies that are solved so far."""
+class Call:
+    """One call: of a dependency, or of the route."""
 
-    __slots__ = ("body", "errors", "request", "response", "solved")
+    __slots__ = ("body", "call", "from_calls", "is_coroutine", "readers", "request", "response")
 
-    def __init__(self, request: Request, body: Any, response: Response | None, dependencies: int) -> None:
-        self.request = request
-        self.body = body
-        self.response = response
-        self.errors: list[Any] = []
-        self.solved: list[Any] = [_UNSOLVED] * dependencies
-
-
-class Callee:
-    """A route, or a dependency of one: what it takes."""
-
-    __slots__ = (
-        "body",
-        "call",
-        "children",
-        "embeds",
-        "is_cached",
-        "is_coroutine",
-        "name",
-        "readers",
-        "request",
-        "response",
-        "slot",
-    )
-
-    def __init__(self, dependant: Dependant, slots: dict[Any, int], *, embeds: bool) -> None:
+    def __init__(self, dependant: Dependant, from_calls: tuple[tuple[str | None, int], ...], *, embeds: bool) -> None:
+        """Describe the call; `from_calls` are the results of earlier ones that it depends on, by their numbers."""
         assert dependant.call is not None  # noqa: S101 - every dependency and every route has one
         self.call: Callable[..., Any] = dependant.call
         self.is_coroutine = _is_coroutine(self.call)
-        self.name = dependant.name
-        self.is_cached = dependant.use_cache
-        self.slot = slots.setdefault(_identity(dependant), len(slots))
-        self.children = tuple(Callee(child, slots, embeds=embeds) for child in dependant.dependencies)
+        self.from_calls = from_calls
         self.readers = readers_of(dependant)
-        self.body = dependant.body_params
-        self.embeds = embeds
+        self.body = body_reader(dependant.body_params, embeds=embeds) if dependant.body_params else None
         self.request = dependant.request_param_name or dependant.http_connection_param_name
         self.response = dependant.response_param_name
 
-    async def arguments(self, inputs: Inputs) -> dict[str, Any] | None:
-        """The arguments of the call; None where something of the request is wrong, and the errors say what."""
-        arguments: dict[str, Any] = {}
-        refused = False
-        for child in self.children:
-            solved = inputs.solved[child.slot]
-            if solved is _UNSOLVED or not child.is_cached:
-                solved = inputs.solved[child.slot] = await child.solve(inputs)
-            if solved is _REFUSED:
-                refused = True
-            elif child.name is not None:
-                arguments[child.name] = solved
-        errors = inputs.errors
-        before = len(errors)
-        for read in self.readers:
-            values, wrong = read(inputs.request)
-            arguments.update(values)
-            errors.extend(wrong)
-        if self.body:
-            values, wrong = await request_body_to_args(self.body, inputs.body, self.embeds)
-            arguments.update(values)
-            errors.extend(wrong)
-        if refused or len(errors) > before:
-            return None
-        if self.request is not None:
-            arguments[self.request] = inputs.request
-        if self.response is not None:
-            arguments[self.response] = inputs.response
-        return arguments
 
-    async def solve(self, inputs: Inputs) -> Any:
-        """What the dependency gives."""
-        arguments = await self.arguments(inputs)
-        if arguments is None:
-            return _REFUSED
-        if self.is_coroutine:
-            return await self.call(**arguments)
-        return await run_in_threadpool(self.call, **arguments)
+class Calls:
+    """All calls of a route, in FastAPI's order."""
+
+    def __init__(self, dependant: Dependant, *, embeds: bool) -> None:
+        self._calls: list[Call] = []
+        self._known: dict[Any, int] = {}
+        self._add(dependant, embeds=embeds)
+
+    def _add(self, dependant: Dependant, *, embeds: bool) -> int:
+        """Add what a route or dependency needs, and then itself; gives its number."""
+        needed = [(child.name, self._number_of(child, embeds=embeds)) for child in dependant.dependencies]
+        self._calls.append(Call(dependant, tuple(needed), embeds=embeds))
+        number = len(self._calls) - 1
+        self._known.setdefault(_identity(dependant), number)
+        return number
+
+    def _number_of(self, dependant: Dependant, *, embeds: bool) -> int:
+        known = self._known.get(_identity(dependant)) if dependant.use_cache else None
+        return self._add(dependant, embeds=embeds) if known is None else known
+
+    @property
+    def takes_response(self) -> bool:
+        """Whether the route, or something that it depends on, sets headers or the status of the response."""
+        return any(each.response is not None for each in self._calls)
+
+    async def run(self, request: Request, body: Any, response: Response | None) -> Any:
+        """What the route gives.
+
+        Raises:
+            RequestValidationError: something of the request is wrong; the route was not called.
+        """
+        results: list[Any] = []
+        errors: list[Any] = []
+        for each in self._calls:
+            arguments = _arguments(each, results, errors, request, body)
+            if arguments is None:
+                results.append(_REFUSED)
+                continue
+            if each.response is not None:
+                arguments[each.response] = response
+            if each.is_coroutine:
+                results.append(await each.call(**arguments))
+            else:
+                results.append(await run_in_threadpool(each.call, **arguments))
+        if results[-1] is _REFUSED:
+            raise RequestValidationError(errors, body=None if body is PydanticUndefined else body)
+        return results[-1]
+
+
+def _arguments(call: Call, results: list[Any], errors: list[Any], request: Request, body: Any) -> dict[str, Any] | None:
+    """The arguments of a call; None where something of the request is wrong, and the errors say what."""
+    arguments: dict[str, Any] = {}
+    is_refused = False
+    for name, number in call.from_calls:
+        result = results[number]
+        if result is _REFUSED:
+            is_refused = True
+        elif name is not None:
+            arguments[name] = result
+    before = len(errors)
+    for read in call.readers:
+        values, wrong = read(request)
+        arguments.update(values)
+        errors.extend(wrong)
+    if call.body is not None:
+        values, wrong = call.body(body)
+        arguments.update(values)
+        errors.extend(wrong)
+    if is_refused or len(errors) > before:
+        return None
+    if call.request is not None:
+        arguments[call.request] = request
+    return arguments
 
 
 def is_direct(dependant: Dependant) -> bool:
-    """Whether a `Callee` can be made of a route or dependency, and of all that it depends on."""
+    """Whether a `Call` can be made of a route or dependency, and of all that it depends on."""
     return (
         dependant.call is not None
         and not _is_generator(dependant.call)
@@ -114,11 +127,6 @@ def is_direct(dependant: Dependant) -> bool:
         and not any(isinstance(field.field_info, Form) for field in dependant.body_params)
         and all(map(is_direct, dependant.dependencies))
     )
-
-
-def takes_response(callee: Callee) -> bool:
-    """Whether a route, or something that it depends on, sets headers or the status of the response."""
-    return callee.response is not None or any(map(takes_response, callee.children))
 
 
 def _is_coroutine(call: Callable[..., Any]) -> bool:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
@@ -15,8 +14,8 @@ from partita.http._problems import HttpProblem
 MAX_USER_ID: Final = 128
 MAX_TOKEN_LENGTH: Final = 16_384
 """What is longer is not read."""
-_MALFORMED: Final = (ValueError, TypeError, OverflowError, RecursionError)
-"""What Python raises for numbers that are none, and for brackets that are nested too deeply."""
+TOKEN_ERRORS: Final = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
+"""What can be wrong with a token; Python's are for numbers that are none, and for brackets nested too deeply."""
 
 
 class Role(StrEnum):
@@ -84,21 +83,13 @@ def check_user_id(user_id: object) -> None:
         raise ValueError("A user id has whole characters: a lone surrogate is half of one.") from None
 
 
-@contextmanager
-def refusing_tokens(hint: str) -> Iterator[None]:
-    """Refuse a token for which the block raises an error, and say no more of it than whether it expired or was revoked.
-
-    Raises:
-        HttpProblem: 401.
-    """
-    try:
-        yield
-    except jwt.ExpiredSignatureError:
-        raise unauthenticated("The token has expired.", hint) from None
-    except TokenRevoked:
-        raise unauthenticated("The token was revoked.", hint) from None
-    except (jwt.PyJWTError, *_MALFORMED):
-        raise unauthenticated("The token is not valid.", hint) from None
+def token_problem(error: Exception, hint: str) -> HttpProblem:
+    """The problem of a token for which one of `TOKEN_ERRORS` was raised. It says whether it expired or was revoked."""
+    if isinstance(error, jwt.ExpiredSignatureError):
+        return unauthenticated("The token has expired.", hint)
+    if isinstance(error, TokenRevoked):
+        return unauthenticated("The token was revoked.", hint)
+    return unauthenticated("The token is not valid.", hint)
 
 
 def unauthenticated(detail: str, hint: str) -> HttpProblem:

@@ -15,12 +15,13 @@ import jwt
 
 from partita.http.identity._caller import (
     MAX_TOKEN_LENGTH,
+    TOKEN_ERRORS,
     Caller,
     Role,
     TokenRevoked,
     caller_of,
     check_user_id,
-    refusing_tokens,
+    token_problem,
 )
 from partita.http.identity._own_tokens import own_claims
 from partita.http.identity._token_policy import TokenKey, TokenPolicy
@@ -32,6 +33,7 @@ LIFETIME: Final = {Role.USER: timedelta(days=30), Role.OPERATOR: timedelta(days=
 """How long a token is valid unless said otherwise."""
 MAX_LIFETIME: Final = {Role.USER: timedelta(days=365), Role.OPERATOR: timedelta(days=30)}
 """No token is valid for longer, however it was made."""
+_MAX_SECONDS: Final[Mapping[str, float]] = {role.value: most.total_seconds() for role, most in MAX_LIFETIME.items()}
 
 
 class Identity:
@@ -80,12 +82,14 @@ class Identity:
         Raises:
             HttpProblem: 401, the token is not ours, was altered or revoked, or has expired.
         """
-        with refusing_tokens(self.hint):
+        try:
             policy = self._policy()
             claims = self._verified(token, policy)
             if policy.is_revoked(claims["jti"], claims["sub"], claims["iat"]):
                 raise TokenRevoked
             return caller_of(claims)
+        except TOKEN_ERRORS as error:
+            raise token_problem(error, self.hint) from None
 
     def known(self, token: str) -> Caller:
         """The same: nobody has to be asked."""
@@ -97,8 +101,10 @@ class Identity:
         Raises:
             HttpProblem: 401, the token is not ours, was altered, or has expired.
         """
-        with refusing_tokens(self.hint):
+        try:
             return self._verified(token, self._policy())
+        except TOKEN_ERRORS as error:
+            raise token_problem(error, self.hint) from None
 
     def _verified(self, token: str, policy: TokenPolicy) -> Mapping[str, Any]:
         claims = self._tokens.claims(token, policy)
@@ -152,5 +158,5 @@ def _check_times(claims: Mapping[str, Any], now: int) -> None:
         raise jwt.ExpiredSignatureError
     if issued > now + 1:  # one may be issued for the next second, see `token`
         raise jwt.ImmatureSignatureError
-    if expires - issued > MAX_LIFETIME[Role(claims.get("role", Role.USER))].total_seconds():
+    if expires - issued > _MAX_SECONDS.get(claims.get("role", Role.USER.value), 0.0):
         raise jwt.InvalidTokenError

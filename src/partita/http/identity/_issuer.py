@@ -8,7 +8,7 @@ from typing import Any, Final
 import jwt
 
 from partita.errors import OperationError
-from partita.http.identity._caller import MAX_TOKEN_LENGTH, Caller, caller_of, refusing_tokens
+from partita.http.identity._caller import MAX_TOKEN_LENGTH, TOKEN_ERRORS, Caller, caller_of, token_problem
 from partita.http.identity._published_keys import PublishedKeys, checked_address
 from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock
@@ -58,14 +58,19 @@ class Issuer:
         Raises:
             HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
         """
-        with refusing_tokens(self.hint):
-            key_id = self._key_id(token)
-            key = self._keys.key(key_id)
-            claims = self._decoded(token, key, verify_signature=True)["payload"]
-            keys = self._keys.fresh()
-            if keys is not None and keys.keys.get(key_id) is key:
-                self._tokens.remember(token, keys, claims)
-            return caller_of(claims)
+        try:
+            return self._verified(token)
+        except TOKEN_ERRORS as error:
+            raise token_problem(error, self.hint) from None
+
+    def _verified(self, token: str) -> Caller:
+        key_id = self._key_id(token)
+        key = self._keys.key(key_id)
+        claims = self._decoded(token, key, verify_signature=True)["payload"]
+        keys = self._keys.fresh()
+        if keys is not None and keys.keys.get(key_id) is key:
+            self._tokens.remember(token, keys, claims)
+        return caller_of(claims)
 
     def _key_id(self, token: str) -> str:
         """The name of the key that must have signed a token, if all that it says is right.

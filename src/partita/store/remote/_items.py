@@ -14,6 +14,7 @@ from partita.store import _requests as rq
 from partita.store import _vector_requests as vrq
 from partita.store._dynamodb_json import Json, api_call
 from partita.store.remote import _responses as wire
+from partita.store.remote._pages import PageDecoder
 from partita.values import Item, equal
 
 T = TypeVar("T")
@@ -62,7 +63,6 @@ def _decoder(shape: type[T]) -> Callable[[Any], T]:
 
 _decode_get: Final = _decoder(wire.GetItemOutput)
 _decode_write: Final = _decoder(wire.WriteItemOutput)
-_decode_page: Final = _decoder(wire.PageOutput)
 _decode_search: Final = _decoder(wire.SearchVectorsOutput)
 _decode_batch_get: Final = _decoder(wire.BatchGetItemOutput)
 _decode_batch_write: Final = _decoder(wire.BatchWriteItemOutput)
@@ -84,11 +84,11 @@ def write_item(client: ApiClient, request: rq.PutItem | rq.UpdateItem | rq.Delet
     return rq.WriteResponse(wire.plain(output.attributes) if output.attributes else None, capacity)
 
 
-def read_page(client: ApiClient, request: rq.QueryTable | rq.ScanTable) -> Calls[rq.PageResponse]:
+def read_page(client: ApiClient, request: rq.QueryTable | rq.ScanTable, pages: PageDecoder) -> Calls[rq.PageResponse]:
     """Read one page of a query or scan."""
-    output = _decode_page((yield from client.send(call_for(request))))
+    output, items = pages.decode(request, (yield from client.send(call_for(request))))
     return rq.PageResponse(
-        items=[wire.plain(item) for item in output.items],
+        items=items,
         count=output.count,
         scanned=output.scanned_count,
         last_key=wire.optional_item(output.last_evaluated_key),

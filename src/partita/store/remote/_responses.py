@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
@@ -10,7 +10,11 @@ from partita.store._dynamodb_json import plain_number
 from partita.store._requests import Capacity
 from partita.values import MAX_DIGITS, Item
 
+ItemForm = TypeVar("ItemForm")
+
 Direction: TypeAlias = Literal["read", "write"]
+
+NonEmptyTexts: TypeAlias = Annotated[frozenset[str], Meta(min_length=1)]
 
 
 class TaggedValue(Struct, gc=False):
@@ -20,7 +24,7 @@ class TaggedValue(Struct, gc=False):
     N: str | UnsetType = UNSET
     BOOL: bool | UnsetType = UNSET
     M: dict[str, TaggedValue] | UnsetType = UNSET
-    SS: Annotated[frozenset[str], Meta(min_length=1)] | UnsetType = UNSET
+    SS: NonEmptyTexts | UnsetType = UNSET
     L: list[TaggedValue] | UnsetType = UNSET
     NULL: bool | UnsetType = UNSET
     NS: Annotated[list[str], Meta(min_length=1)] | UnsetType = UNSET
@@ -70,12 +74,12 @@ class WriteItemOutput(Struct, frozen=True, rename="pascal"):
     consumed_capacity: ConsumedCapacity | None = None
 
 
-class PageOutput(Struct, frozen=True, rename="pascal"):
-    """Of Query and Scan."""
+class PageOutput(Struct, Generic[ItemForm], frozen=True, rename="pascal"):
+    """Of Query and Scan, with items of one form."""
 
     count: int
     scanned_count: int
-    items: list[TaggedItem] = []
+    items: list[ItemForm] = []
     last_evaluated_key: TaggedItem | None = None
     consumed_capacity: ConsumedCapacity | None = None
 
@@ -169,11 +173,12 @@ def plain(item: TaggedItem) -> Item:
         elif (texts := tagged.SS) is not UNSET:
             result[name] = texts
         else:
-            result[name] = _value(tagged)
+            result[name] = plain_value(tagged)
     return result
 
 
-def _value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
+def plain_value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
+    """A value without its type tag."""
     if (text := tagged.S) is not UNSET:
         return text
     if (members := tagged.M) is not UNSET:
@@ -183,7 +188,7 @@ def _value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each typ
     if (digits := tagged.N) is not UNSET:
         return plain_number(digits)
     if (elements := tagged.L) is not UNSET:
-        return [_value(element) for element in elements]
+        return [plain_value(element) for element in elements]
     if tagged.BOOL is not UNSET:
         return tagged.BOOL
     if tagged.NS is not UNSET:

@@ -28,6 +28,7 @@ from partita.store import _points
 from partita.store import _requests as rq
 from partita.store import _vector_requests as vrq
 from partita.store.remote import _bulk, _items, _recovery, _streams, _tables
+from partita.store.remote._pages import PageDecoder
 from partita.store.remote._streams import Iterators
 
 R = TypeVar("R")
@@ -39,8 +40,6 @@ HANDLERS: Final[Mapping[type, Handler]] = {
     rq.PutItem: _items.write_item,
     rq.UpdateItem: _items.write_item,
     rq.DeleteItem: _items.write_item,
-    rq.QueryTable: _items.read_page,
-    rq.ScanTable: _items.read_page,
     vrq.SearchVectors: _items.search_vectors,
     rq.BatchGetItem: _items.batch_get,
     rq.BatchWriteItem: _items.batch_write,
@@ -119,7 +118,7 @@ class RemoteStore:
         source = source_of(credentials, profile, outside.clock, is_local=is_local(endpoint))
         self._runner = Runner(transport or HttpTransport(limits), source, outside.sleep)
         self._client = ApiClient(endpoints, source, outside.clock, outside.random, limits.tries)
-        self._handlers = _handlers(outside.tokens, Iterators())
+        self._handlers = _handlers(outside.tokens, Iterators(), PageDecoder())
 
     def __repr__(self) -> str:
         return f"RemoteStore({self.endpoint!r})"
@@ -155,9 +154,11 @@ class RemoteStore:
         self.close()
 
 
-def _handlers(tokens: Callable[[], str], iterators: Iterators) -> Mapping[type, Handler]:
+def _handlers(tokens: Callable[[], str], iterators: Iterators, pages: PageDecoder) -> Mapping[type, Handler]:
     return {
         **HANDLERS,
+        rq.QueryTable: lambda client, request: _items.read_page(client, request, pages),
+        rq.ScanTable: lambda client, request: _items.read_page(client, request, pages),
         rq.TransactWriteItems: lambda client, request: _items.transact_write(client, request, tokens),
         rq.DescribeStream: lambda client, request: _streams.describe_stream(client, request, iterators),
         rq.ReadStream: lambda client, request: _streams.read_stream(client, request, iterators),
