@@ -10,7 +10,6 @@ from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from types import ModuleType
 
 MODULES = (
     "partita",
@@ -117,23 +116,28 @@ def first_line(name: str, thing: object) -> str:
     return (documentation or "").partition("\n")[0]
 
 
-def _names_in(module: ModuleType, name: str, thing: object) -> list[str]:
-    """What a module calls a thing: by the name, or where it is no plain value, by another."""
-    if not module.__name__.startswith("partita."):
-        return []
-    if vars(module).get(name) is thing:
-        return [name]
-    plain = isinstance(thing, str | bytes | int | float | tuple | None)
-    return [] if plain else [each for each, value in vars(module).items() if value is thing]
-
-
 def _below_assignment(name: str, thing: object) -> str | None:
     """The text under the line that gives the thing its name, as an alias of a type has it."""
-    for module in list(sys.modules.values()):
-        for each in _names_in(module, name, thing):
-            if text := _texts(module.__name__).get(each):
-                return text
+    plain = isinstance(thing, str | bytes | int | float | tuple | None)
+    for module_name, each in _places().get(id(thing), ()):
+        if (each == name or not plain) and (text := _texts(module_name).get(each)):
+            return text
     return None
+
+
+@cache
+def _places() -> dict[int, list[tuple[str, str]]]:
+    """The modules and names that each thing has in the library, by the identity of the thing."""
+    for module_name in MODULES:
+        if module_name not in READ:
+            module = import_module(module_name)
+            for name in getattr(module, "__all__", ()):  # some load a name when it is first asked for
+                getattr(module, name)
+    found: dict[int, list[tuple[str, str]]] = {}
+    for module_name in [each for each in sys.modules if each.startswith("partita.")]:
+        for name, value in vars(sys.modules[module_name]).items():
+            found.setdefault(id(value), []).append((module_name, name))
+    return found
 
 
 @cache

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,23 @@ def modules() -> Iterator[tuple[str, Path]]:
 MODULES = dict(modules())
 
 
-def imports(code: str) -> Iterator[str]:
-    """The full names of what a text of Python imports: modules, and names that may be modules."""
-    for node in ast.walk(ast.parse(code)):
+IMPORTS_AND_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@cache
+def statements(path: Path) -> list[ast.AST]:
+    """The imports and functions of a module, wherever they are in it: read once for all tests."""
+    return found_in(path.read_text(encoding="utf-8"))
+
+
+def found_in(code: str) -> list[ast.AST]:
+    """The imports and functions of a text of Python."""
+    return [node for node in ast.walk(ast.parse(code)) if isinstance(node, IMPORTS_AND_DEFINITIONS)]
+
+
+def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The full names of what is imported: modules, and names that may be modules."""
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -42,11 +57,11 @@ def private_owner(name: str) -> str | None:
     return ".".join(parts[: private[-1]]) if private else None
 
 
-def trespasses(importer: str, code: str) -> list[str]:
+def trespasses(importer: str, nodes: Iterable[ast.AST]) -> list[str]:
     """The private names of other packages that a module imports."""
     return [
         f"{importer or 'outside'} imports {name}"
-        for name in imports(code)
+        for name in imports(nodes)
         if name.partition(".")[0] in ("partita", "partita_services")
         and (owner := private_owner(name)) is not None
         and not f"{importer}.".startswith(f"{owner}.")
@@ -76,23 +91,22 @@ def outsiders() -> Iterator[tuple[str, str]]:
     ],
 )
 def test_a_private_import_is_recognised(importer: str, code: str, found: int) -> None:
-    assert len(trespasses(importer, code)) == found
+    assert len(trespasses(importer, found_in(code))) == found
 
 
 def test_private_modules_are_imported_only_inside_their_package() -> None:
-    found = [each for name, path in MODULES.items() for each in trespasses(name, path.read_text(encoding="utf-8"))]
-    assert found == []
+    assert [each for name, path in MODULES.items() for each in trespasses(name, statements(path))] == []
 
 
 def test_programs_and_documentation_use_public_names_alone() -> None:
-    assert [f"{name}: {each}" for name, code in outsiders() for each in trespasses("", code)] == []
+    assert [f"{name}: {each}" for name, code in outsiders() for each in trespasses("", found_in(code))] == []
 
 
 def test_a_package_imports_nothing_that_its_surface_does_not_name() -> None:
     """What one package takes from another is in the other's `__all__`."""
     unnamed = []
     for importer, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(path):
             if not isinstance(node, ast.ImportFrom) or node.module not in MODULES or node.module == importer:
                 continue
             if MODULES[node.module].name != "__init__.py" or f"{importer}.".startswith(f"{node.module}."):
@@ -118,16 +132,17 @@ def test_services_take_only_names_that_the_reference_lists() -> None:
         name
         for importer, path in MODULES.items()
         if importer.startswith("partita_services")
-        for name in imports(path.read_text(encoding="utf-8"))
+        for name in imports(statements(path))
         if name.startswith("partita.") and name not in MODULES
     }
     assert sorted(taken - listed) == []
 
 
+@cache
 def names_of(path: Path) -> set[str]:
     """What a package says is public; one that loads its names late says it in a file beside it."""
-    late = [file for name in ("_public.py", "__init__.pyi") if (file := path.with_name(name)).exists()]
-    tree = ast.parse((late[0] if late else path).read_text(encoding="utf-8"))
+    late = path.with_name("__init__.pyi")
+    tree = ast.parse((late if late.exists() else path).read_text(encoding="utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             return set(ast.literal_eval(node.value))
@@ -137,6 +152,7 @@ def names_of(path: Path) -> set[str]:
 def test_the_library_has_few_modules_of_its_own() -> None:
     assert sorted(path.name for path in (ROOT / "src" / "partita").glob("*.py")) == [
         "__init__.py",
+        "_late.py",
         "service.py",
     ]
 
@@ -155,7 +171,7 @@ def test_no_function_is_longer_than_60_lines() -> None:
     lengths = {
         f"{name}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
         for name, path in MODULES.items()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in statements(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None
     }
     assert {name: length for name, length in lengths.items() if length > 60} == {}

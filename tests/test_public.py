@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import subprocess
 import sys
@@ -16,6 +17,8 @@ import partita
 SOURCE = Path(partita.__file__).parent
 # By their files: to walk through packages imports them, and that of CDK starts a Node in every worker.
 FOUND = {".".join(("partita", *file.parent.relative_to(SOURCE).parts)) for file in SOURCE.rglob("__init__.py")}
+LATE = sorted(".".join(("partita", *file.parent.relative_to(SOURCE).parts)) for file in SOURCE.rglob("__init__.pyi"))
+"""The packages whose names are loaded when they are asked for."""
 MODULES = sorted(
     name
     for name in FOUND
@@ -43,11 +46,12 @@ def create_task(task: Task) -> Put[Task]:
     return insert(task)
 """
 UNNEEDED = {
-    *("apsw", "asyncio", "botocore", "click", "cryptography", "deltalake", "fastapi", "httptools", "jwt", "logging"),
-    *("multiprocessing", "pyarrow", "sqlite3", "ssl", "starlette", "uvicorn", "uvloop"),
+    *("apsw", "asyncio", "botocore", "click", "cryptography", "deltalake", "fastapi", "httptools", "httpx", "jwt"),
+    *("logging", "multiprocessing", "pyarrow", "rich", "sqlite3", "ssl", "starlette", "uvicorn", "uvloop"),
     *("partita._aws", "partita._sqlite", "partita.change", "partita.cli", "partita.cost", "partita.encryption"),
     *("partita.http", "partita.queue", "partita.recipes", "partita.service", "partita.session"),
     *("partita.store.embedded", "partita.store.remote", "partita.transfer", "partita.wire"),
+    *("partita.expressions._parse", "partita.operations._search", "partita.patterns._searches", "partita.store._open"),
 }
 """What declaring a model has no use for."""
 
@@ -69,13 +73,15 @@ def test_a_misspelt_name_is_an_import_error() -> None:
         exec("from partita import Sesion")  # noqa: S102 - the type checkers would see it otherwise
 
 
-def test_type_checkers_read_the_names_that_are_loaded() -> None:
-    tree = ast.parse((SOURCE / "__init__.pyi").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("package", LATE)
+def test_type_checkers_read_the_names_that_are_loaded(package: str) -> None:
+    folder = SOURCE.joinpath(*package.split(".")[1:])
+    tree = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
     imported = {
         node.module: {alias.name for alias in node.names} for node in tree.body if isinstance(node, ast.ImportFrom)
     }
-    loaded = importlib.import_module("partita")
-    assert imported == {module: set(names) for module, names in loaded._NAMES.items()}
+    loaded = importlib.import_module(package)
+    assert imported == {f"{package}.{module}": set(names) for module, names in loaded._NAMES.items()}
     assert names_in(tree) == loaded.__all__
 
 
@@ -89,24 +95,55 @@ def test_a_model_loads_no_more_than_it_needs() -> None:
     found = set(loaded_by(MODEL))
     assert {name for name in found if name.startswith("partita.")} >= {"partita.model", "partita.patterns"}
     assert found & UNNEEDED == set()
+    assert len(own(found)) <= 76, sorted(own(found))
 
 
 def test_a_session_on_a_file_loads_no_event_loop() -> None:
     """What few programs need, and what takes long to load, waits for whoever needs it."""
     found = set(loaded_by("from partita import EmbeddedStore, Entity, Session"))
     assert found >= {"apsw", "partita.session", "partita.store.embedded"}
-    assert found & {"asyncio", "concurrent", "json", "numpy", "shutil", "ssl", "subprocess", "tempfile"} == set()
+    assert (
+        found & {"asyncio", "concurrent", "json", "logging", "numpy", "shutil", "ssl", "subprocess", "tempfile"}
+        == set()
+    )
+    assert len(own(found)) <= 150, sorted(own(found))
 
 
 def test_the_package_alone_loads_nothing() -> None:
-    assert loaded_by("import partita") == ["partita"]
+    assert loaded_by("import partita") == ["partita", "partita._late"]
+
+
+def test_loading_a_name_does_not_look_for_garbage() -> None:
+    """Whoever has switched the search off finds it off afterwards, and whoever has not finds it on."""
+    code = (
+        "import gc, partita; found = []; gc.callbacks.append(lambda when, _: found.append(when)); {}; partita.Entity; "
+    )
+    assert says(code.format("pass") + "print(len(found), gc.isenabled())") == "0 True"
+    assert says(code.format("gc.disable()") + "print(len(found), gc.isenabled())") == "0 False"
+
+
+def test_a_name_that_cannot_be_loaded_leaves_the_search_for_garbage_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "partita.store._open", None)
+    monkeypatch.delitem(vars(importlib.import_module("partita.store")), "open_store", raising=False)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("partita.store").open_store  # noqa: B018 - it is looked for
+    assert gc.isenabled()
+
+
+def own(modules: set[str]) -> set[str]:
+    """Each module has to be found, read and run, which is most of what our part of a start takes."""
+    return {name for name in modules if name.partition(".")[0] == "partita"}
 
 
 def loaded_by(code: str) -> list[str]:
     """The modules that a program has loaded when it ends, of those that Python does not load by itself."""
-    program = f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
-    command = [sys.executable, "-I", "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return says(f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))").split()
+
+
+def says(code: str) -> str:
+    """What a program prints, in a process that has loaded nothing."""
+    command = [sys.executable, "-I", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def test_every_public_name_is_listed(module: ModuleType) -> None:

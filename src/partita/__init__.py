@@ -4,13 +4,12 @@ A public name is loaded when it is asked for, and with it what it needs: declari
 session. Type checkers read the same names in `__init__.pyi`.
 """
 
+from partita._late import late_names
+
 _NAMES = {
-    "partita.cost": (
-        "Explanation",
-        "explain",
-    ),
-    "partita.expressions": ("Condition",),
-    "partita.model": (
+    "cost": ("Explanation", "explain"),
+    "expressions": ("Condition",),
+    "model": (
         "REGISTRY",
         "Budget",
         "Change",
@@ -42,7 +41,7 @@ _NAMES = {
         "f",
         "not_",
     ),
-    "partita.operations": (
+    "operations": (
         "Action",
         "BatchGet",
         "BatchWrite",
@@ -83,45 +82,10 @@ _NAMES = {
         "update",
         "upsert",
     ),
-    "partita.patterns": (
-        "Pattern",
-        "collect",
-        "count",
-        "get",
-        "pattern",
-        "query",
-        "search",
-    ),
-    "partita.runtime": (
-        "Ulids",
-        "new_ulid",
-    ),
-    "partita.session": (
-        "AsyncItemStream",
-        "AsyncSession",
-        "Consumption",
-        "ItemStream",
-        "Meter",
-        "Session",
-        "Usage",
-    ),
-    "partita.store": ("TableNames",),
-    "partita.store.embedded": ("EmbeddedStore",),
+    "patterns": ("Pattern", "collect", "count", "get", "pattern", "query", "search"),
+    "runtime": ("Ulids", "new_ulid"),
+    "session": ("AsyncItemStream", "AsyncSession", "Consumption", "ItemStream", "Meter", "Session", "Usage"),
+    "store": ("TableNames",),
+    "store.embedded": ("EmbeddedStore",),
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
-
-# pyright: reportUnsupportedDunderAll=false
-__all__ = sorted(_MODULES, key=lambda name: (not name.isupper(), name))  # noqa: PLE0605 - it is a list
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'partita' has no attribute {name!r}")
-    from importlib import import_module
-
-    loaded = globals()[name] = getattr(import_module(_MODULES[name]), name)
-    return loaded
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *_MODULES]
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

@@ -1,10 +1,5 @@
-from partita.cost import (
-    Explanation,
-    explain,
-)
-from partita.expressions import (
-    Condition,
-)
+from partita.cost import Explanation, explain
+from partita.expressions import Condition
 from partita.model import (
     REGISTRY,
     Budget,
@@ -78,34 +73,11 @@ from partita.operations import (
     update,
     upsert,
 )
-from partita.patterns import (
-    Pattern,
-    collect,
-    count,
-    get,
-    pattern,
-    query,
-    search,
-)
-from partita.runtime import (
-    Ulids,
-    new_ulid,
-)
-from partita.session import (
-    AsyncItemStream,
-    AsyncSession,
-    Consumption,
-    ItemStream,
-    Meter,
-    Session,
-    Usage,
-)
-from partita.store import (
-    TableNames,
-)
-from partita.store.embedded import (
-    EmbeddedStore,
-)
+from partita.patterns import Pattern, collect, count, get, pattern, query, search
+from partita.runtime import Ulids, new_ulid
+from partita.session import AsyncItemStream, AsyncSession, Consumption, ItemStream, Meter, Session, Usage
+from partita.store import TableNames
+from partita.store.embedded import EmbeddedStore
 
 __all__ = [
     "REGISTRY",

@@ -165,6 +165,9 @@ class Service(Struct, Generic[R], frozen=True):
     """How many requests each caller may send; any number unless said otherwise."""
     personal: PersonalData | None = None
     """What it keeps of each user, and how that is erased: `partita personal`, and lakes that follow its tables."""
+    preload: tuple[str, ...] = ()
+    """Modules that its resources, apps, projection and worker load when they are opened. The processes of a server
+    share the memory of those that are named here. Loading them must not start a thread."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:

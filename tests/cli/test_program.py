@@ -32,7 +32,7 @@ def test_the_help_loads_no_command_and_no_service() -> None:
     command = [sys.executable, "-I", "-c", LOADED, "--help"]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == help_text()
-    assert result.stderr.split() == ["partita", "partita.cli", "partita.cli._program"]
+    assert result.stderr.split() == ["partita", "partita._late", "partita.cli", "partita.cli._program"]
 
 
 @pytest.mark.parametrize("option", ["--help", "-h"])

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 
 from partita import AsyncSession, EmbeddedStore, Registry, Session, Table
 from partita.app import build_app
-from partita.cli import DataFolder
-from partita.cli.serving import _worker
+from partita.cli import DataFolder, _vanished
 from partita.errors import StoreMoved
 from partita.http import AppState, Identity
 from partita.service import Service
@@ -78,7 +77,7 @@ def test_a_worker_waits_until_it_is_back(
             return False
 
     with caplog.at_level(logging.ERROR):
-        _worker.await_folder(replace(data, is_in_use=True), Stop())
+        _vanished.await_folder(replace(data, is_in_use=True), Stop())
     assert (len(waits), len(caplog.records)) == (3, 1)
 
 
@@ -86,7 +85,7 @@ def test_a_worker_that_is_to_stop_does_not_wait(data: DataFolder) -> None:
     shutil.rmtree(data.path)
     stop = threading.Event()
     stop.set()
-    _worker.await_folder(replace(data, is_in_use=True), stop)
+    _vanished.await_folder(replace(data, is_in_use=True), stop)
     assert not data.path.exists()
 
 

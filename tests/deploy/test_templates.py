@@ -9,8 +9,8 @@ from typing import Any
 
 import boto3
 import pytest
-from cfnlint.api import ManualArgs, lint
 from tests.deploy.journeys import JOURNEYS
+from tests.deploy.linting import faults
 from tests.deploy.running import Site, Visit
 from tests.referee import ministack
 
@@ -30,7 +30,6 @@ pytestmark = [pytest.mark.xdist_group("deploy"), pytest.mark.req("A07")]
 
 SERVICES = {service.name: service for service in discover()}
 STREAM_LABEL = re.compile(r"stream/[^\"]+")
-REGIONS = ManualArgs(regions=["us-east-1", "ap-southeast-2"])
 CHOSEN = TableSettings(
     capacity=Provisioned(5, 2),
     recovery=False,
@@ -52,14 +51,21 @@ SHELVES = Table(
 
 @pytest.mark.parametrize(("name", "settings"), [*((name, TableSettings()) for name in SERVICES), ("todo", CHOSEN)])
 def test_cfn_lint_accepts_every_template(name: str, settings: TableSettings) -> None:
-    text = json.dumps(template(SERVICES[name], settings))
-    assert [str(match) for match in lint(text, config=REGIONS)] == []
+    assert faults(template(SERVICES[name], settings)) == []
+
+
+def test_a_template_with_a_mistake_is_not_accepted() -> None:
+    made = template(SERVICES["todo"])
+    table = next(each for each in made["Resources"].values() if each["Type"] == "AWS::DynamoDB::Table")
+    table["Properties"]["BillingMode"] = "FREE"
+    assert any("'FREE' is not one of" in fault for fault in faults(made))
+    assert faults(template(SERVICES["todo"])) == []
 
 
 @pytest.mark.parametrize("name", SERVICES)
 def test_the_template_of_a_stage_differs_in_names_alone(name: str) -> None:
     usual, stage = template(SERVICES[name]), template(SERVICES[name], table_names=TableNames(prefix="dev-"))
-    assert [str(match) for match in lint(json.dumps(stage), config=REGIONS)] == []
+    assert faults(stage) == []
     for resource in (each["Properties"] for each in stage["Resources"].values()):
         for kind in {"TableName", "QueueName"} & resource.keys():
             assert resource[kind].startswith("dev-")

@@ -67,9 +67,9 @@ def copy_of_this_repository(folder: Path) -> Scratch:
 
     What the guide's example makes is left out, in case somebody has followed it here.
     """
-    skip = shutil.ignore_patterns("__pycache__", "guest_books", "visitor.*")
+    skip = shutil.ignore_patterns("guest_books", "visitor.*")
     for part in ("services", "tests", "schema"):
-        shutil.copytree(ROOT / part, folder / part, ignore=skip)
+        shutil.copytree(ROOT / part, folder / part, ignore=skip)  # with what Python has compiled: times are kept
     shutil.copy(ROOT / "AGENTS.md", folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
     settings = (ROOT / "services" / "pyproject.toml").read_text(encoding="utf-8").splitlines(keepends=True)

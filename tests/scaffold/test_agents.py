@@ -10,7 +10,7 @@ from tests.scaffold.scratch import ROOT
 
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
 SOURCES = ("src", "services/src")
-FACADE = {"src/partita/__init__.py", "src/partita/_public.py"}
+FACADE = {"src/partita/__init__.py"}
 """The public names of the library, which everybody may import."""
 
 

@@ -10,11 +10,11 @@ from functools import partial
 
 import pytest
 from _pytest.mark.structures import ParameterSet
-from tests.services.described_apps import OnceDirect, WhenCalled, described_app
+from tests.services.described_apps import OnceDirect, WhenCalled, described_app, described_services
 from tests.store.remote.served import served
 
 from partita import EmbeddedStore
-from partita.app import _app
+from partita.app import _app, _prepared
 from partita.app.signin import signin_api
 from partita.console import console_api
 from partita.http import Identity
@@ -54,8 +54,9 @@ def _parameter(name: str) -> ParameterSet:
 def described_once() -> Iterator[None]:
     """Each app that a test builds has copies of the apps of services: to make these takes longer than most tests do."""
     with pytest.MonkeyPatch.context() as patch:  # not the fixture, which is to end before the store of a test does
-        patch.setattr(_app, "_described_app", described_app)
-        patch.setattr(_app, "DirectRoutes", OnceDirect)
+        patch.setattr(_prepared, "described_app", described_app)
+        patch.setattr(_prepared, "DirectRoutes", OnceDirect)
+        patch.setattr(_prepared, "describe_services", described_services)
         for other in (console_api, signin_api):
             patch.setattr(_app, other.__name__, partial(WhenCalled, other))
         yield

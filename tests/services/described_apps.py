@@ -6,7 +6,7 @@ That takes a tenth of a second, which is longer than most tests; and what comes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -14,13 +14,15 @@ from fastapi import APIRouter, FastAPI
 from starlette.datastructures import State
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from partita.app._app import _described_app
+from partita.app._prepared import described_app as _described_app
 from partita.app.direct._endpoint import DirectEndpoint
 from partita.app.direct._routes import DirectRoutes, _Route, _Table
+from partita.console import describe_services
 from partita.service import Service
 
 _MADE: dict[tuple[str, bool, int], tuple[FastAPI, APIRouter]] = {}
 _DIRECT: dict[FastAPI, dict[str, _Table]] = {}
+_SERVICES: dict[tuple[int, ...], tuple[bytes, Sequence[Service]]] = {}
 
 
 class OnceDirect(DirectRoutes):
@@ -59,6 +61,14 @@ def described_app(service: Service, router: APIRouter) -> FastAPI:
         made.openapi()
         _MADE[key] = (made, router)  # with its router, so that no other has its id
     return _copy(_MADE[key][0])
+
+
+def described_services(services: Sequence[Service]) -> bytes:
+    """What the console shows of services."""
+    key = tuple(map(id, services))
+    if key not in _SERVICES:
+        _SERVICES[key] = (describe_services(services), tuple(services))
+    return _SERVICES[key][0]
 
 
 class WhenCalled:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib.metadata import version
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -15,10 +14,9 @@ from partita.app._front import Front, Guarded
 from partita.app._limits import MAX_BODY_BYTES, Limits
 from partita.app._metrics import MEDIA_TYPE as METRICS
 from partita.app._metrics import RequestMetrics, metrics_text
-from partita.app._openapi import ABOUT, completed
+from partita.app._prepared import PreparedRoutes, prepare_routes
 from partita.app._site import site_of
 from partita.app._tracing import TracedRequests, can_trace
-from partita.app.direct import DirectRoutes
 from partita.app.signin import PAGES as SIGN_IN_PAGES
 from partita.app.signin import SignIn, signin_api
 from partita.app.start import PAGES as START_PAGES
@@ -32,7 +30,6 @@ from partita.http import (
     ServiceState,
     background_figures,
     check_store,
-    describe_problems,
     folder_redirect,
     handle_errors,
     run_with,
@@ -52,6 +49,7 @@ def build_app(
     allowed_hosts: AllowedHosts | None = None,
     sign_in: SignIn | None = None,
     requests: RequestMetrics | None = None,
+    routes: PreparedRoutes | None = None,
 ) -> FastAPI:
     """The app that serves the services.
 
@@ -64,24 +62,25 @@ def build_app(
             proxy that checks the name itself.
         sign_in: how people sign in at the pages, besides with a token that they have.
         requests: counts the requests, for whoever else is to know them.
+        routes: those of the services, where they were prepared before (`prepare_routes`). Each is of one app.
     """
-    requests, direct = requests or RequestMetrics(), DirectRoutes()
+    requests, routes = requests or RequestMetrics(), routes or prepare_routes(services)
     limits = Limits(allowed_hosts, max_body_bytes)
     served = [Served.of(service) for service in services]
     missing = partial(missing_page, services=served)
     app = _outer_app(missing)
-    front = Front(app.routed, limits=limits, meter=state.session.meter, metrics=requests, direct=direct)
+    front = Front(app.routed, limits=limits, meter=state.session.meter, metrics=requests, direct=routes.direct)
     app.entry = TracedRequests(front, state.session.meter) if can_trace() else front
     apis: dict[str, tuple[ApiSource, Callable[[], dict[str, Any]]]] = {}
     for service in services:
-        for source, api in _mount(app, direct, service, state.of_service(service), missing):
+        for source, api in _mount(app, routes, service, state.of_service(service), missing):
             apis[source.name] = (source, api.openapi)
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
     app.mount("/signin/api", signin_api(sign_in or SignIn(), state.of_console()))
     _mount_folder(app, "/signin", Pages(SIGN_IN_PAGES))
-    app.mount("/console/api", console_api(services, state))
+    app.mount("/console/api", console_api(services, state, routes.console))
     _mount_folder(app, "/console", Pages(CONSOLE))
     app.mount("/start", Pages(START_PAGES))
     add_start_pages(app, served, apis)
@@ -116,15 +115,6 @@ def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
     return Guarded(app, Limits(allowed_hosts))
 
 
-def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
-    """The OpenAPI descriptions of a service, as it serves them: `NAME` of its API, `NAME-site` of what is beside.
-
-    Nothing is opened for it.
-    """
-    routers = {service.name: service.router, f"{service.name}-site": service.site}
-    return {name: _described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
-
-
 class _OuterApp(FastAPI):
     """What every request passes through, whichever service it is for."""
 
@@ -152,16 +142,15 @@ def _outer_app(missing: MissingPage) -> _OuterApp:
 
 
 def _mount(
-    app: FastAPI, direct: DirectRoutes, service: Service, state: ServiceState, missing: MissingPage
+    app: FastAPI, routes: PreparedRoutes, service: Service, state: ServiceState, missing: MissingPage
 ) -> Iterator[tuple[ApiSource, FastAPI]]:
     """Serve a service: its API, and beside it its own routes first, then its pages. Gives what can be described."""
-    if service.router is not None:
-        api = _service_app(service, service.router(), state)
+    if (api := routes.apis.get(service.name)) is not None:
+        _run(api, state)
         app.mount(f"/{service.name}/api", api)
-        direct.add(f"/{service.name}/api", api)
         yield ApiSource(service.name, service.title, service.summary, f"/{service.name}/api"), api
-    if service.site is not None:
-        site = _service_app(service, service.site(), state, missing)
+    if (site := routes.sites.get(service.name)) is not None:
+        _run(site, state, missing)
         title = f"{service.title}, beside its API"
         yield ApiSource(f"{service.name}-site", title, service.summary, f"/{service.name}"), site
         if service.pages is not None:
@@ -181,39 +170,6 @@ def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
     app.mount(path, folder)
 
 
-class _ServiceApp(FastAPI):
-    """One service's API, whose OpenAPI description has what all of them share."""
-
-    is_limited = False
-    """Whether the service limits the requests of each caller."""
-
-    def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            self.openapi_schema = completed(super().openapi(), is_limited=self.is_limited)
-        return self.openapi_schema
-
-
-def _service_app(
-    service: Service, router: APIRouter, state: ServiceState, missing: MissingPage | None = None
-) -> FastAPI:
-    app = _described_app(service, router)
+def _run(app: FastAPI, state: ServiceState, missing: MissingPage | None = None) -> None:
     run_with(app, state)
     handle_errors(app, missing=missing)
-    return app
-
-
-def _described_app(service: Service, router: APIRouter) -> FastAPI:
-    app = _ServiceApp(
-        title=service.title,
-        summary=service.summary,
-        description=ABOUT,
-        version=version("partita"),
-        docs_url=None,  # these pages load their scripts from outside; ours are at `/api-docs/`
-        redoc_url=None,
-        redirect_slashes=False,
-        responses=describe_problems(401, 413, 414, 421, 422, 431, 500, 503),
-        generate_unique_id_function=lambda route: route.name,
-    )
-    app.is_limited = service.rate_limit is not None
-    app.include_router(router)
-    return app

@@ -1,19 +1,17 @@
 """The command line: the same verbs as in Python, on the services that are installed.
 
-The public names are those of `partita.cli._public`. They are loaded when the first of them is asked for: the help
-of the program needs none of them.
+The names are loaded when they are asked for: the help of the program needs none of them.
 """
 
+from partita._late import late_names
 
-def __getattr__(name: str) -> object:
-    if name.startswith("_") and name != "__all__":
-        raise AttributeError(f"module 'partita.cli' has no attribute {name!r}")
-    from partita.cli import _public
-
-    return getattr(_public, name)
-
-
-def __dir__() -> list[str]:
-    from partita.cli import _public
-
-    return [*globals(), *_public.__all__]
+_NAMES = {
+    "_data_folder": ("DataFolder", "data_option", "queue_options", "store_and_queue_options", "store_options"),
+    "_extras": ("needs_serve",),
+    "_installation": ("installation_of",),
+    "_listen": ("listening", "run_app"),
+    "_main": ("main",),
+    "_output": ("echo_table",),
+    "_token_file": ("identity_of",),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

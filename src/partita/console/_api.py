@@ -22,12 +22,16 @@ CONSOLE: Final = Path(__file__).parent / "pages"
 """The folder of its pages."""
 
 
-def console_api(services: Sequence[Service], state: AppState) -> FastAPI:
-    """The API of the console's pages."""
+def describe_services(services: Sequence[Service]) -> bytes:
+    """What the console shows of the services, as they are declared."""
+    return msgspec.json.encode([ServiceView.of(service) for service in services])
+
+
+def console_api(services: Sequence[Service], state: AppState, declared: bytes) -> FastAPI:
+    """The API of the console's pages; `declared` is what it shows of the services."""
     app = FastAPI(title="Partita's console", openapi_url=None, redirect_slashes=False)
     run_with(app, state.of_console())
     handle_errors(app)
-    declared = msgspec.json.encode([ServiceView.of(service) for service in services])
     patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}
 
     @app.get("/services")

@@ -1,19 +1,13 @@
 """Encrypted fields: data keys from a provider, and the sealing of what is sent to a store."""
 
-from partita.encryption._fields import FieldKeys
-from partita.encryption._kms import KmsKeys
-from partita.encryption._local import LocalKeys
-from partita.encryption._open import open_keys
-from partita.encryption._provider import DataKey, KeyChain, KeyProvider
-from partita.encryption._sealing import as_if_sealed
+from partita._late import late_names
 
-__all__ = [
-    "DataKey",
-    "FieldKeys",
-    "KeyChain",
-    "KeyProvider",
-    "KmsKeys",
-    "LocalKeys",
-    "as_if_sealed",
-    "open_keys",
-]
+_NAMES = {
+    "_fields": ("FieldKeys",),
+    "_kms": ("KmsKeys",),
+    "_local": ("LocalKeys",),
+    "_open": ("open_keys",),
+    "_provider": ("DataKey", "KeyChain", "KeyProvider"),
+    "_sealing": ("as_if_sealed",),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

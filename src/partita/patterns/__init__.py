@@ -1,34 +1,15 @@
 """Access patterns: named, typed functions that make operations, and what each of them sends."""
 
-from partita.patterns._arguments import Parameter, UnfitArgument, operation_of, parameters_of
-from partita.patterns._collections import collect
-from partita.patterns._counts import count
-from partita.patterns._describe import KeyLayout, KeyMatch, key_matches, layout, type_name
-from partita.patterns._patterns import Pattern, get, pattern, query
-from partita.patterns._permissions import DeclaredOperation, Permission, declare_operation, parts_of
-from partita.patterns._searches import search
-from partita.patterns._spans import span_range
+from partita._late import late_names
 
-__all__ = [
-    "DeclaredOperation",
-    "KeyLayout",
-    "KeyMatch",
-    "Parameter",
-    "Pattern",
-    "Permission",
-    "UnfitArgument",
-    "collect",
-    "count",
-    "declare_operation",
-    "get",
-    "key_matches",
-    "layout",
-    "operation_of",
-    "parameters_of",
-    "parts_of",
-    "pattern",
-    "query",
-    "search",
-    "span_range",
-    "type_name",
-]
+_NAMES = {
+    "_arguments": ("Parameter", "UnfitArgument", "operation_of", "parameters_of"),
+    "_collections": ("collect",),
+    "_counts": ("count",),
+    "_describe": ("KeyLayout", "KeyMatch", "key_matches", "layout", "type_name"),
+    "_patterns": ("Pattern", "get", "pattern", "query"),
+    "_permissions": ("DeclaredOperation", "Permission", "declare_operation", "parts_of"),
+    "_searches": ("search",),
+    "_spans": ("span_range",),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

@@ -1,49 +1,26 @@
 """What every layer needs to run: time, identifiers, requests, retries, names to answer to, private files."""
 
-from partita.runtime._chunks import chunks
-from partita.runtime._clock import Clock, system_clock
-from partita.runtime._disk import sync
-from partita.runtime._hosts import AllowedHosts, is_loopback
-from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
-from partita.runtime._outage_log import OutageLog
-from partita.runtime._pace import Pace
-from partita.runtime._private_files import (
-    close_to_others,
-    create_private,
-    exposure,
-    make_private_folder,
-    open_private,
-    write_private,
-)
-from partita.runtime._relay import Blocking, Pause, in_thread, relay, run, run_async, run_some
-from partita.runtime._retry import RetryPolicy
-from partita.runtime._together import Together
+from partita._late import late_names
 
-__all__ = [
-    "RANDOM_BITS",
-    "AllowedHosts",
-    "Blocking",
-    "Clock",
-    "OutageLog",
-    "Pace",
-    "Pause",
-    "RetryPolicy",
-    "Together",
-    "Ulids",
-    "chunks",
-    "close_to_others",
-    "create_private",
-    "exposure",
-    "in_thread",
-    "is_loopback",
-    "make_private_folder",
-    "new_ulid",
-    "open_private",
-    "relay",
-    "run",
-    "run_async",
-    "run_some",
-    "sync",
-    "system_clock",
-    "write_private",
-]
+_NAMES = {
+    "_chunks": ("chunks",),
+    "_clock": ("Clock", "system_clock"),
+    "_disk": ("sync",),
+    "_hosts": ("AllowedHosts", "is_loopback"),
+    "_ids": ("RANDOM_BITS", "Ulids", "new_ulid"),
+    "_outage_log": ("OutageLog",),
+    "_pace": ("Pace",),
+    "_private_files": (
+        "close_to_others",
+        "create_private",
+        "exposure",
+        "make_private_folder",
+        "open_private",
+        "write_private",
+    ),
+    "_relay": ("Blocking", "Pause", "in_thread", "relay", "run", "run_async", "run_some"),
+    "_retry": ("RetryPolicy",),
+    "_together": ("Together",),
+    "_warning": ("warn",),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

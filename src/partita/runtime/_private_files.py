@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from partita.runtime._disk import sync
+from partita.runtime._warning import warn
 
 HAS_MODES: Final = os.name == "posix"
 _FILE: Final = 0o600
@@ -83,9 +84,7 @@ def _is_exposed(path: Path) -> bool:
 
 def _warn(message: str, paths: Sequence[Path]) -> None:
     if paths:
-        import logging  # noqa: PLC0415 - hardly ever needed, and slow to load
-
-        logging.getLogger("partita.files").warning("%s: %s.", message, ", ".join(map(str, paths)))
+        warn("partita.files", "%s: %s.", message, ", ".join(map(str, paths)))
 
 
 def exposure(path: Path) -> str | None:

@@ -1,17 +1,10 @@
 """Sessions run operations and procedures against a store, and meter what they consume."""
 
-from partita.session._meter import Consumption, Meter, Usage, usage_since, usage_sum
-from partita.session._session import AsyncSession, Session
-from partita.session._stream import AsyncItemStream, ItemStream
+from partita._late import late_names
 
-__all__ = [
-    "AsyncItemStream",
-    "AsyncSession",
-    "Consumption",
-    "ItemStream",
-    "Meter",
-    "Session",
-    "Usage",
-    "usage_since",
-    "usage_sum",
-]
+_NAMES = {
+    "_meter": ("Consumption", "Meter", "Usage", "usage_since", "usage_sum"),
+    "_session": ("AsyncSession", "Session"),
+    "_stream": ("AsyncItemStream", "ItemStream"),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

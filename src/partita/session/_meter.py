@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -15,10 +14,8 @@ from msgspec.structs import replace
 from partita.errors import ConditionFailed, PartitaError, Throttled, TransactionCancelled, TransactionConflict
 from partita.model import Budget
 from partita.operations import Operation, UnclaimedItems
-from partita.runtime import Pause
+from partita.runtime import Pause, warn
 from partita.store import Capacity, Request
-
-logger: Final = logging.getLogger("partita")
 
 _CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
@@ -158,7 +155,8 @@ class Meter:
             usage.add(consumption)
             is_first_over = over and usage.over_budget == 1
         if is_first_over:
-            logger.warning(
+            warn(
+                "partita",
                 "%s consumed %s, which is more than its budget; more such runs are only counted",
                 f"{consumption.service}.{consumption.name}" if consumption.service else consumption.name,
                 consumption.consumed,
@@ -188,7 +186,8 @@ class Meter:
             is_first = usage.unclaimed == 0
             usage.unclaimed += found.count
         if is_first:
-            logger.warning(
+            warn(
+                "partita",
                 "%s met an item in %s that no declared entity claims, at %s; more are only counted",
                 name,
                 found.table,
@@ -223,10 +222,13 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        # As most are: this is on the way of every read.
-        if type(capacity) is Capacity and not capacity.indexes and not capacity.vectors:
+        # As most are: this is on the way of every operation, and the properties of a capacity cost several calls.
+        if type(capacity) is Capacity and not capacity.vectors:
             self.read += capacity.read
             self.write += capacity.write
+            for _, read, write in capacity.indexes:
+                self.read += read
+                self.write += write
             return
         for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
             self.read += part.total_read

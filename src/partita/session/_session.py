@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
 from datetime import datetime
 from random import Random, SystemRandom
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from msgspec.structs import replace
 from pydantic import BaseModel
@@ -18,7 +17,7 @@ from partita.encryption import FieldKeys, KeyProvider
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
-from partita.runtime import Blocking, Clock, Pause, RetryPolicy, in_thread, run, run_async, system_clock
+from partita.runtime import Blocking, Clock, Pause, RetryPolicy, in_thread, run, run_async, system_clock, warn
 from partita.session._guardrails import MAINTENANCE, REQUEST_PATH, STRICT
 from partita.session._meter import Meter
 from partita.session._pipeline import Pipeline
@@ -28,8 +27,6 @@ from partita.store import Request, Store, TableNames, named_store, past_of
 
 R = TypeVar("R")
 M = TypeVar("M", bound=BaseModel)
-
-logger: Final = logging.getLogger("partita")
 
 
 async def _sleep(seconds: float) -> None:
@@ -110,7 +107,7 @@ class _Settings:
         """A session that may scan. The reason is logged."""
         if not reason.strip():
             raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
-        logger.warning("maintenance session: %s", reason)
+        warn("partita", "maintenance session: %s", reason)
         return self._with(replace(self._pipeline, guardrails=MAINTENANCE))
 
     def as_of(self, instant: datetime | float) -> Self:

@@ -1,17 +1,16 @@
 """For tests of programs that use Partita: a fake clock, faults on demand, and budgets as assertions.
 
-The names are loaded when the first of them is asked for: every pytest run imports this package for its plugin.
+The names are loaded when they are asked for: every pytest run imports this package for its plugin.
 """
 
-from importlib import import_module
-from typing import Any
+from partita._late import late_names
 
-
-def __getattr__(name: str) -> Any:
-    if name.startswith("_") and name != "__all__":
-        raise AttributeError(f"module 'partita.testing' has no attribute {name!r}")
-    return getattr(import_module("partita.testing._public"), name)
-
-
-def __dir__() -> list[str]:
-    return [*globals(), *import_module("partita.testing._public").__all__]
+_NAMES = {
+    "_budget": ("assert_budget",),
+    "_clock": ("FakeClock",),
+    "_faults": ("Crash", "FaultyStore"),
+    "_ids": ("counted_ulids",),
+    "_prepared": ("PreparedStore",),
+    "realism": ("Realism", "RealisticStore", "UnitLimits"),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

@@ -9,25 +9,18 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
+
+from tests.cli.waiting import DEADLINE, soon
 
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller
 
-DEADLINE = 60.0
 MAIN = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
-
-
-def soon(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, which other processes bring about."""
-    deadline = time.monotonic() + DEADLINE
-    while not holds():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.02)
 
 
 class Command:
@@ -53,9 +46,13 @@ class Command:
         soon(lambda: len(self.pids()) == processes)
 
     def pids(self) -> set[int]:
-        """The processes that serve: the children of the fork server."""
-        forkers = [pid for pid in children_of(self.process.pid) if "multiprocessing.forkserver" in command_line(pid)]
-        return {child for pid in forkers for child in children_of(pid)}
+        """The processes that serve: those that have kept the listening socket."""
+        listening = _listening_socket(self.address[1])
+        return {pid for pid in children_of(self.process.pid) if listening in open_files(pid)}
+
+    def others(self) -> set[int]:
+        """Those that do not serve: the one for background work, and the workers."""
+        return set(children_of(self.process.pid)) - self.pids()
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Its exit code and what it said last."""
@@ -82,11 +79,13 @@ def children_of(pid: int) -> list[int]:
         return []
 
 
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8")
-    except OSError:
-        return ""
+def _listening_socket(port: int) -> str:
+    """What Linux calls the socket that listens on a port of this machine."""
+    for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
+        columns = line.split()
+        if int(columns[1].rpartition(":")[2], 16) == port and columns[3] == "0A":
+            return f"socket:[{columns[9]}]"
+    return ""
 
 
 def owner_of(connection: socket.socket, pids: set[int]) -> int | None:
@@ -96,17 +95,19 @@ def owner_of(connection: socket.socket, pids: set[int]) -> int | None:
         columns = line.split()
         ports = tuple(int(columns[each].rpartition(":")[2], 16) for each in (1, 2))
         if ports == (remote, local):
-            return next((pid for pid in pids if f"socket:[{columns[9]}]" in _open_files(pid)), None)
+            return next((pid for pid in pids if f"socket:[{columns[9]}]" in open_files(pid)), None)
     return None
 
 
-def _open_files(pid: int) -> list[str]:
+def open_files(pid: int) -> list[str]:
+    """What a process has open, as Linux names it."""
     found = []
-    for file in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            found.append(str(file.readlink()))
-        except OSError:
-            continue
+    try:
+        for file in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.append(str(file.readlink()))
+    except OSError:  # it has ended
+        pass
     return found
 
 

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 from tests.cli.processes.servers import (
-    DEADLINE,
     MAIN,
     Client,
     Command,
     authorization,
     children_of,
     one_for_each,
-    soon,
+    open_files,
 )
+from tests.cli.waiting import DEADLINE, soon
 
 from partita import Session
 from partita.cli import DataFolder
@@ -248,6 +248,25 @@ def test_a_process_that_is_told_to_end_finishes_and_is_replaced(server: Command,
     soon(lambda: victim not in server.pids() and len(server.pids()) == 2)
 
 
+def test_what_is_forked_has_one_thread_and_no_database(server: Command, place: Path) -> None:
+    tasks = Path(f"/proc/{server.process.pid}/task")
+    assert len(list(tasks.iterdir())) == 1
+    opened = [path for path in open_files(server.process.pid) if path.startswith(str(place))]
+    assert opened == []
+    (background,) = server.others()
+    assert any(path.startswith(str(place)) for path in open_files(background))
+
+
+def test_background_work_that_is_killed_goes_on_in_another_process(server: Command, users: Users) -> None:
+    (victim,) = server.others()
+    os.kill(victim, signal.SIGKILL)
+    soon(lambda: bool(server.others() - {victim}))
+    client = users.client("background")
+    client.json("POST", "/todo/api/tasks", {"title": "projected"})
+    soon(lambda: sum(client.json("GET", "/todo/api/tasks/counts")["by_status"].values()) == 1)
+    soon(lambda: client.json("GET", "/healthz") == {"status": "ok"})
+
+
 # Those that end a server have one of their own.
 
 
@@ -307,7 +326,7 @@ def test_what_keeps_the_first_from_starting_is_said_once(tmp_path: Path) -> None
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("cannot be trusted with tokens") == 1
     assert "Traceback" not in done.stderr
-    assert "The first server process ended with 1 before it was ready." in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: 'http://issuer.example' cannot be trusted")
 
 
 def test_one_process_has_no_supervisor(tmp_path: Path) -> None:

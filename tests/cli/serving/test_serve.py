@@ -17,12 +17,13 @@ import httpx
 import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Run
+from tests.cli.waiting import soon
 
 from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
-from partita.cli.serving import _serve
+from partita.cli.serving import _background, _serve
+from partita.cli.serving._background import prepare
 from partita.cli.serving._banner import banner
-from partita.cli.serving._serve import _prepare
 from partita.http import Caller
 from partita_services.todo.bootstrap import SERVICE as TODO
 from partita_services.todo.model import tasks_of_user
@@ -202,16 +203,16 @@ def test_sample_data_that_was_interrupted_is_completed(folder: Path, monkeypatch
         with monkeypatch.context() as patched:
             patched.setattr(Session, "run", interrupted)
             with pytest.raises(Killed):
-                _prepare([TODO], store, data, with_samples=True)
+                prepare([TODO], store, data, with_samples=True)
         session = Session(store)
         assert len(session.run(tasks_of_user("demo"))) < 26
-        _prepare([TODO], store, data, with_samples=False)
+        prepare([TODO], store, data, with_samples=False)
         assert len(session.run(tasks_of_user("demo"))) < 26
-        _prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         first, *others = session.run(tasks_of_user("demo"))
         assert len(others) == 25
         session.run(delete(first))
-        _prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         assert len(session.run(tasks_of_user("demo"))) == 25
     assert list(folder.glob("seeding-*")) == []
 
@@ -227,10 +228,10 @@ def test_sample_data_is_completed_where_only_the_tables_were_made(
 
     with data.open() as store:
         with monkeypatch.context() as patched:
-            patched.setattr(_serve, "seed_service", killed)
+            patched.setattr(_background, "seed_service", killed)
             with pytest.raises(Killed):
-                _prepare([TODO], store, data, with_samples=True)
-        _prepare([TODO], store, data, with_samples=True)
+                prepare([TODO], store, data, with_samples=True)
+        prepare([TODO], store, data, with_samples=True)
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
 
@@ -344,6 +345,5 @@ def test_it_fills_a_lake_meanwhile(start: Start, run: Run, tmp_path: Path) -> No
     server = start("todo", "--lake", str(lake))
     server.client.post("/todo/api/tasks", json={"title": "in the lake"}).raise_for_status()
     ask = ("lake", "query", "select title from task where title = 'in the lake'", "--lake", str(lake), "--csv")
-    while run(*ask).output != "title\nin the lake\n":
-        pass  # the test's own time limit ends this
+    soon(lambda: run(*ask).output == "title\nin the lake\n", pause=0.2)
     assert server.stop() == (0, "Stopped.\n")

@@ -153,4 +153,5 @@ SERVICE: Final = Service(
     command=_command,
     rate_limit=LIMITS,
     personal=PERSONAL,
+    preload=("partita_services.accounts.live",),
 )

@@ -95,7 +95,7 @@ def _command() -> click.Group:
 
 
 def _apps(installation: Installation) -> Mapping[str, ASGIApp]:
-    from partita_services.commitcollect.simulator.app import mounted
+    from partita_services.commitcollect.simulator.mounting import mounted
 
     return mounted(installation)
 
@@ -115,9 +115,9 @@ def _projection(path: Path) -> SqliteProjection:
 @contextmanager
 def open_tools(installation: Installation) -> Iterator[Tools]:
     """The queue, the way to Strava, and the key to the tokens."""
-    from partita_services.commitcollect.strava.client import StravaClient
     from partita_services.commitcollect.strava.settings import read
     from partita_services.commitcollect.strava.vault import Vault
+    from partita_services.commitcollect.strava.when_asked import StravaWhenAsked
     from partita_services.commitcollect.work import Application, Tools, sender_of
 
     settings = read(installation)
@@ -125,7 +125,7 @@ def open_tools(installation: Installation) -> Iterator[Tools]:
     with (
         closing(installation.open_queue(QUEUE, POLICY)) as queue,
         closing(installation.open_queue(NOTICE_QUEUE, NOTICE_POLICY)) as notices,
-        closing(StravaClient(settings)) as strava,
+        closing(StravaWhenAsked(settings)) as strava,
     ):
         queue.execute(Create())
         notices.execute(Create())
@@ -197,4 +197,10 @@ SERVICE: Final = Service(
     queues={QUEUE: POLICY, NOTICE_QUEUE: NOTICE_POLICY},
     rate_limit=LIMITS,
     personal=PERSONAL,
+    preload=(
+        "partita_services.commitcollect.jobs.worker",
+        "partita_services.commitcollect.live",
+        "partita_services.commitcollect.simulator.mounting",
+        "partita_services.commitcollect.strava.when_asked",
+    ),
 )

@@ -147,4 +147,8 @@ SERVICE: Final = Service(
     queues={NAME: POLICY, NOTICES_QUEUE: NOTICES_POLICY},
     rate_limit=LIMITS,
     personal=PERSONAL,
+    preload=(
+        "partita_services.events.figures.projection",
+        "partita_services.events.queueing.worker",
+    ),
 )

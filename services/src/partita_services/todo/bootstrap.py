@@ -215,4 +215,5 @@ SERVICE: Final = Service(
         "worker": _WORKERS,
         "nobody": (slot_at,),
     },
+    preload=("partita_services.todo.projection",),
 )

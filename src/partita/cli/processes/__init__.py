@@ -3,12 +3,12 @@
 from partita.cli.processes._acceptor import Acceptor
 from partita.cli.processes._board import ConnectionBoard
 from partita.cli.processes._channel import Answer, ProcessChannel
-from partita.cli.processes._forking import PRELOAD, prepare_forks
+from partita.cli.processes._forking import loading_for_forks
 from partita.cli.processes._option import default_processes, processes_option, usable_cores
-from partita.cli.processes._supervisor import Supervisor, Work
+from partita.cli.processes._running import Work
+from partita.cli.processes._supervisor import Supervisor
 
 __all__ = [
-    "PRELOAD",
     "Acceptor",
     "Answer",
     "ConnectionBoard",
@@ -16,7 +16,7 @@ __all__ = [
     "Supervisor",
     "Work",
     "default_processes",
-    "prepare_forks",
+    "loading_for_forks",
     "processes_option",
     "usable_cores",
 ]

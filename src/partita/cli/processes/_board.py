@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
-from multiprocessing import sharedctypes
-from typing import Any, Final
+from mmap import mmap
+from typing import Final
 
 _CLOSED: Final = -1
+_FORMAT: Final = "i"
 
 
 class ConnectionBoard:
-    """One number for each process. A process writes its own, and reads those of the others."""
+    """One number for each process. A process writes its own, and reads those of the others.
+
+    Processes that are forked after it was made share it.
+    """
 
     def __init__(self, processes: int) -> None:
-        self._counts: Any = sharedctypes.RawArray("i", [_CLOSED] * processes)
+        start = array(_FORMAT, [_CLOSED] * processes)
+        self._counts = memoryview(mmap(-1, len(start) * start.itemsize)).cast(_FORMAT)
+        self._counts[:] = memoryview(start)
 
     def set(self, number: int, connections: int) -> None:
         """Say how many connections a process has."""
@@ -38,5 +45,5 @@ class ConnectionBoard:
 
     def has_fewest(self, number: int) -> bool:
         """Whether no other process that accepts has fewer connections than this one."""
-        counts: list[int] = list(self._counts)
+        counts = self._counts.tolist()
         return not any(_CLOSED < count < counts[number] for count in counts)

@@ -1,6 +1,6 @@
 """What the supervisor and a process that serves say to each other, over one pipe.
 
-    process ──> supervisor   Ready, Counted, Asked
+    process ──> supervisor   Ready, Failed, Counted, Asked
     supervisor ──> process   Stop, Cut, Count, Answer
 
 A process that is asked counts in memory and responds at once, from a thread that does nothing else.
@@ -11,33 +11,44 @@ from __future__ import annotations
 import threading
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
+from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from partita.errors import StoreUnavailable
-from partita.reports import ServerFigures
+from partita.reports import ProcessFigures, ServerFigures
 
 PATIENCE_SECONDS: Final = 10.0
 """How long a process waits for an answer: several times what the supervisor waits for the others."""
 
 
 class Ready(Struct, frozen=True, tag=True):
-    """The process accepts connections."""
+    """The process accepts connections; the one for background work has prepared everything."""
 
     banner: str = ""
     """What the first of them says to whoever has started the server."""
+    before: ProcessFigures = ProcessFigures()
+    """What workers had counted by then; the process for background work knows it."""
+
+
+class Failed(Struct, frozen=True, tag=True):
+    """The process cannot begin."""
+
+    message: str
 
 
 class Counted(Struct, frozen=True, tag=True):
     """What the process has counted since it was started."""
 
     figures: ServerFigures
+    troubles: dict[str, str] = {}
+    """What it cannot go on with."""
 
 
 class Asked(Struct, frozen=True, tag=True):
@@ -67,10 +78,10 @@ class Answer(Struct, frozen=True, tag=True):
     figures: ServerFigures = ServerFigures()
     """What all others have counted, also those that have ended."""
     troubles: dict[str, str] = {}
-    """What the supervisor cannot go on with."""
+    """What the process for background work cannot go on with."""
 
 
-FromProcess: TypeAlias = Ready | Counted | Asked
+FromProcess: TypeAlias = Ready | Failed | Counted | Asked
 ToProcess: TypeAlias = Stop | Cut | Count | Answer
 
 _FROM_PROCESS: Final[msgspec.json.Decoder[FromProcess]] = msgspec.json.Decoder(FromProcess)
@@ -95,9 +106,17 @@ def receive_from_process(connection: Connection) -> FromProcess:
 class ProcessChannel:
     """The end of the pipe that a process has."""
 
-    def __init__(self, connection: Connection, *, is_first: bool = True) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        is_first: bool = True,
+        before: ProcessFigures = ProcessFigures(),  # noqa: B008 - frozen
+    ) -> None:
         self.is_first = is_first
         """Whether nobody has said yet that the server is ready."""
+        self.before = before
+        """What workers had counted when the server was started."""
         self._connection = connection
         self._sending = threading.Lock()
         self._asking = threading.Lock()
@@ -106,6 +125,7 @@ class ProcessChannel:
         self._stop: Callable[[], None] = lambda: None
         self._cut: Callable[[], None] = lambda: None
         self._count: Callable[[], ServerFigures] = ServerFigures
+        self._troubles: Mapping[str, str] = {}
         self.stopping = threading.Event()
         """Set when the process has to end: it was told so, or nobody is left who could tell."""
 
@@ -119,17 +139,29 @@ class ProcessChannel:
         if self.stopping.is_set():
             stop()
 
-    def count_with(self, count: Callable[[], ServerFigures]) -> None:
-        """What gives the figures of this process, from any thread."""
-        self._count = count
+    def wait_for_stop(self) -> None:
+        """Sleep in the main thread until the process has to end. A signal's handler may interrupt that anywhere."""
+        stopped = SimpleQueue[None]()  # to wait for `stopping` would take a lock that the handler needs
+        self.on_stop(lambda: stopped.put(None), lambda: None)
+        stopped.get()
 
-    def ready(self, banner: str) -> None:
-        """Say that connections are accepted."""
-        self._send(Ready(banner))
+    def count_with(
+        self, count: Callable[[], ServerFigures], troubles: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """What gives the figures of this process, from any thread, and what it cannot go on with."""
+        self._count, self._troubles = count, troubles
+
+    def ready(self, banner: str = "", before: ProcessFigures = ProcessFigures()) -> None:  # noqa: B008 - frozen
+        """Say that connections are accepted, or that all is prepared."""
+        self._send(Ready(banner, before))
+
+    def failed(self, message: str) -> None:
+        """Say why this process cannot begin."""
+        self._send(Failed(message))
 
     def ended(self) -> None:
         """Say for the last time what was counted."""
-        self._send(Counted(self._count()))
+        self._send(self._counted())
 
     def stop(self) -> None:
         """End, as if the supervisor had said so."""
@@ -160,6 +192,9 @@ class ProcessChannel:
                     return answer
         return None
 
+    def _counted(self) -> Counted:
+        return Counted(self._count(), dict(self._troubles))
+
     def _send(self, message: FromProcess) -> None:
         with self._sending:
             send(self._connection, message)
@@ -179,6 +214,6 @@ class ProcessChannel:
             case Cut():
                 self._cut()
             case Count():
-                self._send(Counted(self._count()))
+                self._send(self._counted())
             case Answer():
                 self._answers.put(message)

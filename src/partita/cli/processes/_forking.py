@@ -1,41 +1,47 @@
-"""Where the processes are forked from: a process that has imported everything, opened nothing, and has one thread.
+"""Where the processes are forked from: the supervisor, which has loaded everything, opened nothing, and has one thread.
 
-A fork of the supervisor would share its open database and the locks of its threads. A process that is started anew
-imports everything once more, and shares no memory. So Python's fork server imports once, and every process,
-also one that takes the place of another, is a fork of it and shares its memory.
+A fork of a process that has opened a database would share its file locks; a fork of one with threads would have their
+locks and not the threads. So the supervisor does neither: what is done once is done by a process of its own. A process
+that is started anew would load everything once more, and share no memory.
 """
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing import forkserver
-from multiprocessing.context import ForkServerContext
-from typing import Final
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from multiprocessing.context import ForkContext
 
-PRELOAD: Final = "_PARTITA_PRELOAD"
-"""The environment variable that tells the fork server which services it is to import."""
+import click
 
 
-def fork_context() -> ForkServerContext:
-    """Starts processes by forking them from the fork server."""
-    return multiprocessing.get_context("forkserver")
-
-
-def prepare_forks(services: Sequence[str] | None = None) -> None:
-    """Start the fork server, which imports meanwhile what it takes to serve services, or DynamoDB's protocol."""
-    imported = "partita.wire" if services is None else "partita.cli.serving._preload"
-    fork_context().set_forkserver_preload(["partita.cli.processes._quiet", imported])
-    with _environment(PRELOAD, " ".join(services or ())):
-        forkserver.ensure_running()
+def fork_context() -> ForkContext:
+    """Starts processes by forking this one."""
+    return multiprocessing.get_context("fork")
 
 
 @contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    os.environ[name] = value
+def loading_for_forks(modules: Iterable[str] = ()) -> Iterator[None]:
+    """Load modules, and make in here what the processes are to share besides.
+
+    CPython writes to the objects that it looks through for garbage, and what is written to is no longer shared. So
+    nothing is looked for while it is made, and nobody looks at what was made.
+
+    Raises:
+        ClickException: a thread was started, whose locks a fork would keep for ever.
+    """
+    gc.disable()
     try:
+        for name in modules:
+            with suppress(ImportError):  # some are not installed everywhere; who needs one says that it is missing
+                import_module(name)
         yield
     finally:
-        del os.environ[name]
+        gc.freeze()
+        gc.enable()
+    if threading.active_count() > 1:
+        message = "A service starts threads while it is loaded, so that no process can be forked: say --processes 1."
+        raise click.ClickException(message)

@@ -16,6 +16,7 @@ from partita.cli._signals import stop_signals
 from partita.cli.processes._board import ConnectionBoard
 from partita.cli.processes._channel import ProcessChannel
 from partita.errors import PartitaError
+from partita.reports import ProcessFigures
 
 
 def run_process(
@@ -26,23 +27,32 @@ def run_process(
     board: ConnectionBoard,
     *arguments: Any,
     is_first: bool,
+    before: ProcessFigures,
 ) -> None:
     """Do the work of one process, until it is told to stop or nobody is left who could tell."""
-    channel = ProcessChannel(pipe, is_first=is_first)
-    for each in stop_signals():  # those of a terminal reach the supervisor too, which tells when to stop
-        signal.signal(each, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: channel.stop())
+    channel = ProcessChannel(pipe, is_first=is_first, before=before)
+    _take_signals(channel)
     _name_logs(name)
-    if not is_first:
-        logging.disable(logging.WARNING)  # what is said at a start was said by the first
     channel.start()
     try:
         run(channel, number, board, *arguments)
     except (PartitaError, click.ClickException, OSError) as error:
-        click.echo(f"Error: {name} ({os.getpid()}): {error}", err=True)
+        if is_first:
+            channel.failed(str(error))
+        else:
+            click.echo(f"Error: {name} ({os.getpid()}): {error}", err=True)
         sys.exit(1)
     finally:
         channel.ended()
+
+
+def _take_signals(channel: ProcessChannel) -> None:
+    """SIGTERM means to finish. Those of a terminal reach the supervisor too, which tells when to stop."""
+    signals = set(stop_signals())
+    for each in signals:
+        signal.signal(each, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: channel.stop())
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 
 
 def _name_logs(name: str) -> None:

@@ -1,10 +1,12 @@
-"""The supervisor: starts the processes that serve, replaces those that die, and stops them.
+"""The supervisor: starts the processes, replaces those that die, and stops them.
 
-    start the first ── it is ready ── say so, start the others ── … ── a signal ── Stop to all ── all have ended
-                    └─ it ends ────── an error                    └─ one ends: another takes its place
+    background ── it has prepared all ── workers, the first server ── it is ready ── say so, the other servers ── …
+               └─ it ends: an error                                └─ it ends: an error     └─ one ends: another follows
+    … ── a signal ── Stop to servers ── they have ended ── Stop to workers ── they have ended ── Stop to background
 
-It holds the listening socket and accepts nothing itself. So a connection that waits is never lost with a process: it
-waits for the next one that accepts.
+It is what all of them are forked from, so it opens no database, starts no thread, and does no work. It holds the
+listening socket and accepts nothing itself: a connection that waits is never lost with a process, it waits for the next
+one that accepts.
 """
 
 from __future__ import annotations
@@ -12,15 +14,14 @@ from __future__ import annotations
 import heapq
 import logging
 import os
+import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import count
 from multiprocessing import connection
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import click
 from msgspec import Struct
@@ -34,14 +35,14 @@ from partita.cli.processes._channel import (
     Count,
     Counted,
     Cut,
+    Failed,
     Ready,
     Stop,
     receive_from_process,
     send,
 )
-from partita.cli.processes._forking import fork_context
-from partita.cli.processes._process import run_process
-from partita.reports import ServerFigures
+from partita.cli.processes._running import Running, Work, fork_process
+from partita.reports import ProcessFigures, ServerFigures
 
 logger: Final = logging.getLogger("partita.serve")
 
@@ -53,73 +54,53 @@ KILL_SECONDS: Final = DRAIN_SECONDS + 5.0
 """After so long a process that was told to stop is killed."""
 
 
-class Work(Struct, frozen=True):
-    """What the processes do."""
-
-    kind: str
-    """What people call them: `server`."""
-    run: Callable[..., None]
-    """Called in each of them with its `ProcessChannel`, its number, the board, and `arguments`."""
-    arguments: tuple[Any, ...] = ()
-
-
-class _Running(Struct):
-    """A process that runs."""
-
-    number: int
-    process: BaseProcess
-    pipe: Connection
-    started_at: float
-    is_ready: bool = False
-    counted: ServerFigures = ServerFigures()
-    """What it said last."""
-
-
 class _Asking(Struct):
     """A process that waits for an answer, and those that have not said yet what they counted."""
 
-    asker: _Running
+    asker: Running
     number: int
     """Of its question."""
-    missing: set[int]
+    missing: set[tuple[str, int]]
 
 
 class Supervisor:
-    """Runs the same work in several processes. All of it is done by the main thread."""
+    """Runs the work of a server in several processes. All of it is done by the main thread."""
 
     def __init__(
         self,
-        work: Work,
-        processes: int,
+        listener: socket.socket,
+        servers: Work,
+        background: Work,
+        workers: Work | None = None,
         *,
-        own: ServerFigures = ServerFigures(),  # noqa: B008 - frozen
-        troubles: Mapping[str, str] = MappingProxyType({}),
         on_ready: Callable[[str], None] = click.echo,
     ) -> None:
         """Set up a supervisor; nothing is started yet.
 
         Args:
-            work: what they do.
-            processes: how many.
-            own: what was counted before they were started.
-            troubles: what goes wrong in the supervisor's own process, for those that ask.
-            on_ready: called with the banner of the first process, once it accepts connections.
+            listener: what the servers accept from; the others do not keep it.
+            servers: what those do that serve.
+            background: what is done once, by one process. It prepares what the servers need, and says that it has.
+            workers: what those do that work for the services.
+            on_ready: called with the banner of the first server, once it accepts connections.
         """
-        self._work = work
-        self._troubles = troubles
+        self._listener = listener
+        self._servers = servers
+        self._background = background
+        self._workers = workers
         self._on_ready = on_ready
-        self._context = fork_context()
-        self._board = ConnectionBoard(processes)
-        self._processes = processes
-        self._running: dict[int, _Running] = {}
-        self._ended = own
+        self._board = ConnectionBoard(servers.count)
+        self._running: dict[tuple[str, int], Running] = {}
+        self._begun: set[str] = set()
+        """The kinds of which one was ready."""
+        self._before = ProcessFigures()
+        self._ended = ServerFigures()
         self._asking: list[_Asking] = []
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
         self._signals = 0
         self._is_stopping = False
-        self._was_ready = False
-        self._failure: int | None = None
+        self._failure: str | None = None
         self._wake, self._waker = os.pipe()
         os.set_blocking(self._waker, False)
 
@@ -127,10 +108,10 @@ class Supervisor:
         """Serve until a signal asks to stop, and all processes have ended.
 
         Raises:
-            ClickException: the first process could not start.
+            ClickException: what prepares, or the first server, could not begin.
         """
         on_stop_signal(self._signalled)
-        self._start(0)
+        self._start(self._background, 0)
         try:
             while self._running or not self._is_stopping:
                 self._wait()
@@ -139,14 +120,13 @@ class Supervisor:
                 each.process.kill()
             raise
         if self._failure is not None:
-            message = f"The first {self._work.kind} process ended with {self._failure} before it was ready."
-            raise click.ClickException(message)
+            raise click.ClickException(self._failure)
 
     # What is heard
 
     def _wait(self) -> None:
         pipes = {each.pipe: each for each in self._running.values()}
-        ends: dict[int, _Running] = {each.process.sentinel: each for each in self._running.values()}
+        ends: dict[int, Running] = {each.process.sentinel: each for each in self._running.values()}
         seconds = None if not self._timers else max(0.0, self._timers[0][0] - time.monotonic())
         found = connection.wait([self._wake, *pipes, *ends], seconds)
         for each in found:
@@ -161,72 +141,87 @@ class Supervisor:
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
 
-    def _hear(self, each: _Running) -> None:
+    def _hear(self, each: Running) -> None:
         try:
             message = receive_from_process(each.pipe)
         except (EOFError, OSError):  # it has ended, or is about to
             return
         match message:
             case Ready():
-                each.is_ready = True
-                if not self._was_ready:
-                    self._begin(message.banner)
+                self._is_ready(each, message)
+            case Failed():
+                each.failure = message.message
             case Counted():
-                each.counted = message.figures
+                each.counted, each.troubles = message.figures, message.troubles
                 self._has_counted(each)
             case Asked():
                 self._ask_others(each, message.number)
 
-    def _begin(self, banner: str) -> None:
-        """The first is ready: the others can be, too."""
-        self._was_ready = True
+    def _is_ready(self, each: Running, message: Ready) -> None:
+        """The first of its kind is ready: those that wait for it can begin, too."""
+        each.is_ready = True
+        if each.work.kind in self._begun:
+            return
+        self._begun.add(each.work.kind)
         if self._is_stopping:
             return
-        self._on_ready(banner)
-        for number in range(1, self._processes):
-            self._start(number)
+        if each.work is self._background:
+            self._before = message.before
+            self._start(self._servers, 0)
+            for number in range(self._workers.count if self._workers else 0):
+                self._start(self._workers, number)
+        else:
+            self._on_ready(message.banner)
+            for number in range(1, self._servers.count):
+                self._start(self._servers, number)
 
     # Starting and ending
 
-    def _start(self, number: int) -> None:
-        if self._is_stopping:
+    def _start(self, work: Work | None, number: int) -> None:
+        if self._is_stopping or work is None:
             return
-        ours, theirs = self._context.Pipe()
-        name = f"{self._work.kind} {number + 1}"
-        process = self._context.Process(
-            target=run_process,
-            args=(self._work.run, name, number, theirs, self._board, *self._work.arguments),
-            kwargs={"is_first": not self._was_ready},
-            name=name,
+        started = fork_process(
+            work,
+            number,
+            self._board,
+            is_first=work.kind not in self._begun,
+            before=self._before,
+            let_go=lambda: self._let_go(is_server=work is self._servers),
         )
-        process.start()
-        theirs.close()
-        self._running[number] = _Running(number, process, ours, time.monotonic())
+        self._running[started.key] = started
 
-    def _bury(self, each: _Running) -> None:
+    def _let_go(self, *, is_server: bool) -> None:
+        """Close in a fork what is not its own. Who keeps a pipe of another would keep that from hearing of our end."""
+        for each in self._running.values():
+            each.pipe.close()
+        os.close(self._wake)
+        os.close(self._waker)
+        if not is_server:
+            self._listener.close()
+
+    def _bury(self, each: Running) -> None:
         """A process has ended: keep what it counted, and start another in its place."""
         each.process.join()
         code = each.process.exitcode
-        self._hear_last(each)
+        each.hear_last()
         each.pipe.close()
-        del self._running[each.number]
-        self._board.close(each.number)
+        del self._running[each.key]
+        if each.work is self._servers:
+            self._board.close(each.number)
         self._ended = self._ended.plus(each.counted)
         self._has_counted(each)
-        if not self._was_ready:
-            self._failure, self._is_stopping = code, True
-        elif not self._is_stopping:
-            name, pid = each.process.name, each.process.pid
-            logger.warning("The process %s (%s) ended with %s, and is replaced.", name, pid, code)
+        if self._is_stopping:
+            self._stop_next()
+        elif each.work is not self._workers and each.work.kind not in self._begun:
+            ended = f"The first {each.work.kind} process ended with {code} before it was ready."
+            self._failure = each.failure or ended
+            self._stop()
+        else:
+            logger.warning(
+                "The process %s (%s) ended with %s, and is replaced.", each.process.name, each.process.pid, code
+            )
             wait = max(0.0, RESTART_SECONDS - (time.monotonic() - each.started_at))
-            self._after(wait, lambda: self._start(each.number))
-
-    def _hear_last(self, each: _Running) -> None:
-        with suppress(EOFError, OSError):
-            while each.pipe.poll():
-                message = receive_from_process(each.pipe)
-                if isinstance(message, Counted):
-                    each.counted = message.figures
+            self._after(wait, lambda: self._start(each.work, each.number))
 
     # Stopping
 
@@ -238,26 +233,43 @@ class Supervisor:
     def _obey(self) -> None:
         """The first signal: finish. The second: do not."""
         if not self._is_stopping:
-            self._is_stopping = True
-            self._tell_all(Stop())
-            self._after(KILL_SECONDS, self._kill_all)
+            self._stop()
         if self._signals > 1:
-            self._tell_all(Cut())
+            for each in self._of(self._servers):
+                send(each.pipe, Cut())
 
-    def _tell_all(self, message: Stop | Cut) -> None:
-        for each in self._running.values():
-            send(each.pipe, message)
+    def _stop(self) -> None:
+        self._is_stopping = True
+        if self._background.kind not in self._begun:  # what it prepares is prepared again where it ends in between
+            self._kill(self._background)
+        self._after(KILL_SECONDS, lambda: self._kill(self._servers))
+        self._stop_next()
 
-    def _kill_all(self) -> None:
-        for each in self._running.values():
-            logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
+    def _stop_next(self) -> None:
+        """Servers finish first, then those who work for them, and then who does the work of all."""
+        for work in (self._servers, self._workers, self._background):
+            running = self._of(work)
+            for each in running:
+                if not each.is_told:
+                    each.is_told = True
+                    send(each.pipe, Stop())
+            if running:
+                return
+
+    def _of(self, work: Work | None) -> list[Running]:
+        return [each for each in self._running.values() if each.work is work]
+
+    def _kill(self, work: Work) -> None:
+        for each in self._of(work):
+            if work is self._servers:
+                logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
             each.process.kill()
 
     # Adding up
 
-    def _ask_others(self, asker: _Running, number: int) -> None:
+    def _ask_others(self, asker: Running, number: int) -> None:
         others = [each for each in self._running.values() if each is not asker and each.is_ready]
-        asking = _Asking(asker, number, {each.number for each in others})
+        asking = _Asking(asker, number, {each.key for each in others})
         self._asking.append(asking)
         for each in others:
             send(each.pipe, Count())
@@ -266,9 +278,9 @@ class Supervisor:
         else:
             self._answer(asking)
 
-    def _has_counted(self, each: _Running) -> None:
+    def _has_counted(self, each: Running) -> None:
         for asking in list(self._asking):
-            asking.missing.discard(each.number)
+            asking.missing.discard(each.key)
             if not asking.missing:
                 self._answer(asking)
 
@@ -276,11 +288,14 @@ class Supervisor:
         if asking not in self._asking:  # answered already
             return
         self._asking.remove(asking)
-        figures = self._ended
+        figures, troubles = self._ended, {}
         for each in self._running.values():
             if each is not asking.asker:
                 figures = figures.plus(each.counted)
-        send(asking.asker.pipe, Answer(asking.number, figures, dict(self._troubles)))
+                troubles.update(each.troubles)
+        if not any(each.is_ready for each in self._of(self._background)):
+            troubles[self._background.kind] = "process_ended"
+        send(asking.asker.pipe, Answer(asking.number, figures, troubles))
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), then))

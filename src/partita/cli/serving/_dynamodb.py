@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Mapping
-from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,14 +12,14 @@ import click
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
 from partita.cli._signals import stop_signals
-from partita.cli.processes import Supervisor, Work, default_processes, prepare_forks, processes_option
+from partita.cli.processes import Supervisor, Work, default_processes, loading_for_forks, processes_option
 from partita.cli.serving._realism import is_realistic, realism_options
 from partita.cli.serving._wire_process import (
-    RegionSweeper,
     WireSettings,
     banner_of,
     new_loop,
     opened_server,
+    run_sweeper,
     run_wire_server,
 )
 from partita.runtime import AllowedHosts
@@ -80,8 +79,6 @@ def dynamodb(  # noqa: PLR0913 - one for each option
         open_buckets(buckets)  # a mistake is said before anything is served
     settings = WireSettings(data, allowed_hosts, switches, regions=regions, key=_access_key(key), buckets=buckets)
     processes = _processes(processes, switches)
-    if processes > 1:
-        prepare_forks()  # it imports while the store is opened here
     with listening(host, port) as listener:
         if processes == 1:
             _serve_here(listener, settings, sweep_every)
@@ -109,10 +106,16 @@ def _serve_here(listener: socket.socket, settings: WireSettings, sweep_every: fl
 
 
 def _serve_in_processes(listener: socket.socket, settings: WireSettings, sweep_every: float, processes: int) -> None:
-    """Serve in several processes. This one sweeps for all."""
-    with closing(settings.data.open(sweep_every=sweep_every)), RegionSweeper(settings, sweep_every):
+    """Serve in several processes, which are forked from this one; another one sweeps for all."""
+    with loading_for_forks(["partita.wire", "uvloop"]):
+        servers = Work("dynamodb", run_wire_server, (listener, settings), processes)
+        background = Work("background", run_sweeper, (settings, sweep_every))
+
+    def ready(banner: str) -> None:
         warn_beyond_loopback(listener, settings.allowed_hosts)
-        Supervisor(Work("dynamodb", run_wire_server, (listener, settings)), processes).run()
+        click.echo(banner)
+
+    Supervisor(listener, servers, background, on_ready=ready).run()
 
 
 def _access_key(text: str | None) -> AccessKey | None:

@@ -5,31 +5,25 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from contextlib import closing
-from typing import Final
 
 import click
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from partita import Meter, Session
-from partita.cli._data_folder import EMBEDDED, DataFolder, store_and_queue_options
+from partita.cli._data_folder import DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import prepare_reports
 from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
-from partita.cli.data import begin_seeding, filling, is_seeding, lake_option, projecting, seed_service
-from partita.cli.processes import Supervisor, Work, default_processes, prepare_forks, processes_option
+from partita.cli.data import filling, lake_option, projecting
+from partita.cli.processes import Supervisor, Work, default_processes, processes_option
+from partita.cli.serving._background import SWEEP_SECONDS, Background, run_background
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
 from partita.cli.serving._served_app import ServeSettings, address_of, make_app, opened_resources
 from partita.cli.serving._sign_in import check_demo_sign_in
-from partita.cli.serving._worker import default_workers, working
-from partita.errors import TableNotFound
-from partita.reports import ServerFigures
+from partita.cli.serving._worker import default_workers, has_work, run_worker_process, working
 from partita.runtime import AllowedHosts, is_loopback
 from partita.service import Service
-from partita.store import DescribeTable, Store
-
-SWEEP_SECONDS: Final = 60.0
 
 
 @click.command()
@@ -106,75 +100,65 @@ def serve(  # noqa: PLR0913 - one for each option
     if issuer is not None:
         _check_audience(audience, any_audience=any_audience)
     _check_apis(services)
-    processes = default_processes() if processes is None else processes
-    if processes > 1:
-        prepare_forks([service.name for service in services])  # it imports while the store is opened here
-    with listening(host, port) as listener, closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+    with listening(host, port) as listener:
         _check_demo(demo_sign_in, listener, has_issuer=issuer is not None)
-        with_samples = data.store == EMBEDDED if seed is None else seed
-        _prepare(services, store, data, with_samples=with_samples, asked=seed is True)
-        background = Background(lake, default_workers(data) if workers is None else workers)
-        before = prepare_reports(Session(store, meter=background.meter))
         settings = ServeSettings(
-            data, issuer, audience, client_id, demo_sign_in, rate_limit, allowed_hosts, processes, before
+            data,
+            issuer,
+            audience,
+            client_id,
+            demo_sign_in,
+            rate_limit,
+            allowed_hosts,
+            default_processes() if processes is None else processes,
         )
-        if processes == 1:
-            _serve_here(services, store, listener, settings, background)
-        else:
-            _serve_in_processes(services, store, listener, settings, background)
+        background = Background(lake, default_workers(data) if workers is None else workers, seed)
+        serve_services = _serve_here if settings.processes == 1 else _serve_in_processes
+        serve_services(services, listener, settings, background)
     click.echo("Stopped.")
 
 
-class Background(Struct, frozen=True):
-    """What is done besides serving."""
-
-    lake: str | None
-    workers: int
-    meter: Meter = field(default_factory=Meter)
-    """Counts what that consumes."""
-
-
 def _serve_here(
-    services: Sequence[Service],
-    store: Store,
-    listener: socket.socket,
-    settings: ServeSettings,
-    background: Background,
+    services: Sequence[Service], listener: socket.socket, settings: ServeSettings, background: Background
 ) -> None:
     """Serve in this process, which does all the rest, too."""
-    data, troubles = settings.data, dict[str, str]()
-    with (
-        opened_resources(services, store, data, listener) as opened,
-        projecting(services, store, data, troubles) as projections,
-        filling(background.lake, services, store, data, troubles),
-        working(services, data, background.workers, opened.installation.url),
-    ):
-        served = make_app(settings, replace(opened, projections=projections, troubles=troubles, meter=background.meter))
-        warn_beyond_loopback(listener, settings.allowed_hosts)
-        run_app(served.app, listener, served.banner(), served.state.stopping.set)
+    data, troubles, meter = settings.data, dict[str, str](), Meter()
+    with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+        background.prepare(services, store, data)
+        before = prepare_reports(Session(store, meter=meter))
+        with (
+            opened_resources(services, store, data, listener) as opened,
+            projecting(services, store, data, troubles) as projections,
+            filling(background.lake, services, store, data, troubles),
+            working(services, data, background.workers, opened.installation.url),
+        ):
+            shared = replace(opened, projections=projections, troubles=troubles, meter=meter, before=before)
+            served = make_app(settings, shared)
+            warn_beyond_loopback(listener, settings.allowed_hosts)
+            run_app(served.app, listener, served.banner(), served.state.stopping.set)
 
 
 def _serve_in_processes(
-    services: Sequence[Service],
-    store: Store,
-    listener: socket.socket,
-    settings: ServeSettings,
-    background: Background,
+    services: Sequence[Service], listener: socket.socket, settings: ServeSettings, background: Background
 ) -> None:
-    """Serve in several processes. What is to be done once is done in this one: it sweeps, projects, and fills lakes."""
+    """Serve in several processes, which are forked from this one. What is to be done once has a process of its own."""
+    from partita.cli.serving._loading import load_for_servers
     from partita.cli.serving._server_process import run_server
 
-    data, troubles = settings.data, dict[str, str]()
-    data.secret("cursors")  # what is wrong with it is said once, and here
-    with (
-        projecting(services, store, data, troubles),
-        filling(background.lake, services, store, data, troubles),
-        working(services, data, background.workers, address_of(listener)),
-    ):
+    routes, data = load_for_servers(services), settings.data
+    busy = [service for service in services if has_work(service, None)]
+
+    def ready(banner: str) -> None:
         warn_beyond_loopback(listener, settings.allowed_hosts)
-        work = Work("server", run_server, ([service.name for service in services], listener, settings))
-        own = ServerFigures(background.meter.usage())
-        Supervisor(work, settings.processes, own=own, troubles=troubles).run()
+        click.echo(banner)
+
+    Supervisor(
+        listener,
+        Work("server", run_server, (services, routes, listener, settings), settings.processes),
+        Work("background", run_background, (services, data, background)),
+        Work("worker", run_worker_process, (busy, data, address_of(listener)), background.workers if busy else 0),
+        on_ready=ready,
+    ).run()
 
 
 def _check_demo(demo: bool | None, listener: socket.socket, *, has_issuer: bool) -> None:  # noqa: FBT001 - as it was given
@@ -197,28 +181,3 @@ def _check_audience(audience: str | None, *, any_audience: bool) -> None:
             "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
         )
         raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
-
-
-def _prepare(
-    services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
-) -> None:
-    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest."""
-    session = Session(store, keys=data.keys())
-    for service in services:
-        if with_samples and service.seed is not None and (asked or _is_new(service, store)):
-            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
-        session.create_tables(service.tables)
-        if with_samples and is_seeding(service, data):
-            seed_service(service, session, data)
-
-
-def _is_new(service: Service, store: Store) -> bool:
-    return not any(_exists(store, table.name) for table in service.tables)
-
-
-def _exists(store: Store, table: str) -> bool:
-    try:
-        store.execute(DescribeTable(table))
-    except TableNotFound:
-        return False
-    return True

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp
 
-    from partita.app import RequestMetrics
+    from partita.app import PreparedRoutes, RequestMetrics
     from partita.http import AppState, Siblings, Verifier
 
 
@@ -42,8 +42,6 @@ class ServeSettings(Struct, frozen=True):
     rate_limit: RateOption
     allowed_hosts: AllowedHosts
     processes: int = 1
-    before: ProcessFigures = ProcessFigures()
-    """What workers had counted when the server was started."""
 
 
 class Opened(Struct, frozen=True):
@@ -60,6 +58,10 @@ class Opened(Struct, frozen=True):
     """The other processes; None where there are none."""
     requests: RequestMetrics | None = None
     meter: Meter = field(default_factory=Meter)
+    before: ProcessFigures = ProcessFigures()
+    """What workers had counted when the server was started."""
+    routes: PreparedRoutes | None = None
+    """Those of the services, where they were prepared before this process was forked."""
 
 
 class ServedApp(Struct, frozen=True):
@@ -99,7 +101,7 @@ def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
         opened.queues,
         troubles=opened.troubles,
         rate_limit=settings.rate_limit,
-        reports=ReportReader(session, settings.before),
+        reports=ReportReader(session, opened.before),
         shards=ShardReader(session.of_service(LEASES.name)),
         processes=settings.processes,
         siblings=opened.siblings or ALONE,
@@ -111,6 +113,7 @@ def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
         allowed_hosts=settings.allowed_hosts,
         sign_in=sign_in,
         requests=opened.requests,
+        routes=opened.routes,
     )
 
     def banner() -> str:

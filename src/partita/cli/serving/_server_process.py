@@ -12,15 +12,15 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 from msgspec.structs import replace
 
-from partita.app import RequestMetrics
+from partita.app import PreparedRoutes, RequestMetrics
 from partita.cli._listen import connection_config, log_outages
-from partita.cli._names import named
 from partita.cli._quiet_server import QuietServer
 from partita.cli.data import reading_projections
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
 from partita.cli.serving._served_app import ServedApp, ServeSettings, make_app, opened_resources
 from partita.http import Siblings
 from partita.reports import ServerFigures
+from partita.service import Service
 
 
 class AskedSiblings(Siblings):
@@ -34,7 +34,7 @@ class AskedSiblings(Siblings):
         return (await run_in_threadpool(self._channel.ask)).figures
 
     async def troubles(self) -> Mapping[str, str]:
-        """What the supervisor has trouble with."""
+        """What the process for background work has trouble with."""
         return (await run_in_threadpool(self._channel.ask)).troubles
 
 
@@ -42,19 +42,28 @@ def run_server(
     channel: ProcessChannel,
     number: int,
     board: ConnectionBoard,
-    names: Sequence[str],
+    services: Sequence[Service],
+    routes: PreparedRoutes,
     listener: socket.socket,
     settings: ServeSettings,
 ) -> None:
     """Serve until the supervisor says to stop; what has begun is finished."""
-    services = [service for name in names if (service := named(name)) is not None]
+    if not channel.is_first:
+        logging.disable(logging.WARNING)  # what is said at a start was said by the first
     data, requests = replace(settings.data, is_in_use=True), RequestMetrics()
     with (
         closing(data.open_store()) as store,
         opened_resources(services, store, data, listener) as opened,
         reading_projections(services, store, data) as projections,
     ):
-        shared = replace(opened, projections=projections, siblings=AskedSiblings(channel), requests=requests)
+        shared = replace(
+            opened,
+            projections=projections,
+            siblings=AskedSiblings(channel),
+            requests=requests,
+            before=channel.before,
+            routes=routes,
+        )
         served = make_app(settings, shared)
         meter = served.state.session.meter
         channel.count_with(lambda: requests.figures(meter.usage()))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita import EmbeddedStore
 from partita.cli._data_folder import DataFolder
+from partita.cli._vanished import await_folder
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
 from partita.cli.serving._realism import realistically
 from partita.runtime import AllowedHosts
@@ -93,6 +94,19 @@ async def _serve(
     await stopped.wait()
     await acceptor.stop()
     await server.stop()
+
+
+def run_sweeper(
+    channel: ProcessChannel, _number: int, _board: ConnectionBoard, settings: WireSettings, every: float
+) -> None:
+    """Make the database, and delete what has expired until the supervisor says to stop."""
+    data = settings.data if channel.is_first else replace(settings.data, is_in_use=True)
+    await_folder(data, channel.stopping)
+    if channel.stopping.is_set():
+        return
+    with closing(data.open(sweep_every=every)), RegionSweeper(settings, every):
+        channel.ready()
+        channel.wait_for_stop()
 
 
 class RegionSweeper:

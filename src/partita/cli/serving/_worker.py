@@ -22,7 +22,9 @@ from partita.cli._extras import require
 from partita.cli._installation import installation_of, metering_queues, opening, prepare_reports, process_name
 from partita.cli._names import chosen_services, named
 from partita.cli._signals import on_stop_signal, stop_signals
+from partita.cli._vanished import await_folder
 from partita.cli.data import POLICY, check_lake, filling, is_captured, lake_option, reach_lake
+from partita.cli.processes import ConnectionBoard, ProcessChannel
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
@@ -142,12 +144,20 @@ def run_worker(services: Sequence[str], data: DataFolder, url: str | None, lake:
         work_for([service for name in services if (service := named(name)) is not None], data, url, stop, lake)
 
 
-def await_folder(data: DataFolder, stop: threading.Event) -> None:
-    """Wait for a folder that was taken away to come back, or for the end; one that is there is not waited for."""
-    if data.has_vanished:
-        logger.error("The folder %s is gone: this worker waits until it is back.", data.path)
-        while data.has_vanished and not stop.wait(RESTART_SECONDS):
-            pass
+def run_worker_process(
+    channel: ProcessChannel,
+    _number: int,
+    _board: ConnectionBoard,
+    services: Sequence[Service],
+    data: DataFolder,
+    url: str | None,
+) -> None:
+    """The same in a process that a server has forked, which tells it when to stop."""
+    stop, data = threading.Event(), replace(data, is_in_use=True)
+    channel.on_stop(stop.set, stop.set)
+    await_folder(data, stop)
+    if not stop.is_set():
+        work_for(services, data, url, stop)
 
 
 def _stop_with_parent(stop: threading.Event) -> None:

@@ -1,22 +1,13 @@
 """The embedded store."""
 
-from partita.store.embedded._capacity import total
-from partita.store.embedded._handlers import READS
-from partita.store.embedded._store import EmbeddedStore
-from partita.store.embedded.bulk import BulkPut, LoadItems, LoadResponse, Rejected
-from partita.store.embedded.points import NetChange, PastTable, StoreHistory
-from partita.store.embedded.upkeep import Progress
+from partita._late import late_names
 
-__all__ = [
-    "READS",
-    "BulkPut",
-    "EmbeddedStore",
-    "LoadItems",
-    "LoadResponse",
-    "NetChange",
-    "PastTable",
-    "Progress",
-    "Rejected",
-    "StoreHistory",
-    "total",
-]
+_NAMES = {
+    "_capacity": ("total",),
+    "_handlers": ("READS",),
+    "_store": ("EmbeddedStore",),
+    "bulk": ("BulkPut", "LoadItems", "LoadResponse", "Rejected"),
+    "points": ("NetChange", "PastTable", "StoreHistory"),
+    "upkeep": ("Progress",),
+}
+__getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

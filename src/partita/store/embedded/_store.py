@@ -18,21 +18,11 @@ from partita.runtime import Clock, in_thread, system_clock
 from partita.store import _requests as requests
 from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
-from partita.store.embedded import _file, _ttl, points
+from partita.store.embedded import _file, _ttl, points, tables, upkeep
 from partita.store.embedded._catalog import EMPTY, Catalog
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._handlers import BY_LOOP, READS, WRITES, Read
 from partita.store.embedded._table import MissingIndex
-from partita.store.embedded.tables import create_index
-from partita.store.embedded.upkeep import (
-    MergeShards,
-    Progress,
-    SplitShard,
-    StoreSnapshot,
-    back_up,
-    upgrade,
-    verify,
-)
 from partita.store.embedded.vectors import VectorCache
 
 R = TypeVar("R")
@@ -101,7 +91,7 @@ class EmbeddedStore:
             self._writer.refresh()
             if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
-            if upgrade(self._writer.connection):
+            if upkeep.upgrade(self._writer.connection):
                 self._writer.refresh()
             if self._process_lock is not None and _file.add_checksums(self._writer.connection, self.path):
                 self._writer = Writer(self._connect(), clock)
@@ -157,7 +147,7 @@ class EmbeddedStore:
     def _execute_long(self, request: Request[R]) -> R:
         """Execute what takes several reads and writes."""
         if isinstance(request, requests.CreateIndex):
-            return create_index(self._commit.run, request)  # type: ignore[return-value]
+            return tables.create_index(self._commit.run, request)  # type: ignore[return-value]
         return self.history.execute(request)
 
     def _read(self, read: Read, request: Request[R]) -> R:
@@ -217,7 +207,7 @@ class EmbeddedStore:
         Raises:
             TableNotFound: there is no such open shard. ValidationFailed: it cannot have so many parts.
         """
-        return self._commit.run(SplitShard(table, shard, parts))  # type: ignore[no-any-return]
+        return self._commit.run(upkeep.SplitShard(table, shard, parts))  # type: ignore[no-any-return]
 
     def merge_shards(self, table: str, first: str, second: str) -> str:
         """Merge two open shards that are neighbours; gives the new one.
@@ -225,7 +215,7 @@ class EmbeddedStore:
         Raises:
             TableNotFound: there is no such open shard. ValidationFailed: they are not neighbours.
         """
-        return self._commit.run(MergeShards(table, first, second))  # type: ignore[no-any-return]
+        return self._commit.run(upkeep.MergeShards(table, first, second))  # type: ignore[no-any-return]
 
     def compact(self) -> None:
         """Write the file again without what is free in it: it shrinks, and nothing that was deleted is left in it.
@@ -248,17 +238,17 @@ class EmbeddedStore:
             finally:
                 self._process_lock.release()
 
-    def backup(self, target: Path, progress: Progress | None = None) -> None:
+    def backup(self, target: Path, progress: upkeep.Progress | None = None) -> None:
         """Copy the store as it is now, while it is in use; `progress` gets pages copied and all pages.
 
         Raises:
             StoreError: the target exists, or cannot be written.
         """
         with self._private_connection() as connection:
-            back_up(connection, Path(target), progress)
+            upkeep.back_up(connection, Path(target), progress)
 
     @contextmanager
-    def snapshot(self) -> Iterator[StoreSnapshot]:
+    def snapshot(self) -> Iterator[upkeep.StoreSnapshot]:
         """The store as it is now, for long reads while others write. The log grows until the block ends.
 
         Raises:
@@ -267,7 +257,7 @@ class EmbeddedStore:
         with self._private_connection() as connection:
             connection.execute("BEGIN")
             try:
-                yield StoreSnapshot(self._refreshed(connection), READS)
+                yield upkeep.StoreSnapshot(self._refreshed(connection), READS)
             finally:
                 connection.execute("ROLLBACK")
 
@@ -296,14 +286,14 @@ class EmbeddedStore:
         """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
         return self.history.as_of(instant)
 
-    def verify(self, progress: Progress | None = None) -> None:
+    def verify(self, progress: upkeep.Progress | None = None) -> None:
         """Look for damage in the file, in each row, and between streams and tables; `progress` gets rows done and all.
 
         Raises:
             StoreDamaged: naming what disagrees.
         """
         with self._private_connection() as connection, _sqlite.translating(self.path):
-            verify(connection, self.path, progress)
+            upkeep.verify(connection, self.path, progress)
 
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:

@@ -15,7 +15,7 @@ from partita.cli import DataFolder, installation_of
 from partita.http import AppState, Identity
 from partita.service import Installation
 from partita_services.commitcollect.bootstrap import SERVICE, open_tools
-from partita_services.commitcollect.simulator.app import mounted
+from partita_services.commitcollect.simulator.mounting import mounted
 from partita_services.commitcollect.strava.settings import PUBLIC_URL, SIMULATOR, STRAVA_URL
 
 HERE = "http://127.0.0.1:8321"

@@ -1,10 +1,9 @@
-"""The simulator as an app: mounted beside CommitCollect by `partita serve`, or on a port of its own."""
+"""The simulator as an app: beside CommitCollect in `partita serve`, or on a port of its own."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -19,25 +18,12 @@ from partita_services.commitcollect.simulator.control import CONTROL
 from partita_services.commitcollect.simulator.faults import StravaFault, bad_request, exhausted
 from partita_services.commitcollect.simulator.strava import SimulatedStrava
 from partita_services.commitcollect.simulator.world import Application
-from partita_services.commitcollect.strava.settings import STRAVA_URL, read
-
-logger: Final = logging.getLogger("partita.commitcollect")
+from partita_services.commitcollect.strava.log_redaction import redact_logs
+from partita_services.commitcollect.strava.settings import read
 
 PAGES: Final = Path(__file__).parent / "pages"
 FILE: Final = "strava-simulator.json"
 Next: TypeAlias = Callable[[Request], Awaitable[Response]]
-
-
-def mounted(installation: Installation) -> Mapping[str, FastAPI]:
-    """The simulator beside a service of this machine that no other Strava was named to; what is unusual is logged."""
-    settings = read(installation)
-    if settings.strava_url is None:
-        logger.warning("CommitCollect has no Strava, so nobody can log in: set %s.", STRAVA_URL)
-    if not settings.has_simulator:
-        return {}
-    if not settings.is_local:
-        logger.warning("Whoever reaches %s can log in as any athlete of the Strava simulator.", settings.public_url)
-    return {"/strava-simulator": simulator_of(installation)}
 
 
 def simulator_of(installation: Installation) -> FastAPI:
@@ -54,6 +40,7 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
         strava: what it speaks for.
         delivers: brings events to the webhook by itself; otherwise `strava.webhook.deliver()` does, when it is called.
     """
+    redact_logs()  # it calls the webhook, whose address is a secret
     app = FastAPI(title="Strava simulator", openapi_url=None)
     app.state.strava = strava
     _handle_faults(app)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any, Final
 
+from partita.runtime import warn
 from partita.store._requests import CreateIndex, TableDescription
 from partita.store.embedded.tables._indexes import BeginIndex, Filled, FillIndex, FinishIndex
-
-logger: Final = logging.getLogger("partita.store")
 
 _SORTING: Final = 4
 """To sort and write the entries of so many rows takes about as long as to fill one."""
@@ -52,6 +50,6 @@ def _log_of(table: str, index: str) -> Callable[[int, int], None]:
         tenths = _TENTHS * done // total
         if logged < tenths:
             logged = tenths
-            logger.warning("The index %s is being added to the table %s: %d %%.", index, table, 10 * tenths)
+            warn("partita.store", "The index %s is being added to the table %s: %d %%.", index, table, 10 * tenths)
 
     return log

@@ -43,7 +43,7 @@ def back_up(source: apsw.Connection, target: Path, progress: Progress | None = N
         # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
         partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
         try:
-            copy(source, partial, progress)
+            copy_pages(source, partial, progress)
             _check(partial, source.filename or _sqlite.MEMORY)
             sync(partial)
             _put_in_place(partial, target)
@@ -72,7 +72,7 @@ def _refuse_existing(target: Path) -> None:
         raise StoreError(f"The file {target} {what}; a backup replaces nothing.", hint="Choose another name.")
 
 
-def copy(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
+def copy_pages(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
     """Copy what there is, and none of the pages and bytes that are free, into a new file for its owner alone.
 
     Raises:

@@ -7,10 +7,12 @@ parent's, then the child's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import apsw
 
+from partita._sqlite import Handler
 from partita.errors import TableNotFound, ValidationFailed
 from partita.store._requests import Request
 from partita.store.embedded import _streams
@@ -118,3 +120,7 @@ def _begin(writer: Writer, table: Table, shard: tuple[int, int, int, int, int | 
     connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",))
     connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (f"changes_{number}", start))
     return number
+
+
+RESHARDING: Final[Mapping[type, Handler]] = {SplitShard: split_shard, MergeShards: merge_shards}
+"""What executes each write about shards, by the type of the request."""

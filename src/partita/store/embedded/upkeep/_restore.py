@@ -17,7 +17,7 @@ from partita._sqlite import ProcessLock
 from partita.errors import StoreBusy, StoreDamaged, StoreNewer
 from partita.runtime import close_to_others, sync
 from partita.store.embedded import _file, _streams, points
-from partita.store.embedded.upkeep._backup import copy, remove
+from partita.store.embedded.upkeep._backup import copy_pages, remove
 from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._upgrade import upgrade
 from partita.store.embedded.upkeep._verify import verify
@@ -110,7 +110,7 @@ def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None 
     """
     try:
         with closing(_open_backup(backup)) as source:
-            copy(source, fresh, progress)
+            copy_pages(source, fresh, progress)
         with closing(_file.connect(str(fresh), durable=True)) as connection, _sqlite.translating(str(backup)):
             upgrade(connection)  # it may be of an earlier format
             _file.add_checksums(connection, str(fresh))

@@ -1,0 +1,87 @@
+"""The process of `partita serve` that does what is done once, where several serve: it prepares, sweeps and projects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from partita import Meter, Session
+from partita.cli._data_folder import EMBEDDED, DataFolder
+from partita.cli._installation import prepare_reports
+from partita.cli._vanished import await_folder
+from partita.cli.data import begin_seeding, filling, is_seeding, projecting, seed_service
+from partita.cli.processes import ConnectionBoard, ProcessChannel
+from partita.errors import TableNotFound
+from partita.reports import ServerFigures
+from partita.service import Service
+from partita.store import DescribeTable, Store
+
+SWEEP_SECONDS: Final = 60.0
+
+
+class Background(Struct, frozen=True):
+    """What is done besides serving."""
+
+    lake: str | None
+    workers: int
+    seed: bool | None
+    """Whether there is to be sample data; None where that was not said."""
+
+    def prepare(self, services: Sequence[Service], store: Store, data: DataFolder) -> None:
+        """Create the tables, with sample data where it is wanted."""
+        with_samples = data.store == EMBEDDED if self.seed is None else self.seed
+        prepare(services, store, data, with_samples=with_samples, asked=self.seed is True)
+
+
+def run_background(
+    channel: ProcessChannel,
+    _number: int,
+    _board: ConnectionBoard,
+    services: Sequence[Service],
+    data: DataFolder,
+    background: Background,
+) -> None:
+    """Prepare the store, and do until the supervisor says to stop what only one may do."""
+    data = data if channel.is_first else replace(data, is_in_use=True)
+    await_folder(data, channel.stopping)
+    if channel.stopping.is_set():
+        return
+    meter, troubles = Meter(), dict[str, str]()
+    with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
+        if channel.is_first:
+            background.prepare(services, store, data)
+        before = prepare_reports(Session(store, meter=meter))
+        data.secret("cursors")  # what is wrong with it is said once, and here
+        channel.count_with(lambda: ServerFigures(meter.usage()), troubles)
+        with projecting(services, store, data, troubles), filling(background.lake, services, store, data, troubles):
+            channel.ready(before=before)
+            channel.wait_for_stop()
+
+
+def prepare(
+    services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
+) -> None:
+    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest."""
+    session = Session(store, keys=data.keys())
+    for service in services:
+        if with_samples and service.seed is not None and (asked or _is_new(service, store)):
+            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
+        session.create_tables(service.tables)
+        if with_samples and is_seeding(service, data):
+            seed_service(service, session, data)
+
+
+def _is_new(service: Service, store: Store) -> bool:
+    return not any(_exists(store, table.name) for table in service.tables)
+
+
+def _exists(store: Store, table: str) -> bool:
+    try:
+        store.execute(DescribeTable(table))
+    except TableNotFound:
+        return False
+    return True

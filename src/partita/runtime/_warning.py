@@ -1,0 +1,10 @@
+"""Warnings in the log, for what hardly ever warns: `logging` is slow to load, and is loaded with the first of them."""
+
+from __future__ import annotations
+
+
+def warn(logger: str, message: str, *values: object) -> None:
+    """Log a warning, as if the caller had called the logger."""
+    import logging  # noqa: PLC0415 - slow to load
+
+    logging.getLogger(logger).warning(message, *values, stacklevel=2)

@@ -1,0 +1,20 @@
+"""What executes each write that has to do with points in time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from partita._sqlite import Handler
+from partita.store._points import SetRecovery
+from partita.store.embedded.points import _restore
+from partita.store.embedded.points._settings import set_recovery
+
+WRITES: Final[Mapping[type, Handler]] = {
+    SetRecovery: set_recovery,
+    _restore.BeginRestore: _restore.begin_restore,
+    _restore.FillRestored: _restore.fill_restored,
+    _restore.FinishRestore: _restore.finish_restore,
+    _restore.AbandonRestore: _restore.abandon_restore,
+}
+"""What executes each write, by the type of the request."""
