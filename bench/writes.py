@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from bench._compare import Bar, Comparison, Side, compare, duration
 from bench._model import TABLE, Task, task
 from partita import EmbeddedStore, Session, put
+from partita._sqlite._loop_commit import CHECKPOINT_PAGES
 from partita.model._entity import schema_of
 from partita.store._requests import PutItem
 from partita.values import encode_item
@@ -115,11 +116,16 @@ def _typed(store: EmbeddedStore) -> Write:
 
 
 def _slow_down(store: EmbeddedStore) -> None:
-    """Let every commit of the store take longer, as on a slower disk."""
+    """Let every commit of the store take longer, as on a slower disk.
+
+    This replaces the hook by which SQLite brings a long log into the file, so it does that, too.
+    """
     connection = store._writer.connection  # noqa: SLF001 - nothing in the library waits on purpose
 
-    def wait(*_: object) -> int:
+    def wait(_: apsw.Connection, name: str, pages: int) -> int:
         time.sleep(SLOWER)
+        if pages >= CHECKPOINT_PAGES:
+            connection.wal_checkpoint(name)
         return 0
 
     connection.set_wal_hook(wait)

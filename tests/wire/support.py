@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import msgspec
+
 from partita.buckets import Buckets
 from partita.errors import ValidationFailed
 from partita.runtime import AllowedHosts, run
@@ -139,7 +141,8 @@ class Caller:
     def __call__(self, operation: str, **parameters: Any) -> Json:
         signed = {"authorization": f"Credential=local/20260101/{self._region}/dynamodb/aws4_request"}
         try:
-            return run(self._operations[operation](Parameters(parameters, signed)), self._store.execute) or {}
+            body = run(self._operations[operation](Parameters(parameters, signed)), self._store.execute)
+            return msgspec.to_builtins(body or {})  # type: ignore[no-any-return]
         except ValidationFailed as error:
             raise worded(error, operation, json.dumps(parameters).encode()) from None
 

@@ -8,6 +8,7 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -90,22 +91,24 @@ class PooledConnection:
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
         self.last_used = time.monotonic()
+        self._is_readable = _readable(connected)
 
     def is_usable(self, idle_seconds: float) -> bool:
         """Whether it was used lately, and nothing has come since: neither its end, nor what nobody asked for."""
-        return time.monotonic() - self.last_used <= idle_seconds and not _is_readable(self.socket)
+        return time.monotonic() - self.last_used <= idle_seconds and not self._is_readable()
 
     def close(self) -> None:
         """Close it."""
         self.socket.close()
 
 
-def _is_readable(connected: socket.socket) -> bool:
+def _readable(connected: socket.socket) -> Callable[[], bool]:
+    """A question that is asked before each request, so it is made once: has something come?"""
     if not hasattr(select, "poll"):  # on Windows
-        return bool(select.select([connected], [], [], 0)[0])
+        return lambda: bool(select.select([connected], [], [], 0)[0])
     ready = select.poll()  # which takes any number of open files
     ready.register(connected, select.POLLIN)
-    return bool(ready.poll(0))
+    return lambda: bool(ready.poll(0))
 
 
 C = TypeVar("C", bound=PooledConnection)

@@ -214,15 +214,12 @@ class AsyncConnection(PooledConnection):
         Raises:
             ResponseLost: it broke on the way; the connection is closed.
         """
-        response: HttpResponse | None = None
         try:
             parser = ResponseParser(limits.response_bytes)
             async with asyncio.timeout(limits.read) as silence:
                 await loop.sock_sendall(self.socket, data if self._tls is None else self._tls.encrypt(data))
-                while response is None:
-                    received = await loop.sock_recv(self.socket, CHUNK)
+                while (response := self._feed(parser, await loop.sock_recv(self.socket, CHUNK))) is None:
                     silence.reschedule(loop.time() + limits.read)
-                    response = self._feed(parser, received)
         except (OSError, ValueError) as error:  # a time-out is an OSError
             self.close()
             raise _lost(error) from error

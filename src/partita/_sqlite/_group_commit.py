@@ -6,7 +6,8 @@
 
 The writer thread notifies the callers of one batch when the next batch is ready for its COMMIT, or at once where none
 waits. So they prepare their next writes while the disk is busy, and not while the writer thread fills a batch: each of
-its statements would hand the interpreter to one of them, and wait to get it back.
+its statements would hand the interpreter to one of them, and wait to get it back. Where the disk is slow, it notifies
+them at once, and waits for their next writes (`Gathering`).
 
 Nothing is acknowledged before its COMMIT has returned.
 
@@ -21,6 +22,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from partita._sqlite._errors import closed, opened_before_fork
+from partita._sqlite._gathering import Gathering
 from partita._sqlite._loop_commit import LoopCommits
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
@@ -77,6 +79,7 @@ class GroupCommit:
         self._queue = WriteQueue(self._commit)
         self._lock = WriteLock()
         self._thread = WriterThread(self._write_queued)
+        self._gathering = Gathering(self._loop_commits)
         self._waking_loops: set[asyncio.AbstractEventLoop] = set()
 
     @property
@@ -101,6 +104,7 @@ class GroupCommit:
                 self._lock.release()
                 self._wake_thread()
             if not write.finished:
+                self._gathering.arrived(len(self._queue))
                 self._wait_for(write)
         except BaseException:
             self._give_up(write)
@@ -158,6 +162,7 @@ class GroupCommit:
                 self._lock.release()
             self._wake_thread()
             raise
+        self._gathering.arrived(len(self._queue))
         self._wake_thread()
 
     def _write_here(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -243,6 +248,8 @@ class GroupCommit:
             self._lock.acquire()
             try:
                 self._queue.write_batch()
+                if self._gathering.is_worth():
+                    self._gathering.wait(self._queue, self._queue.notify())
             finally:
                 if self._queue.is_empty():
                     self._queue.notify()

@@ -44,15 +44,16 @@ class LoopCommits:
         """
         self.requests = requests
         self.timer = timer
-        self._seconds = 0.0
+        self.seconds = 0.0
+        """What a commit takes, as a moving average."""
 
     def committed(self, seconds: float) -> None:
         """A commit took so long."""
-        self._seconds += (min(seconds, _LONGEST_SECONDS) - self._seconds) * _WEIGHT
+        self.seconds += (min(seconds, _LONGEST_SECONDS) - self.seconds) * _WEIGHT
 
     def is_short(self, connection: apsw.Connection) -> bool:
         """Whether a commit is short, by all that is known."""
-        if self._seconds > MAX_WAIT_SECONDS:
+        if self.seconds > MAX_WAIT_SECONDS:
             return False
         pages, in_file = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         return pages < CHECKPOINT_PAGES - _ROOM_PAGES or pages == in_file

@@ -19,7 +19,6 @@ import os
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -90,8 +89,10 @@ class ProcessLock:
 
     def notify(self) -> None:
         """Say to all processes that something was committed. Who holds the lock says so."""
-        with suppress(OSError):  # a disk that is full: who waits looks now and then, too
-            _overwrite(self._lock, time.time_ns().to_bytes(8, "little"))
+        try:  # noqa: SIM105 - for each commit, and suppress() takes time
+            _overwrite(self._lock, time.time_ns().to_bytes(8, "little"), 0)
+        except OSError:  # a disk that is full: who waits looks now and then, too
+            pass
 
     def __enter__(self) -> None:
         self.acquire()
@@ -141,12 +142,12 @@ def lock_file(path: Path) -> Path:
     return path.with_name(path.name + ".lock")
 
 
-def _overwrite(file: int, content: bytes) -> None:
-    if hasattr(os, "pwrite"):
-        os.pwrite(file, content, 0)
-    else:  # pragma: no cover - Windows
-        os.lseek(file, 0, os.SEEK_SET)
-        os.write(file, content)
+def _seek_and_write(file: int, content: bytes, position: int) -> int:  # pragma: no cover - Windows
+    os.lseek(file, position, os.SEEK_SET)
+    return os.write(file, content)
+
+
+_overwrite: Final[Callable[[int, bytes, int], int]] = getattr(os, "pwrite", _seek_and_write)
 
 
 def _nothing() -> None:  # pragma: no cover - Windows

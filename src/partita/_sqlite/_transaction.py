@@ -80,7 +80,7 @@ class Transactions:
         self._is_reserved = False
         self._process_lock.release()
 
-    def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], None]) -> None:
+    def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], object]) -> None:
         """Commit the writes, and finish each. If this is interrupted, nobody knows what became of the unfinished ones.
 
         `before_wait` is called before this waits: for another process, and for the disk.
@@ -101,7 +101,7 @@ class Transactions:
         finally:
             self._process_lock.release()
 
-    def _commit_together(self, batch: Sequence[PendingWrite], before_wait: Callable[[], None]) -> bool:
+    def _commit_together(self, batch: Sequence[PendingWrite], before_wait: Callable[[], object]) -> bool:
         """Run the writes in one transaction; False if it was rolled back and they are to run one by one."""
         results: list[tuple[Any, Exception | None]] = []
         try:

@@ -73,8 +73,14 @@ class WriteQueue:
             self.is_writing = False
             self._unacknowledged.extend(batch)
 
-    def notify(self, here: asyncio.AbstractEventLoop | None = None) -> None:
-        """Notify the callers whose writes are committed, refused or interrupted; `here` is the loop of this thread."""
-        if self._unacknowledged:
-            notify_all(self._unacknowledged, here)
-            self._unacknowledged.clear()  # only now: if this is interrupted, the writer thread notifies them again
+    def notify(self, here: asyncio.AbstractEventLoop | None = None) -> int:
+        """Notify the callers whose writes are committed, refused or interrupted, and say how many they are.
+
+        `here` is the loop of this thread.
+        """
+        if not self._unacknowledged:
+            return 0
+        notified = len(self._unacknowledged)
+        notify_all(self._unacknowledged, here)
+        self._unacknowledged.clear()  # only now: if this is interrupted, the writer thread notifies them again
+        return notified

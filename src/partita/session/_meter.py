@@ -222,10 +222,13 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        # As most are: this is on the way of every read.
-        if type(capacity) is Capacity and not capacity.indexes and not capacity.vectors:
+        # As most are: this is on the way of every operation, and the properties of a capacity cost several calls.
+        if type(capacity) is Capacity and not capacity.vectors:
             self.read += capacity.read
             self.write += capacity.write
+            for _, read, write in capacity.indexes:
+                self.read += read
+                self.write += write
             return
         for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
             self.read += part.total_read

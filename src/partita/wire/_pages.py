@@ -9,7 +9,7 @@ import msgspec
 from partita.errors import ValidationFailed
 from partita.expressions import Condition, KeyCondition, Projection
 from partita.store import GetItem, IndexSchema, Json, PageResponse, QueryTable, ScanTable, wire_item
-from partita.values import Item
+from partita.values import MAX_DIGITS, Item
 from partita.wire._capacity import consumed
 from partita.wire._describe import described
 from partita.wire._expressions import read_expressions
@@ -20,6 +20,7 @@ from partita.wire._wording import NO_ATTRIBUTES, Refused, Violated, Violation
 
 SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 MAX_SEGMENTS: Final = 1_000_000
+_WHOLE: Final = 10**MAX_DIGITS
 
 
 def query(call: Parameters) -> Requests[Json]:
@@ -137,12 +138,55 @@ def _respond(request: QueryTable | ScanTable, select: str | None, detail: str) -
         page = yield from _with_whole_items(request, page)
     body: Json = {"Count": page.count, "ScannedCount": page.scanned}
     if not request.count_only:
-        body["Items"] = [wire_item(item) for item in page.items]
+        body["Items"] = [_tagged(item) for item in page.items]
     if page.last_key is not None:
         body["LastEvaluatedKey"] = wire_item(page.last_key)
     if detail != "NONE":
         body["ConsumedCapacity"] = yield from consumed(page.capacity, detail)
     return body
+
+
+class _Text(msgspec.Struct, gc=False):
+    S: str
+
+
+class _Number(msgspec.Struct, gc=False):
+    N: str
+
+
+class _Truth(msgspec.Struct, gc=False):
+    BOOL: bool
+
+
+class _Map(msgspec.Struct, gc=False):
+    M: Item
+
+
+class _Texts(msgspec.Struct, gc=False):
+    SS: list[str]
+
+
+_TRUTHS: Final = (_Truth(BOOL=False), _Truth(BOOL=True))
+
+
+def _tagged(item: Item) -> Item:
+    """As `wire_item`, for what is only encoded: structs are made and encoded faster than a dictionary for each."""
+    tagged = item.copy()
+    for name, value in item.items():
+        kind = type(value)
+        if kind is str:
+            tagged[name] = _Text(value)
+        elif kind is int and -_WHOLE < value < _WHOLE:
+            tagged[name] = _Number(str(value))
+        elif kind is bool:
+            tagged[name] = _TRUTHS[value]
+        elif kind is dict:
+            tagged[name] = _Map(_tagged(value))
+        elif kind is frozenset and type(next(iter(value), None)) is str:
+            tagged[name] = _Texts(sorted(value))
+        else:
+            tagged |= wire_item({name: value})
+    return tagged
 
 
 def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str | None) -> None:

@@ -86,7 +86,10 @@ class Put(Write[E], Generic[E], frozen=True):
 
     def requests(self, context: Context) -> Requests[E]:
         """Send the request; a failed condition says what it means."""
-        yield from self._send(self.action(context), context)
+        try:  # as `_send` does, which would be one generator more on the way of every put
+            yield self.action(context)
+        except ConditionFailed as error:
+            raise self.explain(error, context) from error
         return self.saved
 
 

@@ -23,7 +23,15 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
     units = write_units(largest) * factor
     if not table.keeps_entries:
         return Capacity(table.name, 0.0, units)
+    if planned.before is None and not table.vectors:
+        return Capacity(table.name, 0.0, units, tuple(_new_parts(planned)))
     return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)), tuple(_vector_parts(planned)))
+
+
+def _new_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
+    """Units of each index that a new item comes into: as `_index_parts`, without looking for what was there."""
+    entries = zip(planned.table.indexes, planned.entries, strict=False)  # none where nothing is written
+    return [(index.name, 0.0, _new_units(index, planned)) for index, entry in entries if entry[0] is not None]
 
 
 def _vector_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:

@@ -34,7 +34,7 @@ READS: Final[Mapping[type, Read]] = {
 """What answers each read, by the type of the request."""
 
 WRITES: Final[Mapping[type, Handler]] = {
-    requests.PutItem: _writes.write_item,
+    requests.PutItem: _writes.put_item,
     requests.UpdateItem: _writes.write_item,
     requests.DeleteItem: _writes.write_item,
     requests.BatchWriteItem: _writes.batch_write,

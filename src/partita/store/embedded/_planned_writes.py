@@ -123,12 +123,37 @@ def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) 
     raise ConditionFailed(item=decode_item(stored.blob))
 
 
-def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
+def may_be_new(request: PutItem) -> bool:
+    """Whether a put may be of a new item, by its condition."""
+    return request.condition is None or evaluate(request.condition, {})
+
+
+def plan_new(table: Table, key: KeyColumns, request: PutItem) -> PlannedWrite:
+    """What a put will do where no item has its key.
+
+    Raises:
+        ValidationFailed: it breaks a rule.
+    """
     blob, size = encoded(request.item, TOO_LARGE)
-    planned = _with_entries(PlannedWrite(table, key, before, request.item, blob=blob, size=size))
+    return _with_entries(PlannedWrite(table, key, None, request.item, blob=blob, size=size))
+
+
+def plan_over(planned: PlannedWrite, request: PutItem, before: StoredItem | None) -> PlannedWrite:
+    """What a put will do to the item that has its key.
+
+    Raises:
+        ConditionFailed: its condition is false.
+    """
+    if before is not None:
+        planned.before = before
+        _add_old_entries(planned, before)
     if request.condition is not None:
         check_condition(request, before)  # an item that cannot be stored is refused whatever is there
     return planned
+
+
+def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request: PutItem) -> PlannedWrite:
+    return plan_over(plan_new(table, key, request), request, before)
 
 
 def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, request: UpdateItem) -> PlannedWrite:
@@ -180,11 +205,28 @@ def _with_entries(planned: PlannedWrite, *, keeping_old_faults: bool = False) ->
     if after is not None:
         known = before.item if keeping_old_faults and before is not None else None
         planned.entries = tuple([index.entry(after, known) for index in table.indexes])
-        planned.vectors = tuple([index.entry(after, known) for index in table.vectors])
+        if table.vectors:
+            planned.vectors = tuple([index.entry(after, known) for index in table.vectors])
     if before is not None:
+        _add_old_entries(planned, before)
+    return planned
+
+
+def _add_old_entries(planned: PlannedWrite, before: StoredItem) -> None:
+    table = planned.table
+    if table.keeps_entries:
         planned.old_entries = tuple([index.entry_or_none(before.item) for index in table.indexes])
         planned.old_vectors = tuple([index.entry_or_none(before.item) for index in table.vectors])
-    return planned
+
+
+def apply_if_new(connection: apsw.Connection, planned: PlannedWrite, now: float) -> bool:
+    """Write a new item, as `apply` does, unless its key is taken: then nothing is written."""
+    connection.execute(planned.table.sql_insert_new, (*planned.key, *_columns(planned)))
+    is_new = connection.changes() == 1
+    planned.table.last_put_was_new = is_new
+    if is_new:
+        _write_rest(connection, planned, now)
+    return is_new
 
 
 def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
@@ -192,6 +234,11 @@ def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_
     if not planned.changes_anything:
         return
     _write_row(connection, planned)
+    _write_rest(connection, planned, now, by_ttl=by_ttl)
+
+
+def _write_rest(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
+    """What goes with a row that was written."""
     if planned.table.vectors:
         _write_vectors(connection, planned)
     if planned.table.sql_log is not None:
@@ -206,15 +253,21 @@ def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
         assert before is not None  # noqa: S101 - it changes something
         connection.execute(table.sql_delete, (before.id,))
         return
-    expiry = table.expiry(after)
-    unfinished = table.building_row(after) if table.building else ()
-    columns = (expiry, planned.size, *chain.from_iterable(planned.entries), *unfinished, planned.blob)
+    columns = _columns(planned)
     if before is None:
         connection.execute(table.sql_insert, (*planned.key, *columns))
-    elif planned.entries == planned.old_entries and not unfinished and _keeps_expiry(table, expiry, before):
+    elif planned.entries == planned.old_entries and not table.building and _keeps_expiry(table, columns[0], before):
         connection.execute(table.sql_replace, (planned.size, planned.blob, before.id))
     else:
         connection.execute(table.sql_update, (*columns, before.id))
+
+
+def _columns(planned: PlannedWrite) -> Row:
+    """All columns of the row that will be there but those of its key; first its expiry."""
+    table, after = planned.table, planned.after
+    assert after is not None  # noqa: S101 - there will be a row
+    unfinished = table.building_row(after) if table.building else ()
+    return (table.expiry(after), planned.size, *chain.from_iterable(planned.entries), *unfinished, planned.blob)
 
 
 def _write_vectors(connection: apsw.Connection, planned: PlannedWrite) -> None:

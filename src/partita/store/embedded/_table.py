@@ -225,6 +225,8 @@ class Table(Source):
         self.building = tuple(Index(number, made, index, schema) for made, index in building)
         """Indexes that are not finished: who writes an item writes their entries, and nobody reads them."""
         self.vectors = tuple(VectorIndex(indexes[index.name], index, schema) for index in schema.vectors)
+        self.last_put_was_new = True
+        """Whether the last put found no item under its key: then the next may not either. Writers alone look at it."""
         self.keeps_entries = bool(schema.indexes or schema.vectors)
         """Whether a write has to look at what indexes hold."""
         self._hash, self._range = self.hash[0], self.range[0] if self.range else None
@@ -240,6 +242,7 @@ class Table(Source):
         self.sql_find = f"SELECT id, size, {ITEM} FROM {items} WHERE hh = ? AND hk = ? AND rk = ?"
         marks = ", ".join("?" * (len(every) + 3))
         self.sql_insert = f"INSERT INTO {items} (hh, hk, rk, {', '.join(every)}) VALUES ({marks})"
+        self.sql_insert_new = f"{self.sql_insert} ON CONFLICT (hh, hk, rk) DO NOTHING"
         self.sql_upsert = (
             f"{self.sql_insert} ON CONFLICT (hh, hk, rk) DO UPDATE SET "
             f"{', '.join(f'{column} = excluded.{column}' for column in every)}"

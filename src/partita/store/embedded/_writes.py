@@ -18,7 +18,18 @@ from partita.store._requests import (
 from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._keys import KeyMismatch
-from partita.store.embedded._planned_writes import PlannedWrite, Write, apply, check_update_spares_key, plan
+from partita.store.embedded._planned_writes import (
+    PlannedWrite,
+    Write,
+    apply,
+    apply_if_new,
+    check_update_spares_key,
+    find,
+    may_be_new,
+    plan,
+    plan_new,
+    plan_over,
+)
 from partita.store.embedded._table import Table
 from partita.values import Item, decode_item
 
@@ -26,8 +37,8 @@ MAX_BATCH_WRITES: Final = 25
 MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
 
 
-def write_item(writer: Writer, request: Write) -> WriteResponse:
-    """Put, update or delete one item.
+def write_item(writer: Writer, request: UpdateItem | DeleteItem) -> WriteResponse:
+    """Update or delete one item.
 
     Raises:
         ValidationFailed, ConditionFailed, TableNotFound
@@ -35,7 +46,7 @@ def write_item(writer: Writer, request: Write) -> WriteResponse:
     table = writer.table(request.table)
     check_write(table, request)
     if request.returns not in _RETURNS[type(request)]:
-        raise ValidationFailed("ReturnValues can only be ALL_OLD or NONE")
+        raise ValidationFailed(_INVALID_RETURNS)
     planned = plan(writer.connection, table, request)
     returned = None if request.returns == "NONE" else _returned(request, planned)
     response = WriteResponse(returned, _capacity.of_write(planned))
@@ -43,9 +54,32 @@ def write_item(writer: Writer, request: Write) -> WriteResponse:
     return response
 
 
+def put_item(writer: Writer, request: PutItem) -> WriteResponse:
+    """Put one item. Where the last put was of a new one, this is tried as one, too: then nothing has to be read.
+
+    Raises:
+        ValidationFailed, ConditionFailed, TableNotFound
+    """
+    table, connection = writer.table(request.table), writer.connection
+    if request.condition is not None:
+        validate_condition(request.condition)
+    if request.returns not in _OLD_OR_NONE:
+        raise ValidationFailed(_INVALID_RETURNS)
+    planned = plan_new(table, table.item_columns(request.item), request)
+    if table.last_put_was_new and may_be_new(request) and apply_if_new(connection, planned, writer.clock()):
+        return WriteResponse(None, _capacity.of_write(planned))
+    before = find(connection, table, planned.key)
+    table.last_put_was_new = before is None
+    plan_over(planned, request, before)
+    returned = None if request.returns == "NONE" else _returned(request, planned)
+    response = WriteResponse(returned, _capacity.of_write(planned))
+    apply(connection, planned, writer.clock())
+    return response
+
+
+_INVALID_RETURNS: Final = "ReturnValues can only be ALL_OLD or NONE"
 _OLD_OR_NONE: Final = ("NONE", "ALL_OLD")
 _RETURNS: Final = {
-    PutItem: _OLD_OR_NONE,
     DeleteItem: _OLD_OR_NONE,
     UpdateItem: ("NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDATED_NEW"),
 }

@@ -1,0 +1,70 @@
+"""Whether the writer thread waits for writers to come back, so that all of them share the next commit.
+
+Who was notified of its commit often writes again at once. Without a wait, the threads of a program make two groups: one
+prepares its next writes while the other waits for the disk, and each commit is shared by half of them. Where the disk
+takes longer than they need to come back, it is better to have all of them in one commit:
+
+    quick disk   commit a b ── commit c d ── commit a b ── commit c d        a b prepare while c d are committed
+    slow disk    commit a b c d ───── a b c d come back ── commit a b c d    one wait for the disk, and not two
+
+A wait lasts as long as a commit takes at most, so it never costs more than it could save. Where some do not come back
+in time, as in a server whose clients are elsewhere, the next commits go on without a wait.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sized
+from typing import Final
+
+from partita._sqlite._loop_commit import LoopCommits
+
+WORTH_SECONDS: Final = 0.0005
+"""Where commits take less, nobody is waited for: the wait itself costs two switches of threads."""
+MOST_SKIPPED: Final = 63
+"""As many commits go on without a wait, after several that were in vain."""
+_FEWEST: Final = 2
+"""Writers who can share a commit."""
+
+
+class Gathering:
+    """Waits for writers. It belongs to the thread that holds the write lock; whoever wrote says that it `arrived`."""
+
+    def __init__(self, commits: LoopCommits) -> None:
+        self._commits = commits
+        self._wanted = 0
+        self._until_complete = threading.Lock()
+        self._until_complete.acquire()
+        self._left_to_skip = 0
+        self._last_skipped = 0
+
+    def is_worth(self) -> bool:
+        """Whether to wait before the next commit, which this asks for once."""
+        if self._commits.seconds < WORTH_SECONDS:
+            return False
+        if self._left_to_skip == 0:
+            return True
+        self._left_to_skip -= 1
+        return False
+
+    def wait(self, queue: Sized, notified: int) -> None:
+        """Wait until as many as were notified have come to the queue, or for as long as a commit takes."""
+        before = len(queue)
+        if before + notified < _FEWEST:
+            return
+        self._wanted = before + notified  # first this, then look: who comes from now on sees it
+        if len(queue) < self._wanted:
+            self._until_complete.acquire(timeout=self._commits.seconds)
+        self._wanted = 0
+        self._until_complete.acquire(blocking=False)  # who came at the last instant does not end the next wait
+        is_complete = len(queue) >= before + notified
+        self._last_skipped = 0 if is_complete else min(MOST_SKIPPED, 2 * self._last_skipped + 1)
+        self._left_to_skip = self._last_skipped
+
+    def arrived(self, waiting: int) -> None:
+        """So many writes are in the queue now."""
+        if 0 < self._wanted <= waiting:
+            try:  # noqa: SIM105 - for each write, and suppress() takes time
+                self._until_complete.release()
+            except RuntimeError:  # another has just come, too
+                pass

@@ -1,0 +1,130 @@
+"""Writers who come back share the next commit where the disk is slow, and nobody waits for those who do not."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from tests.store.embedded.support import count, note
+
+from partita._sqlite._gathering import MOST_SKIPPED, WORTH_SECONDS, Gathering
+from partita._sqlite._loop_commit import LoopCommits
+from partita.store.embedded import EmbeddedStore
+
+
+def slow(seconds: float = 2 * WORTH_SECONDS) -> LoopCommits:
+    commits = LoopCommits(())
+    commits.seconds = seconds
+    return commits
+
+
+PATIENCE = 60.0
+"""Seconds after which a wait has ended although nobody came; nothing else depends on it."""
+
+
+def test_nobody_waits_where_the_disk_is_quick() -> None:
+    assert not Gathering(slow(WORTH_SECONDS / 2)).is_worth()
+    assert Gathering(slow()).is_worth()
+
+
+def come(gathering: Gathering, queue: list[int]) -> Callable[[], None]:
+    def write() -> None:
+        queue.append(1)
+        gathering.arrived(len(queue))
+
+    return write
+
+
+def test_the_wait_ends_when_all_are_back() -> None:
+    gathering, queue = Gathering(slow(PATIENCE)), [0]
+    other = threading.Thread(target=come(gathering, queue))
+
+    class Watched(list[int]):
+        """Has the other write as soon as somebody begins to wait."""
+
+        def __len__(self) -> int:
+            if gathering._wanted and other.ident is None:
+                other.start()
+            return len(queue)
+
+    gathering.wait(Watched(), 1)
+    other.join()
+    assert (len(queue), gathering.is_worth()) == (2, True)
+
+
+def test_who_comes_once_more_does_not_end_the_next_wait() -> None:
+    gathering, queue = Gathering(slow()), [0, 1]
+    gathering._wanted = 2
+    gathering.arrived(2)
+    gathering.arrived(3)  # to end a wait twice does no harm
+    gathering.wait(queue, 1)
+    assert not gathering._until_complete.acquire(blocking=False)
+
+
+def test_a_writer_alone_is_not_waited_for() -> None:
+    gathering = Gathering(slow(PATIENCE))
+    gathering.wait([], 1)
+    assert gathering.is_worth()
+
+
+def test_after_waits_in_vain_ever_more_commits_go_on_without_one() -> None:
+    gathering, skipped = Gathering(slow()), []
+    for _ in range(8):
+        gathering.wait([], 2)
+        skipped.append(next(number for number in range(MOST_SKIPPED + 1) if gathering.is_worth()))
+    assert skipped == [1, 3, 7, 15, 31, 63, 63, 63]
+    gathering.wait([0, 1], 0)
+    assert gathering.is_worth()
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_threads_on_a_slow_disk_lose_no_write(store: EmbeddedStore, threads: int) -> None:
+    loop_commits = store._commit._loop_commits
+    loop_commits.timer = iter(range(10**6)).__next__  # a commit takes a second
+
+    def write(first: int) -> None:
+        for number in range(first, 64, threads):
+            store.execute(note(number))
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(write, range(threads)))
+    assert count(store) == 64
+
+
+class SlowUntilAllHaveBegun:
+    """A disk so slow that everybody is waited for, until nobody will come any more."""
+
+    def __init__(self, writes: int) -> None:
+        self._left = writes
+
+    def begin(self) -> None:
+        self._left -= 1
+
+    @property
+    def seconds(self) -> float:
+        return PATIENCE if self._left > 0 else 0.0
+
+
+def test_threads_that_write_again_at_once_share_every_commit(store: EmbeddedStore) -> None:
+    commit, threads, turns = store._commit, 3, 10
+    disk: Any = SlowUntilAllHaveBegun(threads * turns)
+    commit._gathering._commits = disk
+    before, started = commit.commits, threading.Barrier(threads)
+
+    def write(first: int) -> None:
+        started.wait()
+        for number in range(first, threads * turns, threads):
+            disk.begin()
+            store.execute(note(number))
+
+    with ThreadPoolExecutor(threads) as pool:
+        with commit.exclusively():
+            writing = [pool.submit(write, first) for first in range(threads)]
+            while len(commit._queue) < threads:
+                """They wait for the lock."""
+        for each in writing:
+            each.result(PATIENCE)
+    assert (commit.commits - before, count(store)) == (turns, threads * turns)
