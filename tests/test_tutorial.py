@@ -42,7 +42,7 @@ def test_the_tutorial_works_by_copy_and_paste(wheels: dict[str, Wheel], tmp_path
         for each in (name, *needed([name])):
             link(each, site)
     python = tmp_path / "environment/bin/python"
-    install = f"{sys.executable} -m pip --python {python} install --quiet --no-deps --no-index"
+    install = f"{sys.executable} -m pip --python {python} install --quiet --no-deps --no-index --no-compile"
     home = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PARTITA", "AWS", "PYTEST"))
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from textwrap import indent
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,19 +17,21 @@ from msgspec import Struct
 from tests.wire.clients.client import KEY, REGION, SECRET, boto3_client
 from tests.wire.support import serving
 
-from partita import EmbeddedStore
+from partita import REGISTRY, EmbeddedStore
 from partita.adopt import Adoption, adopt_items, describe, read_sample
 from partita.runtime import run
 from partita.store import open_store
 
 _PROGRAM = """\
+from contextlib import closing
 from decimal import Decimal
 from datetime import UTC, datetime
-from model import *
 from partita import Session, delete, f, insert, put, update
 from partita.store import open_store
 
-db = Session(open_store({url!r}))
+with closing(open_store({url!r})) as store:
+    db = Session(store)
+{program}
 """
 
 
@@ -64,16 +67,13 @@ class Server(Struct, frozen=True):
 
     def run(self, program: str) -> str:
         """Run a program that uses the model, as anybody's would, and give what it printed."""
-        path = os.pathsep.join((str(self.folder), *filter(None, sys.path)))
-        said = subprocess.run(
-            [sys.executable, "-c", _PROGRAM.format(url=self.url) + program],
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        assert said.returncode == 0, said.stderr
-        return said.stdout.strip()
+        code = f"{self.model}\n{_PROGRAM.format(url=self.url, program=indent(program, '    '))}"
+        printed, module = StringIO(), ModuleType("adopted")
+        with pytest.MonkeyPatch.context() as patched, redirect_stdout(printed):
+            patched.setattr(REGISTRY, "_tables", {})
+            patched.setitem(sys.modules, module.__name__, module)
+            exec(compile(code, "model.py", "exec", dont_inherit=True), vars(module))  # noqa: S102
+        return printed.getvalue().strip()
 
     def item(self, table: str, **key: str) -> dict[str, Any]:
         """A stored item, as DynamoDB's JSON."""

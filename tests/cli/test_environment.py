@@ -80,7 +80,7 @@ def test_a_signal_that_is_to_be_ignored_is_ignored(monkeypatch: pytest.MonkeyPat
 def test_a_server_needs_no_output(closed: str, folder: Path) -> None:
     script = f"""
         "$@" {closed} & pid=$!
-        while [ ! -e "$PARTITA_DATA/secret.key" ]; do :; done
+        while [ ! -e "$PARTITA_DATA/secret.key" ]; do sleep 0.05; done
         readlink /proc/$pid/fd/1
         kill $pid; wait $pid
     """

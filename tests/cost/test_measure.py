@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 from fastapi import APIRouter
 
 from partita import (
+    Delete,
     Derived,
     Dimensions,
     Entity,
@@ -24,7 +25,9 @@ from partita import (
     Vector,
     VectorIndex,
     collect,
+    delete,
     insert,
+    pattern,
     query,
     search,
 )
@@ -117,3 +120,42 @@ def test_derived_parts_and_fields_of_other_entities_have_samples() -> None:
         ("on_day", "within", Rcu(1)),
         ("between", "within", Rcu(1)),
     ]
+
+
+LETTERS = Table("measured-letters", registry=Registry())
+
+
+class Letter(Entity, table=LETTERS):
+    """A letter of more than a read unit."""
+
+    primary: ClassVar = Key("USER#{user_id}", "{number:06}")
+
+    user_id: str
+    number: int
+    text: str = "x" * 5_000
+
+
+@pattern()
+def remove_letter(letter: Letter) -> Delete[Letter]:
+    """Throw a letter away."""
+    return delete(letter)
+
+
+@query(Letter, Letter.primary)
+def letters_of(user_id: str) -> None:
+    """The letters of a user."""
+
+
+@query(Letter, Letter.primary)
+def letters_again(user_id: str) -> None:
+    """The same once more."""
+
+
+def test_a_pattern_does_not_see_what_another_has_written() -> None:
+    def seed(_now: float) -> list[Operation[Any]]:
+        return [insert(Letter(user_id="ann", number=n)) for n in range(4)]
+
+    service = Service(name="letters", title="L", summary="L.", tables=(LETTERS,), router=APIRouter, seed=seed)
+    found = {each.pattern: each.measured for each in measure(service)}
+    assert list(found) == ["remove_letter", "letters_of", "letters_again"]
+    assert found["letters_of"] == found["letters_again"] == Rcu(2.5)

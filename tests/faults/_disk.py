@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from tests.cli.processes.servers import MAIN, Client, Command, authorization, soon
+from tests.cli.processes.servers import MAIN, Client, Command, authorization
+from tests.cli.waiting import soon
 from tests.faults._report import Fault, Tally
 from tests.store.embedded.flipping import answers, copied, filled, flip, without_the_last_commit, wrong
 

@@ -1,4 +1,6 @@
-"""Measuring access patterns: each is run once, with arguments from the sample data, on a store of its own in memory.
+"""Measuring access patterns: each is run once, with arguments from the sample data, on a store in memory.
+
+The store has the sample data and nothing else: whatever a pattern has written to, the next one does not see.
 
 | parameter | argument |
 | --- | --- |
@@ -17,9 +19,10 @@ A pattern among the service's `examples` is measured with that operation instead
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from types import UnionType
-from typing import Any, Final, Literal, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 from msgspec import Struct
 
@@ -30,10 +33,14 @@ from partita.patterns import Pattern
 from partita.recipes.versioned import LAST_WRITE, Versioned
 from partita.service import Service
 from partita.session import Session
+from partita.store import BatchGetItem, GetItem, QueryTable, Request, ScanTable, SearchVectors, TransactGetItems
 from partita.store.embedded import EmbeddedStore
+
+R = TypeVar("R")
 
 ASSUMED_TOP: Final = 10
 """So many matches are asked for, of a search that is measured."""
+_READS: Final = (BatchGetItem, GetItem, QueryTable, ScanTable, SearchVectors, TransactGetItems)
 BudgetVerdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
 Make: TypeAlias = Callable[[type[Entity]], Entity]
 
@@ -65,23 +72,46 @@ class _NoSample(Exception):
 
 def measure(service: Service) -> list[Measurement]:
     """Measure every access pattern of a service."""
-    return [_measure(pattern, service) for pattern in service.patterns]
+    patterns = deque(service.patterns)
+    measured: list[Measurement] = []
+    while patterns:
+        with _SampleStore() as store:
+            measured += _measured_until_written(service, patterns, store)
+    return measured
 
 
-def _measure(pattern: Pattern, service: Service) -> Measurement:
-    with EmbeddedStore(":memory:") as store:
-        session = Session(store)
-        session.create_tables(service.tables)
-        now = time.time()
-        seed = service.seed(now) if service.seed else ()
-        samples = _Samples([session.run(operation) for operation in seed])
-        examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
-        example = examples.get(pattern)
-        try:
-            ran = _consumed(session, example) if example else _run(pattern, samples, session)
-        except _NoSample:
-            verdict = _verdict(pattern.budget, None)
-            return Measurement(pattern.name, pattern.kind, pattern.index, pattern.budget, None, verdict)
+class _SampleStore(EmbeddedStore):
+    """A store in memory that knows whether somebody has asked it for more than to read."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")
+        self.is_written = False
+
+    def execute(self, request: Request[R]) -> R:
+        """Execute a request."""
+        self.is_written = self.is_written or not isinstance(request, _READS)
+        return super().execute(request)
+
+
+def _measured_until_written(service: Service, patterns: deque[Pattern], store: _SampleStore) -> Iterator[Measurement]:
+    """Measure patterns on one store with the sample data, up to the first that writes to it."""
+    session = Session(store)
+    session.create_tables(service.tables)
+    now = time.time()
+    samples = _Samples([session.run(operation) for operation in (service.seed(now) if service.seed else ())])
+    examples = {example.pattern: example for example in (service.examples(now) if service.examples else ())}
+    store.is_written = False
+    while patterns and not store.is_written:
+        pattern = patterns.popleft()
+        yield _measure(pattern, examples.get(pattern), samples, session)
+
+
+def _measure(pattern: Pattern, example: Operation[Any] | None, samples: _Samples, session: Session) -> Measurement:
+    try:
+        ran = _consumed(session, example) if example else _run(pattern, samples, session)
+    except _NoSample:
+        verdict = _verdict(pattern.budget, None)
+        return Measurement(pattern.name, pattern.kind, pattern.index, pattern.budget, None, verdict)
     verdict = _verdict(pattern.budget, ran.consumed)
     return Measurement(
         pattern.name, pattern.kind, ran.index, pattern.budget, ran.consumed, verdict, requests=ran.requests

@@ -8,7 +8,8 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+import pydantic
+from pydantic import BaseModel, ValidationError
 
 from partita.errors import InvalidItem, OperationError
 from partita.model._attributes import (
@@ -77,7 +78,7 @@ class ItemCodec(Generic[E]):
         self._read = self._reader(cls)
         self._is_made = self._stored_keys.is_made
         self._view_readers: dict[type[BaseModel], Callable[[Item], Any]] = {}
-        self._adapters: dict[str, TypeAdapter[Any]] = {}
+        self._adapters: dict[str, pydantic.TypeAdapter[Any]] = {}
 
     def item(self, entity: E) -> Item:
         """The item to store: the fields that are not None, and every derived key."""
@@ -244,10 +245,11 @@ class ItemCodec(Generic[E]):
         """A value as Pydantic writes its type."""
         return to_attribute(self._adapter(field).dump_python(value, **_AS_STORED, warnings=False))
 
-    def _adapter(self, field: str) -> TypeAdapter[Any]:
+    def _adapter(self, field: str) -> pydantic.TypeAdapter[Any]:
         adapter = self._adapters.get(field)
         if adapter is None:
-            adapter = self._adapters[field] = TypeAdapter(self._cls.model_fields[field].rebuild_annotation())
+            annotation = self._cls.model_fields[field].rebuild_annotation()
+            adapter = self._adapters[field] = pydantic.TypeAdapter(annotation)  # loaded when it is first needed
         return adapter
 
     def field_value(self, field: str, attribute_value: Any) -> Any:

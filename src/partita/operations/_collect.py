@@ -43,6 +43,8 @@ class _Found(Struct, frozen=True):
 class Collect(Operation[C | None], Generic[C], frozen=True):
     """Read several entities of a partition into their declared result; None where a required one is missing."""
 
+    listed_as = "collect"
+
     result_class: type[C]
     table: Table
     index: str | None
@@ -191,6 +193,8 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
 
 class CollectPage(Operation[CollectionPage[C]], Generic[C], frozen=True):
     """One page of a collection: its single entities, and a part of those that have a limit."""
+
+    listed_as = "collect"
 
     collection: Collect[C]
     paged: CollectedPart

@@ -20,6 +20,7 @@ class Get(Operation[M | None], Generic[M], frozen=True):
     """Read one item; None where there is none or it has expired. A get of an entity also names the item for a write."""
 
     sends = (GetItem,)
+    listed_as = "get"
 
     schema: EntitySchema[Any]
     key: Item

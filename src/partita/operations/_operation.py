@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -50,6 +50,8 @@ class Operation(Struct, Generic[R_co], frozen=True, kw_only=True):
 
     sends: ClassVar[tuple[type[Any], ...]] = ()
     """The kinds of request for single items; none where that depends on the value, as in a transaction."""
+    listed_as: ClassVar[Literal["get", "query", "collect", "search"] | None] = None
+    """Among which access patterns one is listed that gives such an operation; None where its budget decides."""
 
     pattern: Pattern | None = None
     label: Label | None = None

@@ -32,6 +32,8 @@ M = TypeVar("M", bound=BaseModel)
 class Query(Operation[Page[M]], Generic[M], frozen=True):
     """Read one page of a range. Nothing that is another entity's or another owner's, or has expired, is in it."""
 
+    listed_as = "query"
+
     schema: EntitySchema[Any]
     key: BoundKey
     key_condition: KeyCondition

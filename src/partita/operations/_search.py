@@ -33,6 +33,8 @@ class Scored(Struct, Generic[M], frozen=True):
 class Search(Operation[tuple[Scored[M], ...]], Generic[M], frozen=True):
     """Find what is most like a vector. What is another entity's or another owner's, or has expired, is left out."""
 
+    listed_as = "search"
+
     schema: EntitySchema[Any]
     index: str
     vector: tuple[float, ...]

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from partita.errors import ModelError
 from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
-from partita.operations import Collect, CollectPage, Get, Operation, Query, Search, check_projected, projection_of
+from partita.operations import Get, Operation, Query, check_projected, projection_of
 from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
 from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
@@ -293,10 +293,10 @@ def _partition_fields(key: BoundKey) -> tuple[str, ...]:
 
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:
     result = get_type_hints(function).get("return")
-    kinds: dict[Any, PatternKind] = {Get: "get", Query: "query", Collect: "collect", CollectPage: "collect"}
-    kinds[Search] = "search"
+    kind = get_origin(result) or result
+    listed_as = kind.listed_as if isinstance(kind, type) and issubclass(kind, Operation) else None
     only_reads = budget is not None and not budget.write
-    return kinds.get(get_origin(result) or result, "get" if only_reads else "write")
+    return listed_as or ("get" if only_reads else "write")
 
 
 def _entity_of(function: Callable[..., Any], via: Via | None, writes: Writes | None) -> EntitySchema[Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Run
+from tests.cli.waiting import soon
 
 from partita import EmbeddedStore, Session, insert
 from partita.change.lake import Lake
@@ -186,8 +187,7 @@ def test_it_follows_until_it_is_stopped(seeded: Run, folder: Path, lake: Path) -
             assert line, run.stderr.read() if run.stderr else ""
         add_task(folder, "followed")
         sql = "select title from changes where _kind = 'insert'"
-        while "followed" not in seeded("lake", "query", sql, "--lake", str(lake)).output:
-            pass  # the test's own time limit ends this
+        soon(lambda: "followed" in seeded("lake", "query", sql, "--lake", str(lake)).output, pause=0.2)
         run.send_signal(signal.SIGTERM)
         output, _ = run.communicate(timeout=DEADLINE)
     assert (run.returncode, output) == (0, "Stopped.\n")

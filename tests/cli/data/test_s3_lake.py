@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner, Result
 from tests.change.lake.conftest import client_of
 from tests.cli.conftest import Run
+from tests.cli.waiting import soon
 from tests.referee import moto
 
 from partita import EmbeddedStore, Session, insert
@@ -163,8 +164,7 @@ def test_workers_fill_it_too_and_one_that_is_killed_leaves_it_whole(
             "1 at work for todo. Stop with Ctrl-C.\n",
         ]
         add_task(folder, "seen by the worker")
-        while status(run, lake)["records"]:
-            pass
+        soon(lambda: not status(run, lake)["records"], pause=0.2)
     assert worker.returncode == 0
     with running(folder, "cdc", "run", "todo", "--lake", lake) as killed:
         assert killed.stdout is not None

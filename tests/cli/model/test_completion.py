@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
+from click.testing import CliRunner
 from tests.cli.conftest import Run
+
+from partita.cli import main
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -19,14 +18,13 @@ def test_the_script_calls_partita(shell: str, run: Run) -> None:
 
 def completed(line: str) -> list[str]:
     """What bash is told for a line whose last word is not finished."""
-    words = line.split(" ")
-    environment = os.environ | {
+    environment = {
         "_PARTITA_COMPLETE": "bash_complete",
         "COMP_WORDS": line,
-        "COMP_CWORD": str(len(words) - 1),
+        "COMP_CWORD": str(line.count(" ")),
     }
-    command = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    result = CliRunner().invoke(main, env=environment, prog_name="partita")
+    assert result.exit_code == 0
     return [answer.partition(",")[2] for answer in result.stdout.split()]
 
 

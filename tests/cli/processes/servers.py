@@ -9,26 +9,18 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from tests.cli.waiting import DEADLINE, soon
+
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller
 
-DEADLINE = 60.0
 MAIN = [sys.executable, "-c", 'from partita.cli import main; main(prog_name="partita")']
-
-
-def soon(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, which other processes bring about."""
-    deadline = time.monotonic() + DEADLINE
-    while not holds():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.02)
 
 
 class Command:

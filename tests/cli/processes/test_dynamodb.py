@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Run
-from tests.cli.processes.servers import DEADLINE, Client, Command, one_for_each, soon
+from tests.cli.processes.servers import Client, Command, one_for_each
+from tests.cli.waiting import DEADLINE, soon
 
 pytestmark = [
     pytest.mark.req("X21"),

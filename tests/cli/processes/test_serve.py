@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from tests.cli.processes.servers import (
-    DEADLINE,
     MAIN,
     Client,
     Command,
@@ -23,8 +22,8 @@ from tests.cli.processes.servers import (
     children_of,
     one_for_each,
     open_files,
-    soon,
 )
+from tests.cli.waiting import DEADLINE, soon
 
 from partita import Session
 from partita.cli import DataFolder

@@ -17,6 +17,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Run
+from tests.cli.waiting import soon
 
 from partita import EmbeddedStore, Session, delete
 from partita.cli import DataFolder, _listen, identity_of
@@ -344,6 +345,5 @@ def test_it_fills_a_lake_meanwhile(start: Start, run: Run, tmp_path: Path) -> No
     server = start("todo", "--lake", str(lake))
     server.client.post("/todo/api/tasks", json={"title": "in the lake"}).raise_for_status()
     ask = ("lake", "query", "select title from task where title = 'in the lake'", "--lake", str(lake), "--csv")
-    while run(*ask).output != "title\nin the lake\n":
-        pass  # the test's own time limit ends this
+    soon(lambda: run(*ask).output == "title\nin the lake\n", pause=0.2)
     assert server.stop() == (0, "Stopped.\n")

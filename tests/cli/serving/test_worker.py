@@ -6,15 +6,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Run
 from tests.cli.serving.test_serve import DEADLINE, Server
+from tests.cli.waiting import soon
 
 from partita import Session
 from partita.cli import DataFolder, identity_of
@@ -29,14 +29,6 @@ from partita_services.events.queueing.messages import NAME, POLICY, sending
 from partita_services.events.terms import EventType, Status, instant
 
 pytestmark = pytest.mark.req("E10")
-
-
-def soon(holds: Callable[[], bool]) -> None:
-    """Wait until something holds, which other processes bring about."""
-    deadline = time.monotonic() + DEADLINE
-    while not holds():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.02)
 
 
 @pytest.fixture
