@@ -26,7 +26,8 @@ from bench._processor import Spent
 from bench._servers import Server, running
 from bench._todo_peers import TASKS
 
-_PARTITA: Final = 'from partita.cli import main; main(prog_name="partita")'
+_PARTITA: Final = Path(sys.executable).with_name("partita")
+"""The program that users start."""
 _PEER: Final = (
     "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
     "from bench._todo_peers import main; main(*sys.argv[2:])"
@@ -162,10 +163,10 @@ def _create(connection: Connection) -> object:
 
 def _todo(folder: Path, servers: ExitStack, processes: int = 1) -> Connection:
     data = folder / "todo-over-http"
-    served = [sys.executable, "-c", _PARTITA, "serve", "todo", "--data", str(data), "--rate-limit", "off"]
+    served = [str(_PARTITA), "serve", "todo", "--data", str(data), "--rate-limit", "off"]
     command = [*served, "--processes", str(processes), "--port"]
     server = servers.enter_context(running(command, folder))
-    made = [sys.executable, "-c", _PARTITA, "token", "--user", "bench", "--data", str(data)]
+    made = [str(_PARTITA), "token", "--user", "bench", "--data", str(data)]
     token = subprocess.run(made, check=True, capture_output=True, text=True).stdout.strip()
     return Connection(server, "/todo/api", token)
 

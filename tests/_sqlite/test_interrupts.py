@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dis
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ from partita.errors import StoreUnavailable
 from partita.store._requests import CreateTable, GetItem, WriteResponse
 from partita.store.embedded import EmbeddedStore
 
-TRACED: Final = Path(_sqlite.__file__).parent
+TRACED: Final = str(Path(_sqlite.__file__).parent)
 LOOKS: Final = ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD", "RESUME")
 PATIENCE: Final = 60.0
 """Seconds after which a thread that waits is taken to wait forever; nothing else depends on it."""
@@ -41,8 +42,8 @@ class CtrlC:
         self._before: dict[FrameType, int] = {}
 
     def __call__(self, frame: FrameType, event: str, _: object) -> Any:
-        if Path(frame.f_code.co_filename).parent != TRACED:
-            return None
+        if event == "call" and frame.f_code.co_filename.rpartition(os.sep)[0] != TRACED:
+            return None  # and so it is not asked about the rest of that frame
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "call":
             self._before[frame] = frame.f_lasti

@@ -72,12 +72,24 @@ SLOWER = 4
 LATE = (HERE / "late.js").read_text()
 
 
+TOGETHER = {
+    "browser-todo": ("todo", "console", "front", "kit", "signin"),
+    "browser-events": ("events", "commitcollect", "collect", "simulator"),
+    "browser": ("",),
+}
+"""Files that share a browser, and one server of each service, by words of their names: each takes a second to start."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker for a file, and so one browser, and one server of each service."""
+    """One worker for files that belong together."""
     for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if item.nodeid.startswith("tests/browser/"):
+            item.add_marker(pytest.mark.xdist_group(_group(item.path.stem)))
+
+
+def _group(name: str) -> str:
+    return next(group for group, words in TOGETHER.items() if any(word in name for word in words))
 
 
 # For this folder, not for the whole session: while the driver is open an event loop runs, in which no other

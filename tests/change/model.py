@@ -81,18 +81,31 @@ def records(store: EmbeddedStore) -> list[StreamRecord]:
 
 def operations(rng: random.Random) -> Iterator[PutItem | DeleteItem]:
     """Random writes without end: few keys, so that items are changed, removed and made again."""
+    kinds = [*[_task_item] * 6, _user_item, _secret_item, _foreign_item, _broken_item]
     while True:
-        number = rng.randrange(40)
-        items = [
-            *[item_of(_task(number, rng))] * 6,
-            item_of(User(user_id=f"u{number % 5}", title=f"User {rng.random()}", estimate=rng.choice("abc"))),
-            item_of(Secret(key=f"s{number % 3}")),
-            {"PK": f"foreign-{number % 4}", "SK": "x", "n": rng.randrange(9)},
-            {**item_of(_task(number, rng)), "estimate": "no number"},
-        ]
-        item = rng.choice(items)
+        item = rng.choice(kinds)(rng.randrange(40), rng)
         gone = rng.random() < 0.3
         yield DeleteItem(TABLE.name, {"PK": item["PK"], "SK": item["SK"]}) if gone else PutItem(TABLE.name, item)
+
+
+def _task_item(number: int, rng: random.Random) -> dict[str, Any]:
+    return item_of(_task(number, rng))
+
+
+def _user_item(number: int, rng: random.Random) -> dict[str, Any]:
+    return item_of(User(user_id=f"u{number % 5}", title=f"User {rng.random()}", estimate=rng.choice("abc")))
+
+
+def _secret_item(number: int, _: random.Random) -> dict[str, Any]:
+    return item_of(Secret(key=f"s{number % 3}"))
+
+
+def _foreign_item(number: int, rng: random.Random) -> dict[str, Any]:
+    return {"PK": f"foreign-{number % 4}", "SK": "x", "n": rng.randrange(9)}
+
+
+def _broken_item(number: int, rng: random.Random) -> dict[str, Any]:
+    return {**_task_item(number, rng), "estimate": "no number"}
 
 
 def _task(number: int, rng: random.Random) -> Task:

@@ -11,6 +11,7 @@ from hypothesis import given
 from tests.strategies import conditions, projections, updates
 
 from partita.errors import ValidationFailed
+from partita.expressions import _validate
 from partita.expressions._ast import (
     AddAction,
     And,
@@ -78,6 +79,22 @@ def test_valid_updates_pass(update: Update) -> None:
 @given(projections)
 def test_valid_projections_pass(projection: Projection) -> None:
     validate_projection(projection)
+
+
+def test_a_condition_that_was_valid_is_not_looked_through_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[Condition] = []
+    monkeypatch.setattr(_validate, "check_condition", looked_at.append)
+    first, equal = (Compare("=", Path(("a",)), Value(7)) for _ in range(2))
+    for condition in (first, first, equal, first):
+        validate_condition(condition)
+    assert [id(condition) for condition in looked_at] == [id(first), id(equal)]
+
+
+def test_what_is_wrong_is_wrong_every_time() -> None:
+    wrong = And((Exists(Path(("a",))),))
+    for _ in range(2):
+        with pytest.raises(ValidationFailed):
+            validate_condition(wrong)
 
 
 def test_an_empty_update_passes() -> None:

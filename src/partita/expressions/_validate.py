@@ -10,11 +10,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from partita.expressions._ast import Condition, Projection, Update
 from partita.expressions._condition_rules import check_condition
 from partita.expressions._invalid import Within
 from partita.expressions._path_rules import check_projection
 from partita.expressions._update_rules import check_update
+
+_MAX_VALID: Final = 16
+_VALID: Final[dict[int, Condition]] = {}
+"""Some conditions that were found valid, by their identity."""
 
 
 def validate_condition(condition: Condition, *, what: str | None = "ConditionExpression") -> None:
@@ -23,8 +29,14 @@ def validate_condition(condition: Condition, *, what: str | None = "ConditionExp
     Raises:
         ValidationFailed: it breaks a rule of DynamoDB's.
     """
+    # Writes of one second have the very same condition, and a condition is frozen.
+    if _VALID.get(id(condition)) is condition:
+        return
     with Within(what):
         check_condition(condition)
+    if len(_VALID) >= _MAX_VALID:
+        _VALID.clear()
+    _VALID[id(condition)] = condition
 
 
 def validate_update(update: Update, *, what: str | None = "UpdateExpression") -> None:

@@ -19,6 +19,14 @@ KEYS = Credentials("test", "test")
 NUMBERS = count()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker for this folder, and so one server of each kind, and one import of what reads a lake."""
+    for item in items:
+        if item.nodeid.startswith("tests/change/lake/"):
+            item.add_marker(pytest.mark.xdist_group("lake"))
+
+
 @cache
 def client_of(url: str) -> Any:
     """The client of a server: to make one takes a tenth of a second."""

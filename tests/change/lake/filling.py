@@ -1,13 +1,9 @@
 """A process that fills a lake until it is killed, and prints a line for each batch.
 
-python -m tests.change.lake.filling STORE LAKE
-
 All such processes share the lake, so the next one does not wait for the lease of one that was killed.
 """
 
 from __future__ import annotations
-
-import sys
 
 from tests.change.model import TABLE
 
@@ -21,7 +17,3 @@ def main(store: str, lake: str) -> None:
     consumer = Consumer(EmbeddedStore(store), TABLE, Lake(lake, TABLE, shared_by=store), batch=20)
     while True:
         print(consumer.step(), flush=True)  # noqa: T201 - whoever kills it reads this
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -1,12 +1,8 @@
-"""A process that shares a stream with others until it is killed, and prints a line for each step.
-
-python -m tests.change.shared.filling KIND STORE SINK
-"""
+"""A process that shares a stream with others until it is killed, and prints a line for each step."""
 
 from __future__ import annotations
 
 import os
-import sys
 
 from tests.change.model import TABLE
 from tests.change.shared.sinks import POLICY, open_sink
@@ -23,7 +19,3 @@ def main(kind: str, store: str, sink: str) -> None:
         while True:
             consumer.step()
             print(len(consumer.held), flush=True)  # noqa: T201 - whoever kills it reads this
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from tests.change.model import TABLE, play, session
 from tests.change.shared.sinks import POLICY, belongs, open_sink, seen
+from tests.template import Template
 
 from partita import EmbeddedStore, Session
 from partita.change.shared import LEASES_TABLE, Membership, SharedConsumer
 from partita.store import DescribeStream, ReadStream
 
-ROOT = Path(__file__).parents[3]
 PROCESSES, ROUNDS = 3, 4
 
 
-def start(kind: str, store: Path, sink: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.change.shared.filling", kind, str(store), sink]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+@pytest.fixture(scope="module")
+def filling() -> Iterator[Template]:
+    """Starts processes that share the stream."""
+    with closing(Template("tests.change.shared.filling")) as template:
+        yield template
 
 
 def recorded(kind: str, store: EmbeddedStore) -> Counter[tuple[str, int]]:
@@ -37,7 +39,7 @@ def recorded(kind: str, store: EmbeddedStore) -> Counter[tuple[str, int]]:
 
 @pytest.mark.req("T41")
 @pytest.mark.parametrize("kind", ["projection", "lake"])
-def test_kills_lose_and_repeat_nothing(kind: str, tmp_path: Path) -> None:
+def test_kills_lose_and_repeat_nothing(kind: str, filling: Template, tmp_path: Path) -> None:
     rng = random.Random(11)
     path, sink = tmp_path / "store.db", str(tmp_path / "sink")
     with EmbeddedStore(path, durable=False) as store:
@@ -47,20 +49,18 @@ def test_kills_lose_and_repeat_nothing(kind: str, tmp_path: Path) -> None:
         opened = open_sink(kind, sink)
         with SharedConsumer(store, TABLE, opened, Membership(Session(store), "group", "first", POLICY)) as consumer:
             consumer.catch_up()
-        running = [start(kind, path, sink) for _ in range(PROCESSES)]
+        running = [filling.start(kind, str(path), sink) for _ in range(PROCESSES)]
         for _ in range(ROUNDS):
             play(store, rng, 40)
             open_shards = [shard.id for shard in store.execute(DescribeStream(TABLE.name)).shards if not shard.closed]
             store.split_shard(TABLE.name, rng.choice(open_shards))
             victim = rng.randrange(PROCESSES)
             for _ in range(rng.randrange(1, 6)):
-                assert running[victim].stdout.readline()  # type: ignore[union-attr]
+                assert running[victim].stdout.readline()
             running[victim].kill()
-            running[victim].communicate()
-            running[victim] = start(kind, path, sink)
+            running[victim] = filling.start(kind, str(path), sink)
         for each in running:
             each.kill()
-            each.communicate()
         play(store, rng, 40)
         membership = Membership(Session(store), "group", "last", POLICY)
         with SharedConsumer(store, TABLE, opened, membership) as consumer:
