@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import pytest
 from _pytest.mark.structures import ParameterSet
-from tests.services.described_apps import OnceDirect, WhenCalled, described_app, described_services
+from tests.services.described_apps import OnceDirect, described_app, described_services
 from tests.store.remote.served import served
 
 from partita import EmbeddedStore
-from partita.app import _app, _prepared
-from partita.app.signin import signin_api
-from partita.console import console_api
+from partita.app import _prepared
 from partita.http import Identity
 from partita.store import NamedStore, TableNames
 from partita.store._interface import Store
@@ -57,8 +54,6 @@ def described_once() -> Iterator[None]:
         patch.setattr(_prepared, "described_app", described_app)
         patch.setattr(_prepared, "DirectRoutes", OnceDirect)
         patch.setattr(_prepared, "describe_services", described_services)
-        for other in (console_api, signin_api):
-            patch.setattr(_app, other.__name__, partial(WhenCalled, other))
         yield
 
 

@@ -6,13 +6,11 @@ That takes a tenth of a second, which is longer than most tests; and what comes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.datastructures import State
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from partita.app._prepared import described_app as _described_app
 from partita.app.direct._endpoint import DirectEndpoint
@@ -69,18 +67,6 @@ def described_services(services: Sequence[Service]) -> bytes:
     if key not in _SERVICES:
         _SERVICES[key] = (describe_services(services), tuple(services))
     return _SERVICES[key][0]
-
-
-class WhenCalled:
-    """An app that is made when it is called for the first time: the console, which few tests ask."""
-
-    def __init__(self, make: Callable[..., ASGIApp], *arguments: Any) -> None:
-        self._make: Callable[[], ASGIApp] = lambda: make(*arguments)
-        self._app: ASGIApp | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        self._app = self._app or self._make()
-        await self._app(scope, receive, send)
 
 
 def _copy(app: FastAPI) -> FastAPI:

@@ -17,6 +17,7 @@ from partita.app._metrics import RequestMetrics, metrics_text
 from partita.app._prepared import PreparedRoutes, prepare_routes
 from partita.app._site import site_of
 from partita.app._tracing import TracedRequests, can_trace
+from partita.app._when_asked import WhenAsked
 from partita.app.signin import PAGES as SIGN_IN_PAGES
 from partita.app.signin import SignIn, signin_api
 from partita.app.start import PAGES as START_PAGES
@@ -78,9 +79,9 @@ def build_app(
     for path, other in (apps or {}).items():
         app.mount(path, other)
     app.mount("/assets", Pages(ASSETS))
-    app.mount("/signin/api", signin_api(sign_in or SignIn(), state.of_console()))
+    app.mount("/signin/api", WhenAsked(partial(signin_api, sign_in or SignIn(), state.of_console())))
     _mount_folder(app, "/signin", Pages(SIGN_IN_PAGES))
-    app.mount("/console/api", console_api(services, state, routes.console))
+    app.mount("/console/api", WhenAsked(partial(console_api, services, state, routes.console)))
     _mount_folder(app, "/console", Pages(CONSOLE))
     app.mount("/start", Pages(START_PAGES))
     add_start_pages(app, served, apis)

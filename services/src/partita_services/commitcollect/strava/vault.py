@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import msgspec
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from partita_services.commitcollect.strava.interface import Tokens
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _NONCE: Final = 12
 _TAG: Final = 16
@@ -24,8 +26,14 @@ class Vault:
     """Seals tokens, and opens what it has sealed. The user is part of the seal: tokens cannot change hands."""
 
     def __init__(self, key: bytes, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
-        self._cipher = AESGCM(key)
+        self._key = key
         self._random_bytes = random_bytes
+
+    @cached_property
+    def _cipher(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - it takes nine megabytes
+
+        return AESGCM(self._key)
 
     def seal(self, tokens: Tokens, user_id: str) -> bytes:
         """What may be stored of a user's tokens."""
@@ -39,6 +47,8 @@ class Vault:
         Raises:
             SealBroken: they cannot be opened with this key for this user.
         """
+        from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in _cipher
+
         if len(sealed) < _NONCE + _TAG:  # the cipher has other errors for what is too short
             raise SealBroken(f"What is stored as the Strava tokens of {user_id} is not a seal.")
         try:
