@@ -106,7 +106,7 @@ def test_a_session_on_a_file_loads_no_event_loop() -> None:
         found & {"asyncio", "concurrent", "json", "logging", "numpy", "shutil", "ssl", "subprocess", "tempfile"}
         == set()
     )
-    assert len(own(found)) <= 150, sorted(own(found))
+    assert len(own(found)) <= 145, sorted(own(found))
 
 
 def test_the_package_alone_loads_nothing() -> None:

@@ -67,7 +67,7 @@ def copy_of_this_repository(folder: Path) -> Scratch:
 
     What the guide's example makes is left out, in case somebody has followed it here.
     """
-    skip = shutil.ignore_patterns("guest_books", "visitor.*")
+    skip = shutil.ignore_patterns("guest_books", "visitor.*", "*.pyc.*")  # the last are being compiled now
     for part in ("services", "tests", "schema"):
         shutil.copytree(ROOT / part, folder / part, ignore=skip)  # with what Python has compiled: times are kept
     shutil.copy(ROOT / "AGENTS.md", folder)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.encryption import FieldKeys
+from partita import encryption
 from partita.errors import BudgetExceeded, OperationError, PartitaError
 from partita.operations import Context, Operation, Procedure, UnclaimedItems
 from partita.runtime import Pause, Together, relay
@@ -34,7 +34,7 @@ class Pipeline(Struct, frozen=True):
     guardrails: Guardrails
     strict_budgets: bool = False
     service: str = ""
-    keys: FieldKeys | None = None
+    keys: encryption.FieldKeys | None = None
 
     def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> Sent[Any]:
         """The way of every request: guardrails, sealing of encrypted fields, the store, retries, metering."""
@@ -51,7 +51,7 @@ class Pipeline(Struct, frozen=True):
         run.count(request, response)
         return response
 
-    def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: FieldKeys) -> Sent[Any]:
+    def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: encryption.FieldKeys) -> Sent[Any]:
         """Encrypted fields are sealed before the store sees them, and opened in what it responds."""
         sealed = yield from keys.seal(request)
         try:

@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from partita.encryption import FieldKeys, KeyProvider
+from partita import encryption
 from partita.errors import OperationError
 from partita.model import Table
 from partita.operations import Action, Context, CursorSealer, Operation, Procedure, transact
@@ -60,7 +60,7 @@ class _Settings:
         sleep: Callable[[float], Any] | None = None,
         retry: RetryPolicy = RetryPolicy(),  # noqa: B008 - a frozen value
         table_names: TableNames | None = None,
-        keys: KeyProvider | None = None,
+        keys: encryption.KeyProvider | None = None,
     ) -> None:
         """Set up a session.
 
@@ -86,7 +86,7 @@ class _Settings:
             meter or Meter(),
             STRICT if strict_budgets else REQUEST_PATH,
             strict_budgets=strict_budgets,
-            keys=None if keys is None else FieldKeys(keys, clock),
+            keys=None if keys is None else encryption.FieldKeys(keys, clock),
         )
 
     @property
