@@ -89,7 +89,7 @@ class _SampleStore(EmbeddedStore):
 
     def execute(self, request: Request[R]) -> R:
         """Execute a request."""
-        self.is_written = self.is_written or not isinstance(request, _READS)
+        self.is_written = self.is_written or type(request) not in _READS
         return super().execute(request)
 
 
