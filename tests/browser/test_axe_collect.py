@@ -99,7 +99,7 @@ def test_the_operators_page(open_page: OpenPage, server: Server) -> None:
     expect(page.get_by_role("article")).not_to_have_count(0)
     check(page, "models")
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
-    page.get_by_role("article").first.get_by_role("button", name="Retire").click()
+    page.get_by_role("article").get_by_role("button", name="Retire").first.click()
     expect(page.locator(".toast.wrong")).to_be_visible()
     check(page, "expired")
     page.get_by_role("button", name="New model").click()
