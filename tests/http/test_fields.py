@@ -201,3 +201,11 @@ async def test_a_parameter_that_the_route_does_not_have_is_refused(client: httpx
     response = await client.get(path)
     assert response.status_code == 422
     assert {(error["location"], error["field"]) for error in response.json()["errors"]} == {("query", "colour")}
+
+
+async def test_a_parameter_that_may_come_once_does_not_come_twice(client: httpx.AsyncClient) -> None:
+    """Of several values all but the last would be ignored."""
+    response = await client.get("/books?shelf=a&shelf=b")
+    assert response.status_code == 422
+    assert "it may be given once" in response.text
+    assert (await client.get("/books?shelf=b")).status_code == 200

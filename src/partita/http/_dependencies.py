@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated, Any, Final
 
 from fastapi import Depends, Request, Security
@@ -43,23 +43,33 @@ _UNAUTHENTICATED: Final = 401
 
 
 async def known_parameters(request: Request) -> None:
-    """Refuse a query parameter that the route does not have: `APIRouter(dependencies=[Depends(known_parameters)])`.
+    """Refuse a query parameter that the route does not have, or that comes twice and may come once.
+
+    For a router: `APIRouter(dependencies=[Depends(known_parameters)])`.
 
     Raises:
-        RequestValidationError: 422, which names it. A parameter that is misspelt would be ignored otherwise.
+        RequestValidationError: 422, which names it. A parameter that is misspelt would be ignored otherwise, and of
+            several values all but the last.
     """
     if not request.query_params:
         return
     described: dict[str, Any] = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
-    known = {each["name"] for each in described.get("parameters", ()) if each["in"] == "query"}
-    if unknown := [name for name in request.query_params if name not in known]:
-        raise RequestValidationError(
-            [{"type": "extra_forbidden", "loc": ("query", name), "msg": _unknown(known)} for name in unknown]
-        )
+    known = {each["name"]: each["schema"] for each in described.get("parameters", ()) if each["in"] == "query"}
+    wrong = [("extra_forbidden", name, _unknown(known)) for name in request.query_params if name not in known]
+    names = [name for name, _ in request.query_params.multi_items()]
+    single = [name for name, schema in known.items() if "array" not in _types(schema)]
+    wrong += [("too_many", name, "it may be given once") for name in single if names.count(name) > 1]
+    if wrong:
+        raise RequestValidationError([{"type": kind, "loc": ("query", name), "msg": why} for kind, name, why in wrong])
 
 
-def _unknown(known: set[str]) -> str:
+def _unknown(known: Iterable[str]) -> str:
     return f"this route has no such parameter; it has: {', '.join(sorted(known)) or 'none'}"
+
+
+def _types(schema: dict[str, Any]) -> set[Any]:
+    """The types that a parameter may have, as far as its own schema says."""
+    return {each.get("type") for each in (schema, *schema.get("anyOf", ()))}
 
 
 async def _session(request: Request) -> AsyncSession:
