@@ -24,6 +24,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from partita.cli._joined_writes import JoinedWrites
 from partita.http import problem_response
 
 logger: Final = logging.getLogger("partita.serve")
@@ -118,7 +119,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._sending: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self._count()
         if len(self.connections) <= self._limits.connections:
             self._wait()

@@ -110,7 +110,11 @@ def plan(connection: apsw.Connection, table: Table, request: Write) -> PlannedWr
     Raises:
         ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
     """
-    key = locate(table, request)
+    return plan_at(connection, table, locate(table, request), request)
+
+
+def plan_at(connection: apsw.Connection, table: Table, key: KeyColumns, request: Write) -> PlannedWrite:
+    """The same, where the key columns are known."""
     return _PLANS[type(request)](table, key, find(connection, table, key), request)
 
 

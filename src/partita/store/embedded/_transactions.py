@@ -32,8 +32,9 @@ from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._keys import KeyMismatch
 from partita.store.embedded._planned_writes import TOO_LARGE as TOO_LARGE_ITEM
-from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, encoded, find, locate, plan
+from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, encoded, find, locate, plan_at
 from partita.store.embedded._reads import read_one
+from partita.store.embedded._table import KeyColumns
 from partita.store.embedded._writes import check_write
 from partita.values import number_text, read_units, write_units
 
@@ -123,12 +124,12 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
     tables = [writer.table(action.table) for action in request.actions]
     for table, action in zip(tables, request.actions, strict=True):
         check_write(table, action)
-    _check_keys(writer, request.actions)
+    keys = _check_keys(writer, request.actions)
     reasons = [Reason() for _ in request.actions]
     planned: list[PlannedWrite | Capacity] = []
     for position, action in enumerate(request.actions):
         try:
-            planned.append(_plan(writer, action))
+            planned.append(_plan(writer, action, keys[position]))
         except ConditionFailed as failure:
             reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
         except ValidationFailed as error:
@@ -141,18 +142,21 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
     return planned
 
 
-def _check_keys(reader: Reader, actions: tuple[Action, ...]) -> None:
-    seen = set()
+def _check_keys(reader: Reader, actions: tuple[Action, ...]) -> list[KeyColumns]:
+    """The key columns of the items that the actions are about, if each is about another."""
+    keys, seen = [], set()
     for position, action in enumerate(actions):
         table = reader.table(action.table)
         try:
-            item_key = (table.id, locate(table, action))
+            keys.append(locate(table, action))
         except KeyMismatch as mismatch:
             _check_puts(actions)
             raise _cancelled_by(position, len(actions), mismatch) from None
+        item_key = table.id, keys[-1]
         if item_key in seen:
             raise ValidationFailed("Transaction request cannot include multiple operations on one item")
         seen.add(item_key)
+    return keys
 
 
 def _check_puts(actions: tuple[Action, ...]) -> None:
@@ -169,11 +173,11 @@ def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> Trans
     return TransactionCancelled(reasons)
 
 
-def _plan(writer: Writer, action: TransactAction) -> PlannedWrite | Capacity:
+def _plan(writer: Writer, action: TransactAction, key: KeyColumns) -> PlannedWrite | Capacity:
     table = writer.table(action.table)
     if not isinstance(action, ConditionCheck):
-        return plan(writer.connection, table, action)
-    stored = find(writer.connection, table, table.key_columns(action.key))
+        return plan_at(writer.connection, table, key, action)
+    stored = find(writer.connection, table, key)
     check_condition(action, stored)
     return Capacity(table.name, write=2 * write_units(0 if stored is None else stored.size))
 
