@@ -126,18 +126,18 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
     for table, action in zip(tables, request.actions, strict=True):
         check_write(table, action)
     keys = _checked_keys(tables, request.actions)
-    reasons = [Reason() for _ in request.actions]
+    refused: dict[int, Reason] = {}
     planned: list[PlannedWrite | Capacity] = []
     for position, (table, key, action) in enumerate(zip(tables, keys, request.actions, strict=True)):
         try:
             planned.append(_plan(writer, table, key, action))
         except ConditionFailed as failure:
-            reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
+            refused[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
         except ValidationFailed as error:
             _check_puts(request.actions)
-            raise _cancelled_by(position, len(reasons), error) from None
-    if any(reason.code != "None" for reason in reasons):
-        raise TransactionCancelled(reasons)
+            raise _cancelled_by(position, len(tables), error) from None
+    if refused:
+        raise TransactionCancelled([refused.get(position) or Reason() for position in range(len(tables))])
     if sum(each.size for each in planned if isinstance(each, PlannedWrite)) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     return planned
