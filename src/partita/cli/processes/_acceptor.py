@@ -2,7 +2,7 @@
 
     a connection waits ──> every process hears of it
     who has the fewest     accepts it at once
-    who has more           waits for a moment, and accepts it then if it is still there: the others may be busy
+    who has more           waits a little, and accepts it then if it is still there: the others may be busy
 
 One at a time: asyncio would accept all that wait, and one process would have them all. The socket is the same for all
 processes, and so is the queue of connections that wait: when a process dies, none of them is lost.
