@@ -60,10 +60,13 @@ class Acceptor:
         self._listen()
 
     async def stop(self) -> None:
-        """Accept no more; those that were accepted have begun when this returns."""
+        """Accept no more, and close the socket; those that were accepted have begun when this returns."""
+        if not self._is_open:
+            return
         self._is_open = False
         self._board.close(self._number)
         self._loop.remove_reader(self._listener)
+        self._listener.close()  # where all processes have, the system refuses whoever connects, and they need not wait
         if self._later is not None:
             self._later.cancel()
         if self._connecting:
