@@ -13,6 +13,7 @@ from partita import AsyncSession, Meter
 from partita.change.shared import ShardReader
 from partita.cli._data_folder import DataFolder
 from partita.cli._installation import LEASES, installation_of, opening, tracking_queues
+from partita.cli._listen import address_of
 from partita.cli._token_file import identity_of
 from partita.cli.serving._banner import banner as banner_of
 from partita.cli.serving._rate_limit import RateOption
@@ -133,9 +134,3 @@ def _verifier(settings: ServeSettings) -> Verifier:
     if settings.issuer is None:
         return identity_of(settings.data)
     return Issuer(settings.issuer, audience=settings.audience, any_audience=not settings.audience)
-
-
-def address_of(listener: socket.socket) -> str:
-    """The URL of what is served at a socket."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
