@@ -45,7 +45,7 @@ class ServeSettings(Struct, frozen=True):
     processes: int = 1
 
 
-class Opened(Struct, frozen=True):
+class ServerResources(Struct, frozen=True):
     """What one process has opened for the app."""
 
     services: Sequence[Service]
@@ -77,15 +77,15 @@ class ServedApp(Struct, frozen=True):
 @contextmanager
 def opened_resources(
     services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket
-) -> Iterator[Opened]:
+) -> Iterator[ServerResources]:
     """What the services have opened besides the store, with the queues among it."""
     queues: dict[str, Queue] = {}
     installation = tracking_queues(queues, installation_of(data, address_of(listener)))
     with opening(services, installation) as resources:
-        yield Opened(services, store, installation, resources, queues)
+        yield ServerResources(services, store, installation, resources, queues)
 
 
-def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
+def make_app(settings: ServeSettings, opened: ServerResources) -> ServedApp:
     """The app of the services."""
     from partita.app import build_app
     from partita.http import ALONE, AppState
