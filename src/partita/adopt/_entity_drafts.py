@@ -74,7 +74,7 @@ class _Inference:
 
     @property
     def _taken_in_keys(self) -> list[str]:
-        """Names that a field cannot have that is no attribute: those of fields, and of attributes."""
+        """Names that a field without an attribute cannot have: those of fields, and of attributes."""
         return [*self._taken, *{name for item in self._items for name in item}]
 
     def _primary(self, attribute: KeyAttribute) -> str:

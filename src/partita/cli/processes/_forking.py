@@ -2,7 +2,7 @@
 
 A fork of a process that has opened a database would share its file locks; a fork of one with threads would have their
 locks and not the threads. So the supervisor does neither: what is done once is done by a process of its own. A process
-that is started anew would load everything once more, and share no memory.
+that is started again would load everything once more, and share no memory.
 """
 
 from __future__ import annotations

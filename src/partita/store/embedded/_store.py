@@ -135,7 +135,7 @@ class EmbeddedStore:
             next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are executed at once; writes and searches by another thread."""
+        """The same for a task. Reads are executed at once, searches by another thread, writes as `GroupCommit` says."""
         if isinstance(request, vector_requests.SearchVectors):
             return await in_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
