@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections import defaultdict
@@ -46,24 +47,45 @@ def test_dies():
 def test_skips():
     pytest.skip("not today")
 """
+WAITING = """
+import signal
+import pytest
+
+@pytest.fixture(scope="session")
+def server(request):
+    request.addfinalizer((request.config.rootpath / "stopped").touch)
+
+def test_waits(server, request):
+    (request.config.rootpath / "begun").write_text("begun")
+    signal.pause()
+"""
+AS_IN_A_TERMINAL = """
+import signal, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+raise SystemExit(pytest.main())
+"""
+"""Whoever runs the tests in the background has this signal ignored."""
 
 
-def run(folder: Path, *options: str) -> str:
-    """What pytest says of the tests of a folder, run by workers, without the plugins that these do not need."""
+def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Pytest with the tests of a folder, run by workers, without the plugins that these do not need."""
     plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider")
-    command = [sys.executable, "-m", "pytest", *plugins, "--dist=loadgroup", *options]
-    # Not a reader of pipes, which would wait for what a dead worker may have left behind.
-    with (folder / "said.txt").open("w+") as said:
-        subprocess.run(
+    command = [sys.executable, "-c", AS_IN_A_TERMINAL, *plugins, "--dist=loadgroup", *options]
+    # Not a pipe, whose reader would wait for what a dead worker may have left behind.
+    with (folder / "said.txt").open("w") as said:
+        return subprocess.Popen(
             [*command, "--rootdir", folder, f"--basetemp={folder / 'temp'}", folder],
             cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
             stdout=said,
             stderr=subprocess.STDOUT,
-            check=False,
         )
-        said.seek(0)
-        return said.read()
+
+
+def run(folder: Path, *options: str) -> str:
+    """What pytest says of the tests of a folder."""
+    started(folder, *options).wait()
+    return (folder / "said.txt").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +132,13 @@ def test_after_the_first_failure_no_more_is_run(tmp_path: Path) -> None:
     found = re.search(r"1 failed, (\d+) passed", said)
     assert found is not None, said
     assert int(found[1]) < 499, said
+
+
+def test_an_interrupt_ends_the_workers_and_what_they_have_started(tmp_path: Path) -> None:
+    (tmp_path / "test_d.py").write_text(WAITING)
+    os.mkfifo(tmp_path / "begun")
+    process = started(tmp_path, "-n1")
+    assert (tmp_path / "begun").read_text() == "begun"
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == pytest.ExitCode.INTERRUPTED, (tmp_path / "said.txt").read_text()
+    assert (tmp_path / "stopped").exists()

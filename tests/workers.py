@@ -84,6 +84,11 @@ class Worker:
         """End after the test that is under way."""
         self._send(None)
 
+    def interrupt(self) -> None:
+        """End at once, but for what it has started; where signals are ignored, after the test that is under way."""
+        os.kill(self.pid, signal.SIGINT)
+        self.connection.close()
+
     def _send(self, message: Message) -> None:
         with suppress(BrokenPipeError):  # it has died, which is noticed where its reports are read
             self.connection.send(message)
@@ -119,7 +124,7 @@ class Run:
             self._run(count)
         except BaseException:
             for worker in self._workers.values():
-                os.kill(worker.pid, signal.SIGINT)
+                worker.interrupt()
             for worker in self._workers.values():
                 worker.ended()
             raise
