@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -32,15 +32,17 @@ from partita.recipes.rate_limit import RateLimits
 from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
-    import threading
+    from threading import Event
 
-    import click
+    from click import Group
     from fastapi import APIRouter
     from starlette.types import ASGIApp
 
     from partita import Session
     from partita.change import Consumer, SqliteProjection
     from partita.queue import Queue, QueuePolicy
+else:  # for `help()`, which evaluates annotations: a service is declared without what serves it
+    APIRouter = ASGIApp = Consumer = Event = Group = Queue = QueuePolicy = Session = SqliteProjection = Any
 
 __all__ = [
     "GROUP",
@@ -117,7 +119,7 @@ class WorkerContext(Struct, Generic[R], frozen=True):
     """What the service has opened (`Service.resources`)."""
     name: str
     """Unique to this worker."""
-    stop: threading.Event
+    stop: Event
 
 
 class Service(Struct, Generic[R], frozen=True):
@@ -139,7 +141,7 @@ class Service(Struct, Generic[R], frozen=True):
     pages: Path | None = None
     """The folder of its pages, which are served under `/<name>/`."""
     projection: Projection | None = None
-    command: Callable[[], click.Group] | None = None
+    command: Callable[[], Group] | None = None
     """Gives commands of its own, which run as `partita <name> …`."""
     site: Callable[[], APIRouter] | None = None
     """Gives routes beside its API, such as `/<name>/auth/login`."""
@@ -263,13 +265,24 @@ def _by_name(each: Service | BrokenService) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """What failed and, where that is not an error of ours, at which line."""
+    """What failed, and where."""
     text = " ".join(str(error).split()).rstrip(".")
-    if isinstance(error, PartitaError):
-        return f"{text}."
-    kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTERS)]
-    return f"{kind}{text} ({own[-1].filename}, line {own[-1].lineno})." if own else f"{kind}{text}."
+    kind = "" if isinstance(error, ImportError | PartitaError) else f"{type(error).__name__}: "
+    return f"{kind}{text}{_place(error)}."
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the service's own package that ran, not one of what it called: the first line is in it."""
+    ran = [
+        (frame.f_globals.get("__name__", ""), frame.f_code.co_filename, line)
+        for frame, line in walk_tb(error.__traceback__)
+    ]
+    own = [each for each in ran if not each[1].startswith(_IMPORTERS)]
+    if not own:
+        return ""
+    package = own[0][0].partition(".")[0]
+    *_, (_, file, line) = (each for each in own if each[0].partition(".")[0] == package)
+    return f" ({file}, line {line})"
 
 
 class PatternSummary(Struct, frozen=True):
