@@ -108,9 +108,9 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
 
 def log_outages() -> None:
     """Have the running event loop log it once, and not for each connection, where none can be accepted."""
-    from partita.cli._connections import OutageLog
+    from partita.cli._connections import LoopErrors
 
-    asyncio.get_running_loop().set_exception_handler(OutageLog())
+    asyncio.get_running_loop().set_exception_handler(LoopErrors())
 
 
 def connection_config(

@@ -34,7 +34,7 @@ KeyCalls: TypeAlias = Generator[Blocking, Any, R]
 KEY_SECONDS: Final = 3_600
 """As long does one data key seal; then the provider is asked for another."""
 
-_MOST_REMEMBERED: Final = 1_000
+_MAX_REMEMBERED: Final = 1_000
 
 
 class FieldKeys:
@@ -73,7 +73,7 @@ class FieldKeys:
     def _remember(self, wrapped: bytes, key: bytes | UnknownKey) -> None:
         from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415 - slow to load
 
-        if len(self._ciphers) >= _MOST_REMEMBERED:
+        if len(self._ciphers) >= _MAX_REMEMBERED:
             self._ciphers.clear()
         self._ciphers[wrapped] = key if isinstance(key, UnknownKey) else AESSIV(key)
 
