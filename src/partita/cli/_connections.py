@@ -16,15 +16,12 @@ set again for the rest of the time.
 from __future__ import annotations
 
 import asyncio
-import errno
-import logging
 from collections.abc import Callable
 from enum import Enum, auto
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from partita.http import problem_response
@@ -32,17 +29,10 @@ from partita.http import problem_response
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
 
-logger: Final = logging.getLogger("partita.serve")
-
 MAX_PIPELINED: Final = 100
 """Requests of a connection that wait for the responses before theirs. Of a client that sends more, no more is read."""
-RESERVED_DESCRIPTORS: Final = 128
-"""Of those that a process may open: for the databases, the queues, and connections that are being closed."""
-OUTAGE_SECONDS: Final = 60.0
-"""Accepting that fails again within this time is the same outage."""
 _EARLY_SECONDS: Final = 0.01
 """A loop rounds its timers, so that one may end a little before its time."""
-_EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -61,21 +51,6 @@ class ConnectionLimits(Struct, frozen=True):
     head_bytes: int = 65_536
     """Of a head that has not ended; one that has is measured by the app."""
     connections: int = 1_000
-
-    def within(self, descriptors: int) -> ConnectionLimits:
-        """The same, with no more connections than a process that may open so many files can have."""
-        bound = max(descriptors - RESERVED_DESCRIPTORS, descriptors // 2)
-        return replace(self, connections=min(self.connections, bound))
-
-
-def max_descriptors() -> int | None:
-    """How many files this process may open; None where that is not bounded, or not known."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows has no such limit
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return None if soft == resource.RLIM_INFINITY else soft
 
 
 class Step(Enum):
@@ -330,20 +305,3 @@ class LimitedConnection(HttpToolsProtocol):
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
-
-
-class LoopErrors:
-    """Handles errors of the event loop: where connections cannot be accepted, one line says so, not one for each."""
-
-    def __init__(self) -> None:
-        self._same_until = float("-inf")
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log the error, unless it is of an outage that was logged."""
-        error = context.get("exception")
-        if not isinstance(error, OSError) or error.errno not in _EXHAUSTED or "socket" not in context:
-            loop.default_exception_handler(context)
-            return
-        if loop.time() >= self._same_until:
-            logger.error("No connection can be accepted now: %s. This is tried again every second.", error.strerror)
-        self._same_until = loop.time() + OUTAGE_SECONDS
