@@ -48,6 +48,12 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
+def address_of(listener: socket.socket) -> str:
+    """The URL of what is served at a socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--allowed-host`, given to the command as `allowed_hosts`."""
     return click.option(

@@ -21,7 +21,7 @@ from partita.store import (
     TransactWriteItems,
     WriteResponse,
 )
-from partita.values import Item, Plaintext, Unopened, decode_item, encode_item, is_sealed
+from partita.values import Item, Plaintext, UnopenedValue, decode_item, encode_item, is_sealed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -129,14 +129,14 @@ class FieldKeys:
             head, bound, sealed = split(item[name])
             place = Place(table, name, {each: item[each] for each in head.key_names})
         except (ValueError, KeyError):
-            return Unopened("it is not whole, or the item's key was not read with it")
+            return UnopenedValue("it is not whole, or the item's key was not read with it")
         cipher = yield from self._cipher(head.wrapped)
         if isinstance(cipher, UnknownKey):
-            return Unopened(cipher.message.removesuffix("."))
+            return UnopenedValue(cipher.message.removesuffix("."))
         try:
             return Plaintext(decode_item(cipher.decrypt(sealed, place.bound_to(bound)))["v"], head.key_names)
         except InvalidTag:
-            return Unopened("it was altered, or was sealed for another item, attribute or table")
+            return UnopenedValue("it was altered, or was sealed for another item, attribute or table")
 
     def _cipher(self, wrapped: bytes) -> KeyCalls[Any]:
         if wrapped not in self._ciphers:

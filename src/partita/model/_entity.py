@@ -123,6 +123,12 @@ class EntitySchema(Generic[E]):
         return any(other.primary.collides(self.primary) for other in others)
 
     @cached_property
+    def fixed(self) -> Mapping[str, str]:
+        """The attributes that no update may change, each with what it is."""
+        fixed = {self.attribute(field): "the key" for field in self.primary.inputs}
+        return fixed if self.version is None else {**fixed, self.attribute(self.version): "the version"}
+
+    @cached_property
     def index_keys(self) -> tuple[tuple[BoundKey, ...], ...]:
         """The keys of indexes that write attributes, those together that share one."""
         groups: list[list[BoundKey]] = []

@@ -1,6 +1,7 @@
 """Several processes that serve on one port: who starts them, replaces them, stops them, and adds up what they count."""
 
 from partita.cli.processes._acceptor import Acceptor
+from partita.cli.processes._beside import working_beside
 from partita.cli.processes._board import ConnectionBoard
 from partita.cli.processes._channel import Answer, ProcessChannel
 from partita.cli.processes._forking import loading_for_forks
@@ -22,4 +23,5 @@ __all__ = [
     "loading_for_forks",
     "processes_option",
     "usable_cores",
+    "working_beside",
 ]

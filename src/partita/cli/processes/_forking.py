@@ -17,6 +17,8 @@ from multiprocessing.context import ForkContext
 
 import click
 
+from partita._sqlite import file_system
+
 
 def fork_context() -> ForkContext:
     """Starts processes by forking this one."""
@@ -38,6 +40,7 @@ def loading_for_forks(modules: Iterable[str] = ()) -> Iterator[None]:
         for name in modules:
             with suppress(ImportError):  # some are not installed everywhere; who needs one says that it is missing
                 import_module(name)
+        file_system()  # SQLite's extension is loaded into the memory that all share
         yield
     finally:
         gc.freeze()
