@@ -42,6 +42,7 @@ WRITES: Final[Mapping[type, Handler]] = {
     requests.CreateTable: tables.create_table,
     requests.DeleteTable: tables.delete_table,
     **tables.INDEXES,
+    **tables.REMOVAL,
     **tables.VECTOR_INDEXES,
     requests.SetTimeToLive: tables.set_time_to_live,
     requests.SetStream: tables.set_stream,

@@ -133,6 +133,8 @@ class Index(Source):
         self.hash = tuple(KeyPart(attribute, HASH_BYTES) for attribute in schema.hash)
         self.range = tuple(KeyPart(attribute, RANGE_BYTES) for attribute in schema.range)
         self.range_columns = keys[-len(schema.range) :] if schema.range else ()
+        self.order = (self.order_column, *self.hash_columns, *self.range_columns, *self.ties)
+        """The columns that it is sorted by, which are all of SQLite's index."""
         self._hashes = 0 if schema.local else len(schema.hash)
         self._own = self.range if schema.local else (*self.hash, *self.range)
         self.empty: Row = (None,) * len(self.columns)
@@ -178,7 +180,7 @@ class Index(Source):
 
     def sql_create(self, table_id: int) -> str:
         """Makes the SQLite index."""
-        columns = ", ".join((self.order_column, *self.hash_columns, *self.range_columns, *self.ties))
+        columns = ", ".join(self.order)
         name, present = f"index_{self.number}", f"{self.columns[0]} IS NOT NULL"
         return f"CREATE INDEX {name} ON items_{table_id} ({columns}) WHERE {present}"
 
