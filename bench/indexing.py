@@ -90,7 +90,8 @@ def measure(path: Path, schema: TableSchema) -> None:
     with EmbeddedStore(path) as store, _elsewhere(path, schema) as ask, _thread(store, schema) as waits:
 
         def during(what: str, work: Callable[[], object]) -> float:
-            waits.asked(), ask()
+            waits.asked()
+            ask()
             seconds, used = time.perf_counter(), time.process_time()
             work()
             seconds, used = time.perf_counter() - seconds, time.process_time() - used

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
+from tests.store.embedded.index_steps import (
+    AT_ONCE,
+    ITEMS,
+    OWNED,
+    Killed,
+    filled,
+    killing,
+    numbers,
+    tables_beside,
+)
 from tests.store.embedded.support import BY_OWNER, TABLE, note
 
 from partita.errors import StoreDamaged, TableNotFound, ValidationFailed
-from partita.expressions._ast import KeyCondition
 from partita.store import (
     CreateIndex,
     CreateTable,
@@ -23,15 +31,11 @@ from partita.store import (
     DeleteTable,
     DescribeTable,
     IndexSchema,
-    QueryTable,
 )
 from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
 from partita.store.embedded.tables import _chunks, _index_progress, create_index
 from partita.store.embedded.tables._indexes import AddEntries, BeginEntries, BeginIndex, FillIndex, FinishIndex
 
-OWNED = QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")
-AT_ONCE = 3
-ITEMS = 10
 SPREAD = 6
 """Pages by which the longest transactions may differ: of the catalog, of the inner nodes of a larger table."""
 CLEARING = 3
@@ -51,9 +55,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(path: Path) -> Iterator[EmbeddedStore]:
     with EmbeddedStore(path, durable=False) as store:
-        store.execute(CreateTable(TABLE))
-        for number in range(1, ITEMS + 1):
-            store.execute(note(number, owner="o", rank=number))
+        filled(store, TABLE)
         yield store
 
 
@@ -65,22 +67,6 @@ def unfinished(store: EmbeddedStore, path: Path) -> Iterator[EmbeddedStore]:
     store.close()
     with EmbeddedStore(path, durable=False) as opened:
         yield opened
-
-
-class Killed(Exception):
-    """Stands for the end of a process."""
-
-
-def killing(store: EmbeddedStore, after: int) -> Callable[[Any], Any]:
-    """What writes, and ends after some commits."""
-    left = iter(range(after))
-
-    def write(request: Any) -> Any:
-        if next(left, None) is None:
-            raise Killed
-        return store._commit.run(request)
-
-    return write
 
 
 def most_pages(path: Path, items: int) -> dict[str, int]:
@@ -112,16 +98,6 @@ def pages_by_commit(store: EmbeddedStore) -> list[int]:
 
     store._writer.connection.set_wal_hook(note_pages)
     return pages
-
-
-def tables_beside(store: EmbeddedStore) -> list[str]:
-    """The tables that are there for a time: with the entries of indexes, and the rows that were written meanwhile."""
-    sql = "SELECT name FROM sqlite_schema WHERE type != 'index' AND name GLOB '*ed_[0-9]*' OR name GLOB 'entries_*'"
-    return [name for (name,) in store._writer.connection.execute(sql)]
-
-
-def numbers(store: EmbeddedStore) -> list[int]:
-    return [int(item["sk"]) for item in store.execute(OWNED).items]
 
 
 def test_an_index_is_filled_by_some_rows_at_a_time_and_says_how_far_it_is(store: EmbeddedStore) -> None:
@@ -166,9 +142,7 @@ def test_another_process_writes_between_the_transactions(store: EmbeddedStore, p
 def test_a_process_may_be_killed_after_any_commit(path: Path, killed_after: int) -> None:
     """What it had not committed is not there; who asks again goes on, and in between all can be written."""
     with EmbeddedStore(path, durable=False) as store:
-        store.execute(CreateTable(TABLE))
-        for number in range(1, ITEMS + 1):
-            store.execute(note(number, owner="o", rank=number))
+        filled(store, TABLE)
         with suppress(Killed):
             create_index(killing(store, killed_after), store._private_connection, CreateIndex("notes", BY_OWNER))
     with EmbeddedStore(path, durable=False) as store:
@@ -187,9 +161,7 @@ def test_a_process_may_be_killed_after_any_commit(path: Path, killed_after: int)
 
 def test_an_index_can_be_made_in_memory() -> None:
     with EmbeddedStore(":memory:") as store:
-        store.execute(CreateTable(TABLE))
-        for number in range(1, ITEMS + 1):
-            store.execute(note(number, owner="o", rank=number))
+        filled(store, TABLE)
         store.execute(CreateIndex("notes", BY_OWNER))
         assert numbers(store) == list(range(1, ITEMS + 1))
         store.execute(DeleteIndex("notes", "by-owner"))

@@ -3,6 +3,7 @@
     items_<table>(id, hh, hk, rk, ttl, size, k<index>_h, k<index>_<position>…, item)
     key_<table>      on (hh, hk, rk)
     index_<index>    on (k<index>_h, hash columns, range columns, hk, rk), only rows that have all of them
+    unused_<index>_… columns that a deleted index has left, for the next one (`tables/_index_columns.py`)
 
 `hh` and `k<index>_h` are hashes of the partition: scans go in their order, and a segment is a range of them.
 

@@ -45,8 +45,8 @@ def create_index(write: Write, connected: Connected, request: CreateIndex) -> Ta
     Raises:
         ValidationFailed: the index exists, or breaks a rule. TableNotFound: it was deleted meanwhile.
     """
+    number: int = write(BeginIndex(request.table, request.index))
     table, index = request.table, request.index.name
-    number: int = write(BeginIndex(table, request.index))
     report = request.progress or log_of("The index %s is being added to the table %s: %d %%.", index, table)
     filled: Filled = write(FillIndex(table, index, number))
     while not filled.is_done:

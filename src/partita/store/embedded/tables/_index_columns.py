@@ -43,13 +43,15 @@ def leave_columns(connection: apsw.Connection, table: Table, index: Index) -> tu
     return names
 
 
-def clear_columns(connection: apsw.Connection, items: str, columns: Sequence[str], after: int) -> int | None:
-    """Clear the columns of some rows after a row; gives the last of them, or None where there are no more."""
+def clear_columns(connection: apsw.Connection, items: str, columns: Sequence[str], rows: tuple[int, int]) -> int | None:
+    """Clear the columns of some rows after a row, up to another; gives the last of them, None where there are none."""
+    after, highest = rows
     last = chunk_end(connection, items, after)
-    if last is not None:
-        cleared = ", ".join(f"{column} = NULL" for column in columns)
-        sql = f"UPDATE {items} SET {cleared} WHERE id > ? AND id <= ? AND {columns[0]} IS NOT NULL"
-        connection.execute(sql, (after, last))
+    if last is None or after >= highest:
+        return None
+    cleared = ", ".join(f"{column} = NULL" for column in columns)
+    sql = f"UPDATE {items} SET {cleared} WHERE id > ? AND id <= ? AND {columns[0]} IS NOT NULL"
+    connection.execute(sql, (after, last))
     return last
 
 

@@ -28,7 +28,7 @@ _SQL_FORGET: Final = "DELETE FROM index_builds WHERE number = ?"
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """An index that is removed: its number, how many rows it was in, and its table without it."""
+    """An index that is removed: its number, the number of the last row, and its table without it."""
 
     number: int
     rows: int

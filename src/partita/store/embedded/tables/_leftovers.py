@@ -18,11 +18,12 @@ from partita.store.embedded.tables._index_entries import changed_table, entries_
 _NAME: Final = "index_removals"
 _SQL_TABLE: Final = f"""
     CREATE TABLE IF NOT EXISTS {_NAME} (
-        number INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, columns TEXT NOT NULL, last INTEGER NOT NULL
+        number INTEGER PRIMARY KEY, table_id INTEGER NOT NULL, columns TEXT NOT NULL,
+        last INTEGER NOT NULL, highest INTEGER NOT NULL
     )
 """
-_SQL_NOTE: Final = f"INSERT OR REPLACE INTO {_NAME} VALUES (?, ?, ?, 0)"
-_SQL_NEXT: Final = f"SELECT number, table_id, columns, last FROM {_NAME} WHERE ifnull(number = ?, true) LIMIT 1"
+_SQL_NOTE: Final = f"INSERT OR REPLACE INTO {_NAME} VALUES (?, ?, ?, 0, ?)"
+_SQL_NEXT: Final = f"SELECT * FROM {_NAME} WHERE ifnull(number = ?, true) LIMIT 1"
 _SQL_NUMBERS: Final = f"SELECT number FROM {_NAME} WHERE table_id = ?"
 _SQL_ADVANCE: Final = f"UPDATE {_NAME} SET last = ? WHERE number = ?"
 _SQL_END: Final = f"DELETE FROM {_NAME} WHERE number = ?"
@@ -41,9 +42,13 @@ _ALL: Final = Cleared(1, is_done=True)
 
 
 def leave(connection: apsw.Connection, table: Table, index: Index, columns: tuple[str, ...] = ()) -> None:
-    """Note what is to be cleared: tables of an index that nobody keeps any more, and these columns."""
+    """Note what is to be cleared: tables of an index that nobody keeps any more, and these columns.
+
+    Rows that are written from here on have nothing in them.
+    """
     connection.execute(_SQL_TABLE)
-    connection.execute(_SQL_NOTE, (index.number, table.id, " ".join(columns)))
+    highest = connection.execute(f"SELECT max(id) FROM items_{table.id}").get or 0
+    connection.execute(_SQL_NOTE, (index.number, table.id, " ".join(columns), highest))
 
 
 def left_by(connection: apsw.Connection, table: Table) -> list[int]:
@@ -67,18 +72,16 @@ def clear_some(connection: apsw.Connection, number: int | None = None) -> Cleare
     found = connection.execute(_SQL_NEXT, (number,)).get if connection.table_exists("main", _NAME) else None
     if found is None:
         return _ALL
-    cleared, table_id, columns, last = found
+    cleared, table_id, columns, last, highest = found
     for name in (entries_table(cleared), changed_table(cleared)):
         if connection.table_exists("main", name):
             return Cleared(_ENTRIES_PART * _delete_first(connection, name))
-    items = f"items_{table_id}"
-    end = clear_columns(connection, items, columns.split(), last) if columns else None
+    end = clear_columns(connection, f"items_{table_id}", columns.split(), (last, highest)) if columns else None
     if end is None:
         connection.execute(_SQL_END, (cleared,))
         return Cleared(1)
     connection.execute(_SQL_ADVANCE, (end, cleared))
-    highest: int = connection.execute(f"SELECT max(id) FROM {items}").get
-    return Cleared(_ENTRIES_PART + (1 - _ENTRIES_PART) * end / highest)
+    return Cleared(_ENTRIES_PART + (1 - _ENTRIES_PART) * min(end / highest, 1))
 
 
 def _delete_first(connection: apsw.Connection, name: str) -> float:
