@@ -14,6 +14,8 @@ from msgspec import Struct
 
 T = TypeVar("T")
 
+Unit: TypeAlias = Literal["seconds", "megabytes"]
+
 Side: TypeAlias = Callable[[], float]
 """One repetition of a measurement: the seconds that one call took."""
 
@@ -63,7 +65,7 @@ class Bar(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What was compared, the seconds of each side, and their ratio."""
+    """What was compared, the figure of each side, and their ratio."""
 
     name: str
     ours: float
@@ -76,6 +78,8 @@ class Comparison(Struct, frozen=True):
     """A quarter of the rounds had a lower ratio, and a quarter a higher one than `high`."""
     high: float | None = None
     rounds: int = 1
+    unit: Unit = "seconds"
+    """Of the figures of both sides."""
 
     @property
     def passed(self) -> bool:
@@ -142,6 +146,11 @@ def per_call(function: Callable[[T], object], arguments: Sequence[T]) -> Side:
         return (time.perf_counter() - start) / len(arguments)
 
     return measure
+
+
+def figure(value: float, unit: Unit) -> str:
+    """A figure of one side, as people read it."""
+    return duration(value) if unit == "seconds" else f"{value:.1f} MB"
 
 
 def duration(seconds: float) -> str:

@@ -1,7 +1,9 @@
 """A load generator that takes little of the processor itself, so that the servers have the cores.
 
 It keeps several connections busy, and sends many requests on each at a time (HTTP pipelining): writing and reading one
-request at a time in Python would cost about as much as serving it.
+request at a time in Python would cost about as much as serving it. It is woken when most of the responses to them are
+there. All connections take their requests from one number, so that none is idle while another has work: which process
+of a server has how many of the connections is chance.
 """
 
 from __future__ import annotations
@@ -10,8 +12,9 @@ import selectors
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import islice, repeat
-from typing import Final, cast
+from typing import Final
 
 from bench._compare import Side
 
@@ -22,19 +25,65 @@ _OK: Final = b"HTTP/1.1 20"
 _TAIL: Final = len(_OK) - 1
 
 
-class _Progress:
-    """What is left to do on one connection."""
+class _Load:
+    """The messages that are still to be sent, by whichever connection is free."""
 
-    def __init__(self, requests: int) -> None:
-        self.unsent = requests
-        self.awaited = 0
-        self.tail = b""
+    def __init__(self, messages: Iterator[bytes], requests: int) -> None:
+        self._messages = messages
+        self._unsent = requests
 
-    def heard(self, received: bytes) -> None:
+    def take(self) -> list[bytes]:
+        """The next messages to be sent together; none when all were sent."""
+        count = min(AT_ONCE, self._unsent)
+        self._unsent -= count
+        return list(islice(self._messages, count))
+
+
+class _Connection:
+    """A connection that sends messages, and waits for as many responses before it sends others."""
+
+    def __init__(self, port: int, load: _Load) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._load = load
+        self._sent = self._awaited = 0
+        self._received = 0
+        self._tail = b""
+
+    def send(self) -> bool:
+        """Send what is next; False when there is nothing left."""
+        messages = self._load.take()
+        if self._sent:
+            self._wake_after(self._received * len(messages) // self._sent)
+        self._sent = self._awaited = len(messages)
+        self._received = 0
+        self.socket.sendall(b"".join(messages))
+        return bool(messages)
+
+    def read(self) -> bool:
+        """Read what is there; whether all responses are.
+
+        Raises:
+            ConnectionError: the server has closed the connection.
+        """
+        received = self.socket.recv(65_536)
+        if not received:
+            raise ConnectionError("The server has closed the connection.")
+        self._count(received)
+        if self._awaited > 0:
+            self._wake_after(0)
+        return self._awaited <= 0
+
+    def _count(self, received: bytes) -> None:
         """Count the responses; one may begin in one piece and end in another."""
-        text = self.tail + received
-        self.awaited -= text.count(_OK)
-        self.tail = text[-_TAIL:]
+        text = self._tail + received
+        self._awaited -= text.count(_OK)
+        self._tail = text[-_TAIL:]
+        self._received += len(received)
+
+    def _wake_after(self, expected: int) -> None:
+        """Have the system wake us when most of the expected bytes are there: one may be shorter."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, expected * 15 // 16)
 
 
 def loaded(port: int, message: bytes | Iterator[bytes], requests: int, connections: int = CONNECTIONS) -> Side:
@@ -55,34 +104,15 @@ def play(port: int, messages: Iterator[bytes], requests: int, connections: int =
     Raises:
         ConnectionError: the server has closed one, or its response is another than 200, 201 or 202.
     """
-    with selectors.DefaultSelector() as selector:
+    load = _Load(messages, requests)
+    with selectors.DefaultSelector() as selector, ExitStack() as opened:
         for _ in range(connections):
-            connection = socket.create_connection(("127.0.0.1", port), timeout=60)
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            progress = _Progress(requests // connections)
-            selector.register(connection, selectors.EVENT_READ, progress)
-            _send(connection, progress, messages)
+            connection = _Connection(port, load)
+            opened.enter_context(connection.socket)
+            if connection.send():
+                selector.register(connection.socket, selectors.EVENT_READ, connection)
         while selector.get_map():
             for key, _ in selector.select(60):
-                _read(selector, key, messages)
-
-
-def _send(connection: socket.socket, progress: _Progress, messages: Iterator[bytes]) -> None:
-    progress.awaited = min(AT_ONCE, progress.unsent)
-    progress.unsent -= progress.awaited
-    connection.sendall(b"".join(islice(messages, progress.awaited)))
-
-
-def _read(selector: selectors.BaseSelector, key: selectors.SelectorKey, messages: Iterator[bytes]) -> None:
-    connection, progress = cast("socket.socket", key.fileobj), cast("_Progress", key.data)
-    received = connection.recv(1_048_576)
-    if not received:
-        raise ConnectionError("The server has closed the connection.")
-    progress.heard(received)
-    if progress.awaited > 0:
-        return
-    if progress.unsent:
-        _send(connection, progress, messages)
-    else:
-        selector.unregister(connection)
-        connection.close()
+                connection = key.data
+                if connection.read() and not connection.send():
+                    selector.unregister(key.fileobj)

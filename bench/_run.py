@@ -17,7 +17,7 @@ import apsw
 from msgspec import Struct
 from tests.referee import ministack_version
 
-from bench._compare import Bar, Comparison, Pace, Skipped, duration, measuring
+from bench._compare import Bar, Comparison, Pace, Skipped, Unit, figure, measuring
 
 Suite: TypeAlias = Callable[[Path], Iterator[Comparison | Skipped]]
 """Gives what it compared, and what it could not compare; it may write into a folder."""
@@ -30,7 +30,7 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 class Line(Struct, frozen=True):
-    """What one comparison gave. The figures of both sides are seconds."""
+    """What one comparison gave. The figures of both sides are in its unit."""
 
     suite: str
     name: str
@@ -43,6 +43,7 @@ class Line(Struct, frozen=True):
     bar: Bar
     passed: bool
     note: str = ""
+    unit: Unit = "seconds"
 
 
 class SkippedLine(Struct, frozen=True):
@@ -103,7 +104,7 @@ def _line(suite: str, found: Comparison) -> Line:
     low = found.ratio if found.low is None else found.low
     high = found.ratio if found.high is None else found.high
     figures = found.ours, found.theirs, found.ratio, low, high, found.rounds
-    return Line(suite, found.name, *figures, found.bar, found.passed, found.note)
+    return Line(suite, found.name, *figures, found.bar, found.passed, found.note, found.unit)
 
 
 HEADER: Final = (
@@ -113,10 +114,10 @@ HEADER: Final = (
 
 def as_text(line: Line) -> str:
     """A line as the table of the run has it."""
-    times = f"{duration(line.ours):>10} {duration(line.theirs):>10}"
+    sides = f"{figure(line.ours, line.unit):>10} {figure(line.theirs, line.unit):>10}"
     spread = f"{line.low:.2f} to {line.high:.2f}"
     verdict = "pass" if line.passed else "FAIL"
-    return f"{line.name:<48} {times} {line.ratio:>7.2f}x {spread:>19}  {line.bar!s:<14} {verdict}"
+    return f"{line.name:<48} {sides} {line.ratio:>7.2f}x {spread:>19}  {line.bar!s:<14} {verdict}"
 
 
 def summary(done: Run) -> str:

@@ -172,25 +172,25 @@ def sealing(provider: KeyProvider) -> Callable[[Step], Request[Any]]:
     return lambda step: run(keys.seal(step.request), lambda blocking: blocking.call())
 
 
-def steps(writer: str, state: State, chance: random.Random) -> Iterator[Step]:
+def steps(writer: str, state: State, rng: random.Random) -> Iterator[Step]:
     """Everything that the writer will do, starting from a state."""
     while True:
-        step = chance.choice(_KINDS)(writer, state, chance)
+        step = rng.choice(_KINDS)(writer, state, rng)
         state = step.applied_to(state)
         yield step
 
 
-def _put(writer: str, state: State, chance: random.Random) -> Step:  # noqa: ARG001 - one signature for all kinds
-    slot, number = chance.choice(_SLOTS), _number(chance)
+def _put(writer: str, state: State, rng: random.Random) -> Step:  # noqa: ARG001 - one signature for all kinds
+    slot, number = rng.choice(_SLOTS), _number(rng)
     return Step(_put_request(writer, slot, number), {slot: number})
 
 
-def _raise(writer: str, state: State, chance: random.Random) -> Step:
-    slot = chance.choice(_SLOTS)
+def _raise(writer: str, state: State, rng: random.Random) -> Step:
+    slot = rng.choice(_SLOTS)
     if slot not in state:
-        return _put(writer, state, chance)
-    if chance.random() < 0.5:  # by the library, which opens or closes it as well
-        is_open, number = chance.random() < 0.5, state[slot] + 1
+        return _put(writer, state, rng)
+    if rng.random() < 0.5:  # by the library, which opens or closes it as well
+        is_open, number = rng.random() < 0.5, state[slot] + 1
         stored = _slot(writer, slot, state[slot], is_open=not is_open)
         secret = f(Slot.sealed_with).set(number), f(Slot.secret).set(secret_of(writer, slot, number))
         opened = update(stored, f(Slot.n).set(number), f(Slot.is_open).set(is_open), *secret).action(Context())
@@ -199,39 +199,39 @@ def _raise(writer: str, state: State, chance: random.Random) -> Step:
     return Step(UpdateItem(TABLE.name, _key(writer, slot), raised, _number_is(state[slot])), {slot: state[slot] + 1})
 
 
-def _upsert(writer: str, state: State, chance: random.Random) -> Step:
+def _upsert(writer: str, state: State, rng: random.Random) -> Step:
     """Raise a number, or make the item with it: one request, which writes the keys of both indexes."""
-    slot, amount = chance.choice(_SLOTS), chance.randint(1, 9)
+    slot, amount = rng.choice(_SLOTS), rng.randint(1, 9)
     new = _slot(writer, slot, 1_000)
     request = upsert(new, f(Slot.n).add(amount)).action(Context())
     return Step(request, {slot: state.get(slot, 1_000) + amount})
 
 
-def _delete(writer: str, state: State, chance: random.Random) -> Step:
-    slot = chance.choice(_SLOTS)
+def _delete(writer: str, state: State, rng: random.Random) -> Step:
+    slot = rng.choice(_SLOTS)
     if slot not in state:
-        return _put(writer, state, chance)
+        return _put(writer, state, rng)
     return Step(DeleteItem(TABLE.name, _key(writer, slot), _number_is(state[slot])), {slot: None})
 
 
-def _pair(writer: str, state: State, chance: random.Random) -> Step:  # noqa: ARG001
-    left, right = chance.choice(_PAIRS)
-    number = _number(chance)
+def _pair(writer: str, state: State, rng: random.Random) -> Step:  # noqa: ARG001
+    left, right = rng.choice(_PAIRS)
+    number = _number(rng)
     puts = (_put_request(writer, left, number), _put_request(writer, right, number))
     return Step(TransactWriteItems(puts), {left: number, right: number})
 
 
-def _credit(writer: str, state: State, chance: random.Random) -> Step:
-    amount = chance.randint(1, 9)
+def _credit(writer: str, state: State, rng: random.Random) -> Step:
+    amount = rng.randint(1, 9)
     added = Update(adds=(AddAction(_N, Value(amount)),))
     own, shared = {"writer": writer, "sk": CREDIT}, {"writer": SHARED, "sk": TOTAL}
     updates = (UpdateItem(TABLE.name, own, added), UpdateItem(TABLE.name, shared, added))
     return Step(TransactWriteItems(updates), {CREDIT: state.get(CREDIT, 0) + amount})
 
 
-def _batch(writer: str, state: State, chance: random.Random) -> Step:  # noqa: ARG001
-    deleted, *stored = chance.sample(_SLOTS, 6)
-    numbers = {slot: _number(chance) for slot in stored}
+def _batch(writer: str, state: State, rng: random.Random) -> Step:  # noqa: ARG001
+    deleted, *stored = rng.sample(_SLOTS, 6)
+    numbers = {slot: _number(rng) for slot in stored}
     puts = tuple(_put_request(writer, slot, number) for slot, number in numbers.items())
     return Step(BatchWriteItem((*puts, DeleteItem(TABLE.name, _key(writer, deleted)))), {**numbers, deleted: None})
 
@@ -277,5 +277,5 @@ def _number_is(number: int) -> Compare:
     return Compare("=", _N, Value(number))
 
 
-def _number(chance: random.Random) -> int:
-    return chance.randrange(1_000_000)
+def _number(rng: random.Random) -> int:
+    return rng.randrange(1_000_000)

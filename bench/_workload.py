@@ -123,46 +123,46 @@ class Wrong(Exception):
     """Something was read that can never be true."""
 
 
-def _add_note(db: Session, chance: random.Random) -> None:
-    number = chance.randrange(NOTES)
-    db.run(insert(Note(owner=number % OWNERS, number=number, title=f"Title {chance.random()}", text="text " * 40)))
+def _add_note(db: Session, rng: random.Random) -> None:
+    number = rng.randrange(NOTES)
+    db.run(insert(Note(owner=number % OWNERS, number=number, title=f"Title {rng.random()}", text="text " * 40)))
 
 
-def _change_note(db: Session, chance: random.Random) -> None:
-    number = chance.randrange(NOTES)
+def _change_note(db: Session, rng: random.Random) -> None:
+    number = rng.randrange(NOTES)
     found = db.run(note(number % OWNERS, number))
     if found is not None:
-        changed = f(Note.status).set(chance.choice(tuple(Status))), f(Note.title).set(f"Title {chance.random()}")
+        changed = f(Note.status).set(rng.choice(tuple(Status))), f(Note.title).set(f"Title {rng.random()}")
         db.run(update(found, *changed))
 
 
-def _rewrite_note(db: Session, chance: random.Random) -> None:
-    number = chance.randrange(NOTES)
+def _rewrite_note(db: Session, rng: random.Random) -> None:
+    number = rng.randrange(NOTES)
     found = db.run(note(number % OWNERS, number))
     if found is not None:
-        db.run(put(found.with_changes(f(Note.text).set("other " * chance.randint(1, 60)))))
+        db.run(put(found.with_changes(f(Note.text).set("other " * rng.randint(1, 60)))))
 
 
-def _delete_note(db: Session, chance: random.Random) -> None:
-    number = chance.randrange(NOTES)
+def _delete_note(db: Session, rng: random.Random) -> None:
+    number = rng.randrange(NOTES)
     found = db.run(note(number % OWNERS, number))
     if found is not None:
         db.run(delete(found))
 
 
-def _list_notes(db: Session, chance: random.Random) -> None:
-    status = chance.choice(tuple(Status))
+def _list_notes(db: Session, rng: random.Random) -> None:
+    status = rng.choice(tuple(Status))
     page = db.run(notes_with_status(status).page(20))
     if page.next_cursor is not None:
         page = db.run(notes_with_status(status).page(20, after=page.next_cursor))
     if any(found.status != status for found in page):
         raise Wrong(f"An index for {status} gave {page.items}")
-    db.run(notes_by_title(chance.randrange(OWNERS)).page(20))
+    db.run(notes_by_title(rng.randrange(OWNERS)).page(20))
 
 
-def _transfer(db: Session, chance: random.Random) -> None:
-    giver, taker = chance.sample(range(ACCOUNTS), 2)
-    amount = chance.randint(1, 50)
+def _transfer(db: Session, rng: random.Random) -> None:
+    giver, taker = rng.sample(range(ACCOUNTS), 2)
+    amount = rng.randint(1, 50)
     have_enough = f(Account.balance).ge(amount)
     db.transact(
         update(account(giver), f(Account.balance).add(-amount)).when(have_enough),
@@ -170,7 +170,7 @@ def _transfer(db: Session, chance: random.Random) -> None:
     )
 
 
-def _audit(db: Session, chance: random.Random) -> None:  # noqa: ARG001 - one signature for all kinds of work
+def _audit(db: Session, rng: random.Random) -> None:  # noqa: ARG001 - one signature for all kinds of work
     first, second, *others = (account(number) for number in range(ACCOUNTS))
     found = db.run(transact_get(first, second, others[0], others[1], *others[2:]))
     total = sum(each.balance for each in found if each is not None)
@@ -178,23 +178,23 @@ def _audit(db: Session, chance: random.Random) -> None:  # noqa: ARG001 - one si
         raise Wrong(f"At one instant, all balances together were {total}.")
 
 
-def _correct(db: Session, chance: random.Random) -> None:
-    found = db.run(account(chance.randrange(ACCOUNTS)))
+def _correct(db: Session, rng: random.Random) -> None:
+    found = db.run(account(rng.randrange(ACCOUNTS)))
     if found is not None:
         db.run(update(found, f(Account.balance).set(found.balance)))
 
 
-def _raise(db: Session, chance: random.Random) -> None:  # noqa: ARG001
+def _raise(db: Session, rng: random.Random) -> None:  # noqa: ARG001
     db.run(update(tally("raised"), f(Tally.value).add(1)))
 
 
-def _log_events(db: Session, chance: random.Random) -> None:
-    owner = chance.randrange(OWNERS)
+def _log_events(db: Session, rng: random.Random) -> None:
+    owner = rng.randrange(OWNERS)
     db.run(batch_write([put(Event(owner=owner, event_id=new_ulid(), text="event " * 10)) for _ in range(5)]))
 
 
-def _drop_events(db: Session, chance: random.Random) -> None:
-    oldest = db.run(latest_events(chance.randrange(OWNERS)).reversed().page(10))
+def _drop_events(db: Session, rng: random.Random) -> None:
+    oldest = db.run(latest_events(rng.randrange(OWNERS)).reversed().page(10))
     if oldest.items:
         db.run(batch_write([delete(event) for event in oldest]))
 
@@ -236,13 +236,13 @@ class Outcomes:
         return self.done.total() + self.conflicts.total()
 
 
-def work(db: Session, chance: random.Random, turns: Iterable[object], outcomes: Outcomes) -> None:
+def work(db: Session, rng: random.Random, turns: Iterable[object], outcomes: Outcomes) -> None:
     """Do something on each turn; an error ends the work."""
     names = tuple(WORK)
     for _ in turns:
-        name = chance.choice(names)
+        name = rng.choice(names)
         try:
-            WORK[name](db, chance)
+            WORK[name](db, rng)
             outcomes.done[name] += 1
         except ConditionFailed:
             outcomes.conflicts[name] += 1

@@ -157,9 +157,9 @@ def follow_rate(folder: Path, changes: int) -> float:
     ):
         copy.prepare()
         copy.load()
-        chance = random.Random(1)
+        rng = random.Random(1)
         for n in range(changes):
-            store.execute(PutItem(TABLE.name, item_of(chance.randrange(2_000), n + 1)))
+            store.execute(PutItem(TABLE.name, item_of(rng.randrange(2_000), n + 1)))
         stop = threading.Event()
         start = time.perf_counter()
         copy.follow(stop, stop.set)
@@ -171,12 +171,12 @@ def follow_rate(folder: Path, changes: int) -> float:
 
 def keep_writing(path: str, items: int) -> None:
     """Write to the source, a hundred times a second, until the standard input ends: one process of the bench."""
-    chance = random.Random(1)
+    rng = random.Random(1)
     os.set_blocking(0, False)
     with EmbeddedStore(path) as store:
         for n in count(1):
-            number = chance.randrange(items + items // 10)
-            if chance.random() < 0.1:
+            number = rng.randrange(items + items // 10)
+            if rng.random() < 0.1:
                 key = {"pk": f"USER#{number % PARTITIONS:05}", "sk": f"TASK#{number:08}"}
                 store.execute(DeleteItem(TABLE.name, key))
             else:
@@ -275,24 +275,24 @@ def writing(path: Path, items: int) -> Iterator[None]:
         writer.wait()
 
 
-def kill_often(killed: Killed, kills: int, chance: random.Random) -> float:
+def kill_often(killed: Killed, kills: int, rng: random.Random) -> float:
     """Copy with kills: most while the items are copied, some after the scan. Gives the seconds it took."""
     later = kills // 5
-    places = sorted(chance.randrange(killed.items) for _ in range(kills - later))
+    places = sorted(rng.randrange(killed.items) for _ in range(kills - later))
     start = time.perf_counter()
     killed.copy("--yes", "--follow")
     for number, place in enumerate(places):
         while (state := killed.state())[1] < place and state[0] in ("", "scan"):
             time.sleep(0.1)
-        side = chance.choice((killed.kill_copy, killed.kill_server))
+        side = rng.choice((killed.kill_copy, killed.kill_server))
         side()
         print(f"kill {number + 1} ({side.__name__}) at {state[1]:,} items of {killed.items:,}, {state[0]}", flush=True)
     while killed.state()[0] != "changes":
         time.sleep(0.1)
     seconds = time.perf_counter() - start
     for number in range(later):
-        time.sleep(chance.uniform(1, 4))
-        side = chance.choice((killed.kill_copy, killed.kill_server))
+        time.sleep(rng.uniform(1, 4))
+        side = rng.choice((killed.kill_copy, killed.kill_server))
         side()
         print(f"kill {kills - later + number + 1} ({side.__name__}) after the scan", flush=True)
     return seconds
@@ -319,7 +319,7 @@ def main(items: int, kills: int, beside: int, seed: int | None) -> None:
     sys.exit(0 if passed else 1)
 
 
-def killed_and_equal(folder: Path, items: int, kills: int, chance: random.Random) -> bool:
+def killed_and_equal(folder: Path, items: int, kills: int, rng: random.Random) -> bool:
     """Whether both sides are equal after all kills, within the bound of memory."""
     start = time.perf_counter()
     fill(folder / "source.db", items)
@@ -327,7 +327,7 @@ def killed_and_equal(folder: Path, items: int, kills: int, chance: random.Random
     killed = Killed(folder, items)
     try:
         with writing(killed.source, items):
-            seconds = kill_often(killed, kills, chance)
+            seconds = kill_often(killed, kills, rng)
         killed._copy.send_signal(signal.SIGTERM)  # type: ignore[union-attr]  # noqa: SLF001 - it runs
         killed.ended()
         killed.copy("--yes")

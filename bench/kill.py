@@ -49,7 +49,7 @@ from partita.values import Item
 
 PROCESSES: Final = 2
 THREADS: Final = 4
-MOST_ACKNOWLEDGED: Final = 300
+MAX_ACKNOWLEDGED: Final = 300
 ROTATED_EVERY: Final = 10
 WRITERS: Final = tuple(f"writer-{number}" for number in range(PROCESSES * THREADS))
 
@@ -68,14 +68,14 @@ class Round(Struct, frozen=True):
     committed_unheard: int
 
 
-def rounds(path: Path, count: int, seed: int, most: int = MOST_ACKNOWLEDGED) -> Iterator[Round]:
+def rounds(path: Path, count: int, seed: int, most: int = MAX_ACKNOWLEDGED) -> Iterator[Round]:
     """Run rounds on one file, each going on where the one before was killed, after at most so many acknowledgements.
 
     Raises:
         Lost: an acknowledged write is missing, or half of a transaction.
         StoreDamaged: table, indexes and stream disagree.
     """
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     states: dict[str, State] = {writer: {} for writer in WRITERS}
     keys = path.with_suffix(".keys")
     LocalKeys.create(keys)
@@ -83,8 +83,8 @@ def rounds(path: Path, count: int, seed: int, most: int = MOST_ACKNOWLEDGED) -> 
         store.execute(CreateTable(TABLE))
     for number in range(1, count + 1):
         provider = LocalKeys.from_file(keys) if number % ROTATED_EVERY else LocalKeys.rotate(keys)
-        seeds = {writer: chance.getrandbits(32) for writer in WRITERS}
-        acknowledged = _write_until_killed(path, provider, _scripts(states, seeds), chance.randint(1, most))
+        seeds = {writer: rng.getrandbits(32) for writer in WRITERS}
+        acknowledged = _write_until_killed(path, provider, _scripts(states, seeds), rng.randint(1, most))
         yield _check(path, provider, states, _scripts(states, seeds), acknowledged)
 
 
@@ -280,7 +280,7 @@ def _write(
 
 @click.command()
 @click.option("--rounds", "count", default=100, show_default=True, help="How often to kill.")
-@click.option("--writes", default=MOST_ACKNOWLEDGED, show_default=True, help="The most that one round acknowledges.")
+@click.option("--writes", default=MAX_ACKNOWLEDGED, show_default=True, help="The most that one round acknowledges.")
 @click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
 def main(count: int, writes: int, seed: int | None) -> None:
     """Kill writing processes at random moments, and look whether anything acknowledged was lost."""

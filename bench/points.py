@@ -82,31 +82,31 @@ class Clock:
 
 def steps(seed: int, keys: int = 200) -> Iterator[Step]:
     """A random history without end: puts, updates, deletes, batches, transactions, and sweeps of what has expired."""
-    chance, now = random.Random(seed), BEGIN
+    rng, now = random.Random(seed), BEGIN
     state: dict[Key, Item] = {}
     while True:
-        now = round(now + chance.choice(PAUSES), 6)
-        step = _step(chance, now, state, keys)
+        now = round(now + rng.choice(PAUSES), 6)
+        step = _step(rng, now, state, keys)
         for _, key, item in step.changes:
             state.pop(key, None) if item is None else state.__setitem__(key, item)
         yield step
 
 
-def _step(chance: random.Random, now: float, state: dict[Key, Item], keys: int) -> Step:
-    kind = chance.choices(("put", "update", "delete", "batch", "transaction", "sweep"), (50, 20, 12, 8, 8, 2))[0]
+def _step(rng: random.Random, now: float, state: dict[Key, Item], keys: int) -> Step:
+    kind = rng.choices(("put", "update", "delete", "batch", "transaction", "sweep"), (50, 20, 12, 8, 8, 2))[0]
     if kind == "sweep":
         gone = [key for key, item in state.items() if "expires" in item and item["expires"] <= now]
         return Step(now, None, tuple((now, key, None) for key in gone))
     if kind == "update":
-        key = _key(chance, keys)
-        value = chance.randrange(10**6)
+        key = _key(rng, keys)
+        value = rng.randrange(10**6)
         update = parse_update("SET amount = :a", Substitutions({}, {":a": value}))
         item = {**state.get(key, _named(key)), "amount": value}
         return Step(now, UpdateItem(TABLE.name, _named(key), update), ((now, key, item),))
     writes = {}
-    for _ in range(1 if kind in ("put", "delete") else chance.randint(2, 8)):
-        key = _key(chance, keys)
-        writes[key] = None if kind == "delete" or chance.random() < 0.2 else _item(chance, key, now)
+    for _ in range(1 if kind in ("put", "delete") else rng.randint(2, 8)):
+        key = _key(rng, keys)
+        writes[key] = None if kind == "delete" or rng.random() < 0.2 else _item(rng, key, now)
     requests = tuple(
         DeleteItem(TABLE.name, _named(key)) if item is None else PutItem(TABLE.name, item)
         for key, item in writes.items()
@@ -118,8 +118,8 @@ def _step(chance: random.Random, now: float, state: dict[Key, Item], keys: int) 
     return Step(now, request, tuple((now, key, item) for key, item in writes.items()))
 
 
-def _key(chance: random.Random, keys: int) -> Key:
-    number = int(keys * chance.random() ** 3)  # some change often
+def _key(rng: random.Random, keys: int) -> Key:
+    number = int(keys * rng.random() ** 3)  # some change often
     return f"place {number % 7}", number
 
 
@@ -127,10 +127,10 @@ def _named(key: Key) -> Item:
     return {"place": key[0], "number": key[1]}
 
 
-def _item(chance: random.Random, key: Key, now: float) -> Item:
-    item: Item = {**_named(key), "kind": chance.choice("abc"), "text": "x" * chance.randrange(300)}
-    if chance.random() < 0.1:
-        item["expires"] = int(now + chance.choice((1, 10, 500)))
+def _item(rng: random.Random, key: Key, now: float) -> Item:
+    item: Item = {**_named(key), "kind": rng.choice("abc"), "text": "x" * rng.randrange(300)}
+    if rng.random() < 0.1:
+        item["expires"] = int(now + rng.choice((1, 10, 500)))
     return item
 
 
@@ -226,8 +226,8 @@ def _measure(seed: int, count: int, instants: int, folder: Path) -> bool:
         changes += step.changes
     store.sweep()
     changes += [(clock.now, key, None) for key in _expired(changes, clock.now)]
-    now, chance = clock.now, random.Random(seed + 1)
-    chosen = [round(chance.uniform(BEGIN, now), 6) for _ in range(instants)]
+    now, rng = clock.now, random.Random(seed + 1)
+    chosen = [round(rng.uniform(BEGIN, now), 6) for _ in range(instants)]
     began = time.perf_counter()
     wrong = differing(store, changes, chosen, now)
     seconds = time.perf_counter() - began
@@ -307,8 +307,8 @@ def killed_history(path: Path, seed: int, acknowledged: int, instants: int) -> l
         clock.now = taken[number].at
         if items_of(store, TABLE.name) != replayed(changes, clock.now, clock.now):
             changes = more
-        chance = random.Random(seed)
-        chosen = [*(round(chance.uniform(BEGIN, clock.now), 6) for _ in range(instants)), clock.now]
+        rng = random.Random(seed)
+        chosen = [*(round(rng.uniform(BEGIN, clock.now), 6) for _ in range(instants)), clock.now]
         store.verify()
         return differing(store, changes, chosen, clock.now, restore=False)
 
@@ -329,10 +329,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         sound = _measure(given.seed, given.steps, given.instants, Path(folder))
         _measure_reads(Path(folder), given.items, given.changed)
-        chance, wrong = random.Random(given.seed), 0
+        rng, wrong = random.Random(given.seed), 0
         for kill in range(given.kills):
             path = Path(folder) / f"killed-{kill}.db"
-            wrong += len(killed_history(path, given.seed + kill, chance.randint(20, 800), 20))
+            wrong += len(killed_history(path, given.seed + kill, rng.randint(20, 800), 20))
         if given.kills:
             print(f"{given.kills:,} kills with 21 instants each: {wrong} differ from a replay.")
     return 0 if sound and not wrong else 1

@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
-import apsw
-
+from bench._bare import bare_keys, bare_reads
 from bench._compare import Bar, Comparison, Side, compare, per_call
-from bench._model import TABLE, fill, task_by_id, task_id, tasks_of, user_id
+from bench._model import fill, task_by_id, task_id, tasks_of, user_id
 from bench._peer import boto3_client
 from partita import EmbeddedStore, Session
 from partita.store._dynamodb_json import api_call
 
 ITEMS = 1_000
-LARGE = 40_000
+LARGE = 80_000
 """As many as take four times the room of the cache."""
 
 
@@ -37,19 +35,14 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _get_against_sqlite(db: Session, path: str, numbers: list[int]) -> Comparison:
-    connection = apsw.Connection(path)
-    table = connection.execute("SELECT id FROM tables WHERE name = ?", (TABLE.name,)).get
-    # By all columns of the key's index, or SQLite would read the whole table.
-    sql = f"SELECT size, item FROM items_{table} WHERE hh = ? AND hk = ? AND rk = ?"  # noqa: S608 - its own number
-    keys = [
-        (crc32(hk.encode()), hk, rk) for hk, rk in (task_by_id(user_id(n), task_id(n)).key.values() for n in numbers)
-    ]
-    bare = per_call(lambda key: connection.execute(sql, key).fetchall(), keys)
-    comparison = compare(
-        "a typed get, to a bare SQLite read", Bar("at most", 4), _typed_gets(db, numbers[:200]), bare, repetitions=101
-    )
-    connection.close()
-    return comparison
+    with bare_reads(path) as bare:
+        return compare(
+            "a typed get, to a bare SQLite read",
+            Bar("at most", 4),
+            _typed_gets(db, numbers[:200]),
+            per_call(bare.read, bare_keys(numbers)),
+            repetitions=101,
+        )
 
 
 def _gets_with_checksums(folder: Path) -> Iterator[Comparison]:

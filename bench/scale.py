@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench._bare import bare_keys, bare_reads
 from bench._compare import Bar, Comparison, Side, compare, per_call
 from bench._model import fill, task_by_id, task_id, tasks_of, user_id
 from partita import EmbeddedStore, Session
@@ -28,6 +29,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
             _gets(Session(few), SMALL),
             repetitions=51,
         )
+        yield _gets_of_others(Session(many), large)
         yield compare(
             "a query for 20 of 1,000,000 items, to of 1,000",
             Bar("at most", 1.5),
@@ -37,9 +39,26 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         )
 
 
-def _gets(db: Session, items: int) -> Side:
-    keys = [(user_id(n), task_id(n)) for n in _anywhere(items, 1_000)]
+def _gets(db: Session, items: int, chosen: random.Random | None = None) -> Side:
+    keys = [(user_id(n), task_id(n)) for n in _anywhere(items, 1_000, chosen)]
     return per_call(lambda key: db.run(task_by_id(*key)), keys)
+
+
+def _gets_of_others(db: Session, path: Path) -> Comparison:
+    """Of other items each time, whose pages are hardly ever in SQLite's cache, beside reads of such by SQLite alone."""
+    chosen = random.Random(2)
+    with bare_reads(str(path)) as bare:
+
+        def typed() -> float:
+            side = _gets(db, LARGE, chosen)
+            return side()
+
+        def theirs() -> float:
+            side = per_call(bare.read, bare_keys(_anywhere(LARGE, 1_000, chosen)))
+            return side()
+
+        name = "a get of other items each time, to a bare read"
+        return compare(name, Bar("at most", 4), typed, theirs, repetitions=51)
 
 
 def _queries(db: Session, items: int) -> Side:
@@ -47,5 +66,6 @@ def _queries(db: Session, items: int) -> Side:
     return per_call(lambda user: db.run(tasks_of(user).page(20)), users)
 
 
-def _anywhere(items: int, count: int) -> list[int]:
-    return random.Random(1).choices(range(items), k=count)
+def _anywhere(items: int, count: int, chosen: random.Random | None = None) -> list[int]:
+    """Numbers of items; the same each time, unless a source of others is given."""
+    return (chosen or random.Random(1)).choices(range(items), k=count)

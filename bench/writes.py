@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from bench._compare import Bar, Comparison, Side, compare, duration
 from bench._model import TABLE, Task, task
 from partita import EmbeddedStore, Session, put
-from partita._sqlite._loop_commit import CHECKPOINT_PAGES
+from partita._sqlite._database_file import CHECKPOINT_PAGES
 from partita.model._entity import schema_of
 from partita.store._requests import PutItem
 from partita.values import encode_item

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import importlib
+import inspect
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +28,8 @@ MODULES = sorted(
     if name != "partita.recipes"  # each recipe is a module of its own
     and not any(part.startswith("_") for part in name.split("."))
 )
+ALONE = ["partita.service", *(f"partita.recipes.{file.stem}" for file in SOURCE.glob("recipes/[a-z]*.py"))]
+"""Public modules that are not packages."""
 
 MODEL = """
 from typing import ClassVar
@@ -73,6 +78,32 @@ def test_a_misspelt_name_is_an_import_error() -> None:
         exec("from partita import Sesion")  # noqa: S102 - the type checkers would see it otherwise
 
 
+@pytest.mark.parametrize("name", [*MODULES, *ALONE])
+def test_help_can_tell_the_arguments_of_every_public_name(name: str) -> None:
+    module = importlib.import_module(name)
+    public = [getattr(module, each) for each in module.__all__]
+    assert [value for value in public if callable(value) and not _has_signature(value)] == []
+
+
+def _has_signature(value: Callable[..., object]) -> bool:
+    """Whether `help()` stands what is asked of it: it takes a ValueError or a TypeError for "none", and no other."""
+    with contextlib.suppress(TypeError, ValueError):
+        try:
+            inspect.signature(value)
+        except NameError:
+            return False
+    return True
+
+
+def test_a_name_is_listed_once_however_often_it_was_loaded() -> None:
+    assert partita.Session is partita.Session
+    assert len(dir(partita)) == len(set(dir(partita)))
+
+
+def test_a_package_is_an_attribute_before_anything_was_loaded() -> None:
+    assert says("import partita as p; print(p.errors.PartitaError.code, p.model.Rcu(1))") == "partita 1 RCU"
+
+
 @pytest.mark.parametrize("package", LATE)
 def test_type_checkers_read_the_names_that_are_loaded(package: str) -> None:
     folder = SOURCE.joinpath(*package.split(".")[1:])
@@ -81,7 +112,7 @@ def test_type_checkers_read_the_names_that_are_loaded(package: str) -> None:
         node.module: {alias.name for alias in node.names} for node in tree.body if isinstance(node, ast.ImportFrom)
     }
     loaded = importlib.import_module(package)
-    assert imported == {f"{package}.{module}": set(names) for module, names in loaded._NAMES.items()}
+    assert imported == {f"{package}.{module}": set(names) for module, names in loaded._NAMES.items() if names}
     assert names_in(tree) == loaded.__all__
 
 

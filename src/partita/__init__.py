@@ -8,6 +8,7 @@ from partita._late import late_names
 
 _NAMES = {
     "cost": ("Explanation", "explain"),
+    "errors": (),
     "expressions": ("Condition",),
     "model": (
         "REGISTRY",

@@ -19,11 +19,13 @@ def late_names(
 
     Args:
         package: the name of the package.
-        modules: what is public in each of its modules.
+        modules: what is public in each of its modules. Each is an attribute, too, whether it was loaded or not.
     """
     places = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
 
     def load(name: str) -> object:
+        if name in modules:
+            return _imported(f"{package}.{name}")
         if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         loaded = getattr(_imported(places[name]), name)
@@ -31,7 +33,7 @@ def late_names(
         return loaded
 
     def names() -> list[str]:
-        return [*vars(sys.modules[package]), *places]
+        return [*{**vars(sys.modules[package]), **places}]
 
     return load, names, sorted(places, key=lambda name: (not name.isupper(), name))
 

@@ -32,15 +32,17 @@ from partita.recipes.rate_limit import RateLimits
 from partita.runtime import is_loopback
 
 if TYPE_CHECKING:
-    import threading
+    from threading import Event
 
-    import click
+    from click import Group
     from fastapi import APIRouter
     from starlette.types import ASGIApp
 
     from partita import Session
     from partita.change import Consumer, SqliteProjection
     from partita.queue import Queue, QueuePolicy
+else:  # for `help()`, which evaluates annotations: a service is declared without what serves it
+    APIRouter = ASGIApp = Consumer = Event = Group = Queue = QueuePolicy = Session = SqliteProjection = Any
 
 __all__ = [
     "GROUP",
@@ -117,7 +119,7 @@ class WorkerContext(Struct, Generic[R], frozen=True):
     """What the service has opened (`Service.resources`)."""
     name: str
     """Unique to this worker."""
-    stop: threading.Event
+    stop: Event
 
 
 class Service(Struct, Generic[R], frozen=True):
@@ -139,7 +141,7 @@ class Service(Struct, Generic[R], frozen=True):
     pages: Path | None = None
     """The folder of its pages, which are served under `/<name>/`."""
     projection: Projection | None = None
-    command: Callable[[], click.Group] | None = None
+    command: Callable[[], Group] | None = None
     """Gives commands of its own, which run as `partita <name> …`."""
     site: Callable[[], APIRouter] | None = None
     """Gives routes beside its API, such as `/<name>/auth/login`."""

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from tests.store.embedded.support import count, note
 
-from partita._sqlite._gathering import MOST_SKIPPED, WORTH_SECONDS, Gathering
-from partita._sqlite._loop_commit import LoopCommits
+from partita._sqlite._commit_time import CommitTime
+from partita._sqlite._gathering import MAX_SKIPPED, MIN_COMMIT_SECONDS, Gathering
 from partita.store.embedded import EmbeddedStore
 
 
-def slow(seconds: float = 2 * WORTH_SECONDS) -> LoopCommits:
-    commits = LoopCommits(())
-    commits.seconds = seconds
-    return commits
+def slow(seconds: float = 2 * MIN_COMMIT_SECONDS) -> CommitTime:
+    commit_time = CommitTime()
+    commit_time.seconds = seconds
+    return commit_time
 
 
 PATIENCE = 60.0
@@ -26,8 +26,8 @@ PATIENCE = 60.0
 
 
 def test_nobody_waits_where_the_disk_is_quick() -> None:
-    assert not Gathering(slow(WORTH_SECONDS / 2)).is_worth()
-    assert Gathering(slow()).is_worth()
+    assert not Gathering(slow(MIN_COMMIT_SECONDS / 2)).is_worthwhile()
+    assert Gathering(slow()).is_worthwhile()
 
 
 def come(gathering: Gathering, queue: list[int]) -> Callable[[], None]:
@@ -52,7 +52,7 @@ def test_the_wait_ends_when_all_are_back() -> None:
 
     gathering.wait(Watched(), 1)
     other.join()
-    assert (len(queue), gathering.is_worth()) == (2, True)
+    assert (len(queue), gathering.is_worthwhile()) == (2, True)
 
 
 def test_who_comes_once_more_does_not_end_the_next_wait() -> None:
@@ -67,23 +67,22 @@ def test_who_comes_once_more_does_not_end_the_next_wait() -> None:
 def test_a_writer_alone_is_not_waited_for() -> None:
     gathering = Gathering(slow(PATIENCE))
     gathering.wait([], 1)
-    assert gathering.is_worth()
+    assert gathering.is_worthwhile()
 
 
 def test_after_waits_in_vain_ever_more_commits_go_on_without_one() -> None:
     gathering, skipped = Gathering(slow()), []
     for _ in range(8):
         gathering.wait([], 2)
-        skipped.append(next(number for number in range(MOST_SKIPPED + 1) if gathering.is_worth()))
+        skipped.append(next(number for number in range(MAX_SKIPPED + 1) if gathering.is_worthwhile()))
     assert skipped == [1, 3, 7, 15, 31, 63, 63, 63]
     gathering.wait([0, 1], 0)
-    assert gathering.is_worth()
+    assert gathering.is_worthwhile()
 
 
 @pytest.mark.parametrize("threads", [1, 8])
 def test_threads_on_a_slow_disk_lose_no_write(store: EmbeddedStore, threads: int) -> None:
-    loop_commits = store._commit._loop_commits
-    loop_commits.timer = iter(range(10**6)).__next__  # a commit takes a second
+    store._commit._commit_time.timer = iter(range(10**6)).__next__  # a commit takes a second
 
     def write(first: int) -> None:
         for number in range(first, 64, threads):
@@ -111,7 +110,7 @@ class SlowUntilAllHaveBegun:
 def test_threads_that_write_again_at_once_share_every_commit(store: EmbeddedStore) -> None:
     commit, threads, turns = store._commit, 3, 10
     disk: Any = SlowUntilAllHaveBegun(threads * turns)
-    commit._gathering._commits = disk
+    commit._gathering._commit_time = disk
     before, started = commit.commits, threading.Barrier(threads)
 
     def write(first: int) -> None:

@@ -258,7 +258,7 @@ def test_a_writer_thread_whose_start_was_interrupted_is_started(
 
 def test_a_write_of_a_loop_that_is_interrupted_leaves_nobody_waiting(store: EmbeddedStore, path: Path) -> None:
     commit, places = store._commit, set[str]()
-    commit._loop_commits.timer = lambda: 0.0  # commits are short, though they are traced
+    commit._commit_time.timer = lambda: 0.0  # commits are short, though they are traced
 
     async def all_notified() -> None:
         loop = asyncio.get_running_loop()

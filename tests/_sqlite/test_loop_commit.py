@@ -13,7 +13,9 @@ from msgspec.structs import replace
 from tests.store.embedded.support import TABLE, note
 
 from partita._sqlite import ProcessLock, _process_lock
-from partita._sqlite._loop_commit import CHECKPOINT_PAGES, MAX_WAIT_SECONDS, MAX_WRITES, LoopCommits
+from partita._sqlite._commit_time import CommitTime
+from partita._sqlite._database_file import CHECKPOINT_PAGES
+from partita._sqlite._loop_commit import MAX_WAIT_SECONDS, MAX_WRITES, LoopCommits
 from partita.store._requests import CreateTable
 from partita.store.embedded import EmbeddedStore
 
@@ -28,26 +30,26 @@ class Log:
         return self._pages
 
 
-def is_short(commits: LoopCommits, log: Any = Log()) -> bool:  # noqa: B008 - never changed
-    return commits.is_short(log)
+def is_short(commit_time: CommitTime, log: Any = Log()) -> bool:  # noqa: B008 - never changed
+    return LoopCommits((), commit_time).is_short(log)
 
 
 def test_a_disk_that_is_slow_for_some_time_is_waited_for_by_the_thread() -> None:
-    commits = LoopCommits(())
+    commits = CommitTime()
     assert is_short(commits)
-    commits.committed(1_000 * MAX_WAIT_SECONDS)  # a single one says little
+    commits.add(1_000 * MAX_WAIT_SECONDS)  # a single one says little
     assert is_short(commits)
-    commits.committed(1_000 * MAX_WAIT_SECONDS)
+    commits.add(1_000 * MAX_WAIT_SECONDS)
     assert not is_short(commits)
     for _ in range(20):
-        commits.committed(MAX_WAIT_SECONDS / 2)
+        commits.add(MAX_WAIT_SECONDS / 2)
     assert is_short(commits)
 
 
 def test_a_disk_that_always_takes_a_little_longer_is_waited_for_by_the_thread() -> None:
-    commits = LoopCommits(())
+    commits = CommitTime()
     for _ in range(50):
-        commits.committed(1.1 * MAX_WAIT_SECONDS)
+        commits.add(1.1 * MAX_WAIT_SECONDS)
     assert not is_short(commits)
 
 
@@ -62,7 +64,7 @@ def test_a_disk_that_always_takes_a_little_longer_is_waited_for_by_the_thread() 
     ],
 )
 def test_a_loop_never_brings_the_log_into_the_file(log: Log, expected: object) -> None:
-    assert is_short(LoopCommits(()), log) is expected
+    assert is_short(CommitTime(), log) is expected
 
 
 class Threads:
@@ -85,7 +87,7 @@ def threads() -> Threads:
 def written(path: Path, threads: Threads) -> EmbeddedStore:
     store = EmbeddedStore(path, clock=threads, durable=False)
     store.execute(CreateTable(TABLE))
-    store._commit._loop_commits.timer = lambda: 0.0
+    store._commit._commit_time.timer = lambda: 0.0
     threads.names.clear()
     return store
 
@@ -114,7 +116,7 @@ def test_the_thread_commits_many_writes(written: EmbeddedStore, threads: Threads
 
 def test_the_thread_commits_where_the_disk_is_slow(written: EmbeddedStore, threads: Threads) -> None:
     for _ in range(2):
-        written._commit._loop_commits.committed(10 * MAX_WAIT_SECONDS)
+        written._commit._commit_time.add(10 * MAX_WAIT_SECONDS)
     write(written)
     assert threads.names == [THERE]
 

@@ -26,6 +26,8 @@ from partita.adopt._names import are_related, class_name, field_name, is_key_nam
         ("größe", "gr_e"),
         ("日本", "field"),
         ("date", "date_"),
+        ("str", "str_"),
+        ("Int", "int_"),
     ],
 )
 def test_a_field_has_a_name_that_python_takes(attribute: str, name: str) -> None:

@@ -50,6 +50,16 @@ def test_a_run_says_each_line_as_it_is_there() -> None:
     assert summary(done).endswith("1 skipped; missed: slow, to fast")
 
 
+def test_memory_is_said_in_megabytes() -> None:
+    def rests(_: Path) -> Iterator[Comparison | Skipped]:
+        yield Comparison("server, to 150 MB", 151.0, 150.0, 151 / 150, Bar("at most", 1), unit="megabytes")
+
+    said: list[str] = []
+    done = run({"idle": rests}, THOROUGH, "python -m bench", said.append)
+    assert " ".join(said[1].split()) == "server, to 150 MB 151.0 MB 150.0 MB 1.01x 1.01 to 1.01 at most 1x FAIL"
+    assert done.lines[0].unit == "megabytes"
+
+
 def test_the_record_has_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:
     record = tmp_path / "new" / "bench.json"
     result = bench("--json", str(record), "--quick")
@@ -72,6 +82,7 @@ def test_the_record_has_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:
         "bar": {"sense": "at least", "ratio": 2.0},
         "passed": True,
         "note": "",
+        "unit": "seconds",
     }
     assert (missed["passed"], missed["low"], missed["rounds"]) == (False, 3.0, 1)
     assert raw["skipped"] == [{"suite": "reads", "name": "fast, to nobody", "why": "no registry has it here"}]

@@ -72,7 +72,7 @@ def test_of_thousands_those_near_the_screen_are_drawn_and_nothing_jumps(open_pag
     before = last.evaluate(TOP)
     pretended.workouts.insert(0, {**workout(0), "activity_id": "new", "name": "Brand new"})
     looked(page)
-    assert last.evaluate(TOP) == pytest.approx(before, abs=2)  # parts of a pixel are no jump
+    assert last.evaluate(TOP) == pytest.approx(before, abs=2)  # parts of a pixel are not a jump
     expect(workouts).to_be_focused()
     workouts.evaluate("feed => { feed.scrollTop = 0; }")
     expect(workouts.get_by_text("Brand new")).to_be_visible()

@@ -345,3 +345,10 @@ def test_the_pages_load_nothing_from_elsewhere(sign_in: SignIn, server: Server) 
     page.get_by_role("link", name="Opening night").click()
     expect(page.get_by_role("heading", name="Opening night")).to_be_visible()
     assert hosts == {urlsplit(server.url).netloc}
+
+
+def test_the_console_names_both_of_its_queues(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+    page.goto(f"{server.url}/console/")
+    note = page.locator(".card .note")
+    expect(note).to_contain_text(re.compile(r"queue events \d+ waiting .* queue events-notices \d+ waiting"))

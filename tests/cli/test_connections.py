@@ -16,7 +16,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from partita.cli._connections import ConnectionLimits, LimitedConnection, OutageLog, WaitingConnections
+from partita.cli._connections import ConnectionLimits, LimitedConnection, LoopErrors, WaitingConnections
 
 pytestmark = pytest.mark.req("X04")
 
@@ -360,7 +360,7 @@ def test_there_are_fewer_connections_than_descriptors() -> None:
 
 
 def test_an_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    loop, log = FakeLoop(), OutageLog()
+    loop, log = FakeLoop(), LoopErrors()
     context = {"exception": OSError(errno.EMFILE, "Too many open files"), "socket": object(), "message": "accept"}
     with caplog.at_level(logging.ERROR):
         for _ in range(1_000):
@@ -376,5 +376,5 @@ def test_an_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize("context", [{"message": "other"}, {"exception": OSError(errno.EMFILE, "files")}])
 def test_other_errors_are_logged_as_ever(context: dict[str, Any]) -> None:
     loop = FakeLoop()
-    OutageLog()(loop, context)  # type: ignore[arg-type]
+    LoopErrors()(loop, context)  # type: ignore[arg-type]
     assert loop.handled == [context]

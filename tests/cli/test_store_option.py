@@ -23,3 +23,23 @@ def test_countries_are_imported_where_the_store_says(
     assert not (folder / "partita.db").exists()
     with EmbeddedStore(tmp_path / "elsewhere.db") as store:
         assert [country.name for country in Session(store).run(active_countries())] == ["Bolivia"]
+
+
+@pytest.mark.parametrize("address", ["localhost:8000", "127.0.0.1:8000", "db.local:8000/x", "dynamodb", "http"])
+def test_an_address_without_its_scheme_is_not_taken_for_a_file(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    folder.mkdir(exist_ok=True)
+    monkeypatch.chdir(folder)
+    commands = (("tables", "create", "todo", "--store"), ("copy", "--to", "embedded", "--from"))
+    outputs = [run(*command, address).output for command in commands]
+    told = f"Error: {address!r} is not the address of a store. Write dynamodb://REGION"
+    assert [text.startswith(told) for text in outputs] == [True, True]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_command_that_reads_makes_no_file_where_there_is_none(run: Run, tmp_path: Path) -> None:
+    missing = tmp_path / "embeded"
+    result = run("adopt", "orders", "--store", str(missing), "--yes")
+    assert (result.exit_code, f"There is no database {missing}." in result.output) == (1, True)
+    assert not missing.exists()

@@ -27,14 +27,14 @@ from partita.expressions._ast import (
     Update,
     Value,
 )
-from partita.expressions._render import Rendered, Renderer, render
+from partita.expressions._render import RenderedExpression, Renderer, render
 
 A, B, C = (Exists(Path((name,))) for name in "abc")
 
 
 def test_every_name_and_value_becomes_a_placeholder() -> None:
     condition = Compare("=", Path(("status", 0, "a.b")), Value("open"))
-    assert render(condition) == Rendered("#0[0].#1 = :0", {"#0": "status", "#1": "a.b"}, {":0": "open"})
+    assert render(condition) == RenderedExpression("#0[0].#1 = :0", {"#0": "status", "#1": "a.b"}, {":0": "open"})
 
 
 def test_the_expressions_of_a_request_share_their_placeholders() -> None:
@@ -93,7 +93,7 @@ def test_an_update_has_its_clauses_in_order() -> None:
 
 
 def test_an_update_that_changes_nothing_has_no_text() -> None:
-    assert render(Update()) == Rendered("", {}, {})
+    assert render(Update()) == RenderedExpression("", {}, {})
 
 
 @pytest.mark.parametrize(

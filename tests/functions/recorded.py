@@ -12,7 +12,7 @@ EVENTS = Path(__file__).parent / "events"
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """An event of a source, anew for each caller."""
+    """An event of a source, a new one for each caller."""
     event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
     return event
 

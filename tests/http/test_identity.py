@@ -78,7 +78,7 @@ REFUSED = {
     "an unknown role": signed(role="king"),
     "no token at all": "nonsense",
     "a list for a header": f"{text_of('[]')}.e30.x",
-    "a key that is no name": text_of('{"kid": 1}') + ".e30.x",
+    "a key that is not a name": text_of('{"kid": 1}') + ".e30.x",
     "a bottomless header": f"{text_of('[' * 9_000)}.e30.x",
     "more than anybody needs": signed(more="x" * 20_000),
 }

@@ -104,7 +104,7 @@ def jwk(kid: str, key: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalIssuer]:
-    monkeypatch.setattr(_published_keys, "TIMEOUT_SECONDS", 600)  # a slow machine is no hanging issuer
+    monkeypatch.setattr(_published_keys, "TIMEOUT_SECONDS", 600)  # a slow machine is not a hanging issuer
     issuer = LocalIssuer()
     yield issuer
     issuer.close()
@@ -201,8 +201,8 @@ WITHOUT_A_FETCH: dict[str, dict[str, Any]] = {
     "another audience": {"aud": "other"},
     "no audience": {"aud": None},
     "no name of a key": {"kid": None},
-    "a user that is no text": {"sub": 7},
-    "an expiry that is no number": {"exp": []},
+    "a user that is not a text": {"sub": 7},
+    "an expiry that is not a number": {"exp": []},
     "an endless expiry": {"exp": float("inf")},
     "more than anybody needs": {"more": "x" * 20_000},
 }

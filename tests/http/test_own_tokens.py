@@ -26,7 +26,7 @@ def test_what_is_written_is_read_without_pyjwt(monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("PyJWT was asked")
 
-    monkeypatch.setattr(jwt, "decode", refuse)
+    monkeypatch.setattr(jwt, "decode_complete", refuse)
     assert identity.claims(token) == expected
     assert identity.caller(token) == Caller("ann")
 

@@ -99,6 +99,12 @@ def declared(fields: dict[str, Any], primary: Key, table: Table | None = None, *
     return made("Thing", (Entity,), namespace, table=table or fresh(), **options)
 
 
+def key_as_a_field() -> None:
+    class Thing(Entity, table=fresh()):
+        primary: Key = Key("A#{name}", "B")
+        name: str
+
+
 def loop_over_a_query() -> None:
     for _ in tasks_of("ada"):
         pass
@@ -230,6 +236,14 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: session().run(put(Task(user="", task_id="t1"))),
         "A key part is empty. Give the field a value, or None to leave an index.",
     ),
+    (
+        lambda: session().run(put(Other(user="ada", color="x" * 409_600))),
+        "Item size has exceeded the maximum allowed size. It has 409,629 bytes; 409,600 are allowed.",
+    ),
+    (
+        lambda: Session(EmbeddedStore(":memory:")).run(task_by_id("ada", "t1")),
+        "Requested resource not found: Table: tasks not found. Create it with `session.create_tables()`.",
+    ),
     # Reads.
     (loop_over_a_query, "tasks_of was not run. Loop over its result: session.run(…)."),
     (
@@ -345,6 +359,14 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "Thing.other is KeyOnly, but the primary key (A#{name}, B) does not have it.",
     ),
     (
+        key_as_a_field,
+        "A Key is not a field. Write primary: ClassVar = Key(…).",
+    ),
+    (
+        lambda: Table("fresh", indexes=["GSI1"], registry=Registry()),  # type: ignore[list-item]
+        "Table('fresh'): 'GSI1' is not an index. Give a list of them, as in indexes=[Index(\"GSI1\")].",
+    ),
+    (
         lambda: KeyFormat("|"),
         "Escaped values are separated by '#', not by '|'. Write KeyFormat('|', values=\"raw\").",
     ),
@@ -368,6 +390,12 @@ def test_a_misspelt_field_is_named_with_those_that_there_are() -> None:
         f(Task.nn)  # type: ignore[attr-defined]
     assert str(caught.value) == "Task has no field 'nn'. It has: user, task_id, n, status, version."
     assert not hasattr(Task, "nn")
+
+
+def test_arguments_that_are_missing_are_those_of_a_named_pattern() -> None:
+    with pytest.raises(TypeError) as caught:
+        task_by_id("ada")  # type: ignore[call-arg]
+    assert str(caught.value) == "task_by_id(user, task_id): missing a required argument: 'task_id'"
 
 
 def test_a_pattern_of_scalars_names_its_entity_by_what_it_writes() -> None:

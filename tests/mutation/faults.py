@@ -168,7 +168,7 @@ class _Finder(ast.NodeVisitor):
             self._plant(node, str(node.value + 1))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Texts are for people, and keys are no code of a rule."""
+        """Texts are for people, and keys are not code of a rule."""
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func

@@ -35,7 +35,9 @@ def test_embedded_queues_have_a_file_each(tmp_path: Path) -> None:
     assert {path.suffix for path in tmp_path.glob("queue-[ab].db")} == {".db"}
 
 
-@pytest.mark.parametrize("address", ["redis://127.0.0.1", "sqs://eu-west-1?colour=red", "sqs://eu-west-1/path"])
+@pytest.mark.parametrize(
+    "address", ["redis://127.0.0.1", "sqs://eu-west-1?colour=red", "sqs://eu-west-1/path", "sqs", "localhost:4566"]
+)
 def test_an_address_that_means_nothing_is_refused(address: str) -> None:
     with pytest.raises(OperationError):
         open_queue(address, "events")

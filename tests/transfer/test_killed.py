@@ -35,7 +35,7 @@ with StoreCopy(source, [copy]) as copies:
 
 def test_a_process_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
     """It says each batch that it has written, and dies after some of them, wherever it is by then."""
-    chance = random.Random(1)
+    rng = random.Random(1)
     path = tmp_path / "source.db"
     with EmbeddedStore(path, durable=False) as source, EmbeddedStore(tmp_path / "target.db", durable=False) as target:
         fill(source, 1_500)
@@ -43,8 +43,8 @@ def test_a_process_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
             for run in range(4):
                 arguments = [str(path), f"http://{host}:{port}", f"run-{run}"]
                 command = [sys.executable, "-c", PROGRAM, *arguments]
-                kill_after(command, chance.randrange(3, 15))
-                source.execute(PutItem("orders", order(chance.randrange(2_000), n=run)))
+                kill_after(command, rng.randrange(3, 15))
+                source.execute(PutItem("orders", order(rng.randrange(2_000), n=run)))
         assert len(contents(target)) > 0
         copied(source, target, owner="last")
         assert contents(target) == contents(source)
@@ -60,7 +60,7 @@ def kill_after(command: list[str], lines: int) -> None:
 
 
 def test_a_process_that_is_killed_while_it_follows_applies_each_change_once(tmp_path: Path) -> None:
-    chance = random.Random(2)
+    rng = random.Random(2)
     path = tmp_path / "source.db"
     with EmbeddedStore(path, durable=False) as source, EmbeddedStore(tmp_path / "target.db", durable=False) as target:
         fill(source, 20)
@@ -69,7 +69,7 @@ def test_a_process_that_is_killed_while_it_follows_applies_each_change_once(tmp_
         with serving(target) as (host, port):
             for run in range(3):
                 for n in range(60):  # of few items, so that each has many
-                    source.execute(PutItem("orders", order(chance.randrange(10), n=60 * run + n)))
+                    source.execute(PutItem("orders", order(rng.randrange(10), n=60 * run + n)))
                 kill_after([sys.executable, "-c", PROGRAM, str(path), f"http://{host}:{port}", f"run-{run}"], 5)
         followed(source, target, "last")
         assert records(target, copied_items) == records(source, old)

@@ -57,21 +57,21 @@ def client(address: tuple[str, int]) -> Iterator[Any]:
     client.close()
 
 
-def numbers(chance: random.Random, place: int) -> list[float]:
+def numbers(rng: random.Random, place: int) -> list[float]:
     """Of every third vector a few whole numbers, so that scores are equal; of the others any."""
     if place == 0:
         return [0] * DIMENSIONS
     if place % 3 == 0:
-        return [chance.choice((0, 1)) for _ in range(DIMENSIONS)]
-    return [round(chance.gauss(0, 1), 6) for _ in range(DIMENSIONS)]
+        return [rng.choice((0, 1)) for _ in range(DIMENSIONS)]
+    return [round(rng.gauss(0, 1), 6) for _ in range(DIMENSIONS)]
 
 
-def filled(client: Any, chance: random.Random, name: str) -> None:
+def filled(client: Any, rng: random.Random, name: str) -> None:
     """Items in an order that is not that of their keys; some are replaced, some deleted, some have no vector."""
     indexes = [index(each.lower(), DistanceFunction=each, Dimensions=DIMENSIONS) for each in DISTANCES]
     client.create_table(**definition(*indexes, TableName=name))
     items = [
-        item(f"k{place * 37 % 100:02}", *numbers(chance, place), tenant="xxxy"[place % 4])
+        item(f"k{place * 37 % 100:02}", *numbers(rng, place), tenant="xxxy"[place % 4])
         | {"rank": {"N": str(place % 5 % 2)}}
         for place in range(ITEMS)
     ]
@@ -79,7 +79,7 @@ def filled(client: Any, chance: random.Random, name: str) -> None:
     for start in range(0, len(items), BATCH):
         puts = [{"PutRequest": {"Item": each}} for each in items[start : start + BATCH]]
         client.batch_write_item(RequestItems={name: puts})
-    client.put_item(TableName=name, Item=items[1] | {"v": {"L": vector(*numbers(chance, 1))}})
+    client.put_item(TableName=name, Item=items[1] | {"v": {"L": vector(*numbers(rng, 1))}})
     client.update_item(TableName=name, Key={"pk": items[2]["pk"]}, UpdateExpression="REMOVE v")
     client.delete_item(TableName=name, Key={"pk": items[5]["pk"]})
 
@@ -108,8 +108,8 @@ def test_another_server_finds_the_same(client: Any, other: Any) -> None:
     """All three distances, with one filter and with two, with equal scores, a zero vector, and after changes."""
     for each in (client, other):
         filled(each, random.Random(5), "twice")
-    chance = random.Random(6)
-    queries = [numbers(chance, place) for place in range(3)]
+    rng = random.Random(6)
+    queries = [numbers(rng, place) for place in range(3)]
     for query, name, condition in product(queries, DISTANCES, CONDITIONS):
         given = {"TableName": "twice", "IndexName": name.lower(), "SearchVector": vector(*query), **condition}
         compared(searched(client, **given), searched(other, **given))

@@ -30,7 +30,7 @@ from partita._sqlite._process_lock import lock_file
 LOOK_SECONDS: Final = 0.05
 """How often the lock file is read where nobody says that it was written."""
 _IN_MODIFY: Final = 0x2
-_MANY: Final = 65_536
+_READ_BYTES: Final = 65_536
 
 
 class CommitNotice:
@@ -91,7 +91,7 @@ class InotifyWatch:
         found = self._poll.poll(seconds * 1_000)
         for each, _ in found:
             with suppress(BlockingIOError):
-                while os.read(each, _MANY):
+                while os.read(each, _READ_BYTES):
                     """None of what came before is to end the next wait."""
         return bool(found)
 

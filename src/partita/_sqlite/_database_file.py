@@ -16,14 +16,16 @@ from msgspec import Struct
 from partita._sqlite._errors import moved
 from partita._sqlite._file_system import CHECKSUM_BYTES, file_system
 from partita._sqlite._fork import close_untouched_at_fork
-from partita._sqlite._loop_commit import CHECKPOINT_PAGES
 from partita.errors import StoreDamaged, StoreError, StoreReadOnly
 from partita.runtime import close_to_others, create_private
 
 MEMORY: Final = ":memory:"
 BUSY_MILLISECONDS: Final = 60_000
+CHECKPOINT_PAGES: Final = 4_000
+"""So long a log is brought into the file; SQLite finds as many pages in it with a single look."""
 _CACHED_STATEMENTS: Final = 500
-_CACHE_KILOBYTES: Final = 8 * 1024
+_CACHE_KILOBYTES: Final = 16 * 1024
+"""Of each connection. It has the pages of about 2,000 items that are read again and again in a file of any size."""
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100

@@ -49,9 +49,9 @@ def _is_loaded() -> bool:
 
 
 def reserve(connection: apsw.Connection) -> bool:
-    """Have the pages of a database keep checksums that has none yet, and of a copy that is made of this one.
+    """Have the pages of a new database keep checksums, or those of the next copy of this one.
 
-    False where there are no checksums.
+    False where checksums cannot be kept.
     """
     if file_system() is None:
         return False

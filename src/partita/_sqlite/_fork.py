@@ -14,7 +14,7 @@ import apsw
 from partita.errors import StoreError
 
 
-class Opened(Protocol):
+class ForkAware(Protocol):
     """A store, a queue or a lock that this process has opened."""
 
     def leave_to_parent(self) -> None:
@@ -22,12 +22,12 @@ class Opened(Protocol):
         ...
 
 
-_opened: Final[weakref.WeakSet[Opened]] = weakref.WeakSet()
+_opened: Final[weakref.WeakSet[ForkAware]] = weakref.WeakSet()
 _connections: Final[weakref.WeakKeyDictionary[apsw.Connection, str]] = weakref.WeakKeyDictionary()
 _in_use_at_fork: Final[set[str]] = set()
 
 
-def leave_to_parent_at_fork(opened: Opened) -> None:
+def leave_to_parent_at_fork(opened: ForkAware) -> None:
     """Call `leave_to_parent` in each child that is forked from now on."""
     _opened.add(opened)
 

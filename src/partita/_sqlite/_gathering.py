@@ -17,30 +17,30 @@ import threading
 from collections.abc import Sized
 from typing import Final
 
-from partita._sqlite._loop_commit import LoopCommits
+from partita._sqlite._commit_time import CommitTime
 
-WORTH_SECONDS: Final = 0.0005
+MIN_COMMIT_SECONDS: Final = 0.0005
 """Where commits take less, nobody is waited for: the wait itself costs two switches of threads."""
-MOST_SKIPPED: Final = 63
-"""As many commits go on without a wait, after several that were in vain."""
-_FEWEST: Final = 2
-"""Writers who can share a commit."""
+MAX_SKIPPED: Final = 63
+"""So many commits go on without a wait, at most, after waits in vain: 1, 3, 7 and so on."""
+_MIN_WRITERS: Final = 2
+"""Fewer cannot share a commit."""
 
 
 class Gathering:
     """Waits for writers. It belongs to the thread that holds the write lock; whoever wrote says that it `arrived`."""
 
-    def __init__(self, commits: LoopCommits) -> None:
-        self._commits = commits
+    def __init__(self, commit_time: CommitTime) -> None:
+        self._commit_time = commit_time
         self._wanted = 0
         self._until_complete = threading.Lock()
         self._until_complete.acquire()
         self._left_to_skip = 0
         self._last_skipped = 0
 
-    def is_worth(self) -> bool:
+    def is_worthwhile(self) -> bool:
         """Whether to wait before the next commit, which this asks for once."""
-        if self._commits.seconds < WORTH_SECONDS:
+        if self._commit_time.seconds < MIN_COMMIT_SECONDS:
             return False
         if self._left_to_skip == 0:
             return True
@@ -50,15 +50,15 @@ class Gathering:
     def wait(self, queue: Sized, notified: int) -> None:
         """Wait until as many as were notified have come to the queue, or for as long as a commit takes."""
         before = len(queue)
-        if before + notified < _FEWEST:
+        if before + notified < _MIN_WRITERS:
             return
         self._wanted = before + notified  # first this, then look: who comes from now on sees it
         if len(queue) < self._wanted:
-            self._until_complete.acquire(timeout=self._commits.seconds)
+            self._until_complete.acquire(timeout=self._commit_time.seconds)
         self._wanted = 0
         self._until_complete.acquire(blocking=False)  # who came at the last instant does not end the next wait
         is_complete = len(queue) >= before + notified
-        self._last_skipped = 0 if is_complete else min(MOST_SKIPPED, 2 * self._last_skipped + 1)
+        self._last_skipped = 0 if is_complete else min(MAX_SKIPPED, 2 * self._last_skipped + 1)
         self._left_to_skip = self._last_skipped
 
     def arrived(self, waiting: int) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from partita._sqlite._commit_time import CommitTime
 from partita._sqlite._errors import closed, opened_before_fork
 from partita._sqlite._gathering import Gathering
 from partita._sqlite._loop_commit import LoopCommits
@@ -62,7 +63,8 @@ class GroupCommit:
         by_loop: Collection[type] = (),
     ) -> None:
         self._path = path
-        self._loop_commits = LoopCommits(by_loop)
+        self._commit_time = CommitTime()
+        self._loop_commits = LoopCommits(by_loop, self._commit_time)
         self._transactions = Transactions(
             writer,
             handlers,
@@ -70,6 +72,7 @@ class GroupCommit:
             process_lock=process_lock,
             after_commit=after_commit,
             loop_commits=self._loop_commits,
+            commit_time=self._commit_time,
         )
         self._refusal: Callable[[str], StoreError] | None = None
         self._reset()
@@ -79,7 +82,7 @@ class GroupCommit:
         self._queue = WriteQueue(self._commit)
         self._lock = WriteLock()
         self._thread = WriterThread(self._write_queued)
-        self._gathering = Gathering(self._loop_commits)
+        self._gathering = Gathering(self._commit_time)
         self._waking_loops: set[asyncio.AbstractEventLoop] = set()
 
     @property
@@ -248,7 +251,7 @@ class GroupCommit:
             self._lock.acquire()
             try:
                 self._queue.write_batch()
-                if self._gathering.is_worth():
+                if self._gathering.is_worthwhile():
                     self._gathering.wait(self._queue, self._queue.notify())
             finally:
                 if self._queue.is_empty():

@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import apsw
 
+from partita._sqlite._commit_time import CommitTime
 from partita._sqlite._database_file import moved_flag, refuse_moved
 from partita._sqlite._errors import DATABASE_ERRORS, translated
 from partita._sqlite._loop_commit import LoopCommits
@@ -48,6 +49,7 @@ class Transactions:
         process_lock: ProcessLock | NoLock,
         after_commit: Callable[[], None],
         loop_commits: LoopCommits,
+        commit_time: CommitTime,
     ) -> None:
         self.commits = 0
         self._writer = writer
@@ -56,6 +58,7 @@ class Transactions:
         self._process_lock = process_lock
         self._after_commit = after_commit
         self._loop_commits = loop_commits
+        self._commit_time = commit_time
         self._is_reserved = False
         self._has_moved = moved_flag()
 
@@ -111,9 +114,9 @@ class Transactions:
                 results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
             before_wait()
             refuse_moved(self._writer.connection, self._has_moved)
-            started = self._loop_commits.timer()
+            started = self._commit_time.timer()
             self._writer.connection.execute("COMMIT")
-            self._loop_commits.committed(self._loop_commits.timer() - started)
+            self._commit_time.add(self._commit_time.timer() - started)
         except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
             self._roll_back()
             if len(results) < len(batch) and len(batch) > 1:  # a write has failed, not the COMMIT

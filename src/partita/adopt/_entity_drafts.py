@@ -19,7 +19,7 @@ from partita.store import IndexSchema, KeyAttribute
 _KEY_KINDS: Final = {"S": "str", "N": "int", "B": "bytes"}
 
 
-class Inferred(Struct, frozen=True):
+class InferredEntity(Struct, frozen=True):
     """An entity, what is to be said of it, and the indexes whose keys a model cannot write."""
 
     entity: EntityDraft
@@ -27,7 +27,7 @@ class Inferred(Struct, frozen=True):
     impossible: frozenset[str]
 
 
-def infer_entity(name: str, group: Group, facts: TableFacts) -> Inferred:
+def infer_entity(name: str, group: Group, facts: TableFacts) -> InferredEntity:
     """The entity whose items these are."""
     return _Inference(name, group, facts).result()
 
@@ -49,7 +49,7 @@ class _Inference:
         found = infer_fields(name, group.items, facts)
         self._fields, self._notes, self._sources = found.fields, list(found.notes), list(found.sources)
 
-    def result(self) -> Inferred:
+    def result(self) -> InferredEntity:
         """Infer all keys, the primary one first; it may have attributes that are keys of an index themselves."""
         for attribute in self._plain_index_attributes():
             self._own_field(attribute)
@@ -58,7 +58,7 @@ class _Inference:
         keys += filter(None, map(self._index_key, self._facts.indexes))
         fields = sorted((*self._key_only, *self._own.values(), *self._fields), key=_order)
         entity = EntityDraft(self._name, self._type_name, tuple(keys), tuple(fields), len(self._items))
-        return Inferred(entity, tuple(self._notes), frozenset(self._impossible))
+        return InferredEntity(entity, tuple(self._notes), frozenset(self._impossible))
 
     def _plain_index_attributes(self) -> Iterator[KeyAttribute]:
         """The keys of indexes that are not named like keys, so that they are ordinary attributes as well."""
@@ -74,7 +74,7 @@ class _Inference:
 
     @property
     def _taken_in_keys(self) -> list[str]:
-        """Names that a field cannot have that is no attribute: those of fields, and of attributes."""
+        """Names that a field without an attribute cannot have: those of fields, and of attributes."""
         return [*self._taken, *{name for item in self._items for name in item}]
 
     def _primary(self, attribute: KeyAttribute) -> str:

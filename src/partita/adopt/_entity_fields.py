@@ -39,7 +39,7 @@ class TableFacts(Struct, frozen=True):
 
     @property
     def hidden(self) -> frozenset[str | None]:
-        """The attributes that are no plain fields: keys, and the type."""
+        """The attributes that are not plain fields: keys, and the type."""
         return self.key_attributes | {self.type_attribute}
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from msgspec.structs import replace
 
 from partita.adopt._draft import EntityDraft, KeyDraft, ModelDraft
-from partita.adopt._entity_drafts import Inferred, infer_entity
+from partita.adopt._entity_drafts import InferredEntity, infer_entity
 from partita.adopt._entity_fields import TableFacts
 from partita.adopt._entity_groups import Group, find_type_attribute, group_items
 from partita.adopt._key_shapes import KeyShapes, words_of
@@ -52,7 +52,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     return replace(draft, notes=(*draft.notes, *_unqueried(draft)))
 
 
-def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[Inferred]]:
+def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[InferredEntity]]:
     """Infer all entities, again where one of them shows what holds for all, until nothing new is seen."""
     while True:
         found = [infer_entity(name, group, facts) for name, group in groups.items()]
@@ -73,7 +73,7 @@ def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> 
             return facts, found
 
 
-def _colliding(found: Sequence[Inferred], facts: TableFacts) -> tuple[str, str] | None:
+def _colliding(found: Sequence[InferredEntity], facts: TableFacts) -> tuple[str, str] | None:
     """Two entities that could have one key, so that their items cannot be told apart."""
     for left, right in combinations([each.entity for each in found], 2):
         pairs = zip(_parsed(left.keys[0], facts), _parsed(right.keys[0], facts), strict=True)

@@ -38,7 +38,7 @@ class KeyShapes(Struct, frozen=True):
     schema: TableSchema
     separator: str
     literals: dict[str, frozenset[str]]
-    """For each attribute of the key, the texts that keys begin with and that are no values."""
+    """For each attribute of the key, the texts that keys begin with, which are not values."""
 
     @classmethod
     def of_table(cls, items: Sequence[Item], schema: TableSchema, separator: str) -> KeyShapes:

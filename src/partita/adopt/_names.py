@@ -19,8 +19,10 @@ _KEY_NAME: Final = re.compile(
     r"|key|(?:gsi|lsi)[_-]?[0-9].*",
     re.IGNORECASE,
 )
-_OWN_FIELDS: Final = {"primary"}
 _IMPORTED: Final = {"Annotated", "Any", "BaseModel", "ClassVar", "Decimal", "Field", "TABLE", "date", "datetime"}
+_TYPES: Final = {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "str"}
+"""Built-in types that fields are annotated with: a field of that name would stand for it in its class."""
+_NOT_A_FIELD: Final = frozenset(("primary", *_IMPORTED, *_TYPES))
 _TAKEN: Final = frozenset((*_IMPORTED, *partita.__all__, *dir(builtins)))
 
 
@@ -30,7 +32,7 @@ def field_name(attribute: str) -> str:
     name = re.sub("__+", "_", name)
     if not name or name[0].isdigit() or name.startswith("model_"):
         name = f"field_{name}".rstrip("_")
-    if keyword.iskeyword(name) or name in _OWN_FIELDS or hasattr(Entity, name) or name in _IMPORTED:
+    if keyword.iskeyword(name) or name in _NOT_A_FIELD or hasattr(Entity, name):
         name += "_"
     return name
 

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from partita.app._front import Front, Guarded
+from partita.app._front import Front, GuardedApp
 from partita.app._limits import MAX_BODY_BYTES, Limits
 from partita.app._metrics import MEDIA_TYPE as METRICS
 from partita.app._metrics import RequestMetrics, metrics_text
@@ -21,7 +21,7 @@ from partita.app._when_asked import WhenAsked
 from partita.app.signin import PAGES as SIGN_IN_PAGES
 from partita.app.signin import SignIn, signin_api
 from partita.app.start import PAGES as START_PAGES
-from partita.app.start import ApiSource, Served, add_start_pages, missing_page
+from partita.app.start import ApiSource, ServedService, add_start_pages, missing_page
 from partita.console import CONSOLE, console_api
 from partita.http import (
     ASSETS,
@@ -67,7 +67,7 @@ def build_app(
     """
     requests, routes = requests or RequestMetrics(), routes or prepare_routes(services)
     limits = Limits(allowed_hosts, max_body_bytes)
-    served = [Served.of(service) for service in services]
+    served = [ServedService.of(service) for service in services]
     missing = partial(missing_page, services=served)
     app = _outer_app(missing)
     front = Front(app.routed, limits=limits, meter=state.session.meter, metrics=requests, direct=routes.direct)
@@ -113,7 +113,7 @@ def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, req
 
 def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
     """Another app behind the limits that `build_app` has, where it is served by itself."""
-    return Guarded(app, Limits(allowed_hosts))
+    return GuardedApp(app, Limits(allowed_hosts))
 
 
 class _OuterApp(FastAPI):

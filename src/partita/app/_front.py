@@ -70,7 +70,7 @@ class Front:
                 self.metrics.record(method_of(scope), route_of(scope), status, seconds, replayed=replayed)
 
 
-class Guarded:
+class GuardedApp:
     """Another app behind the same limits, whose responses are kept private too."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:

@@ -185,7 +185,7 @@ class BulkLoad:
         self._journal.forget_reports()
 
     def forget(self) -> None:
-        """Keep nothing of it: a load of the same name begins anew."""
+        """Keep nothing of it: a load of the same name begins again."""
         self._journal.forget_reports()
         self._journal.forget_progress()
 

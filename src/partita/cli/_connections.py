@@ -281,7 +281,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._sending = None
 
 
-class OutageLog:
+class LoopErrors:
     """Handles errors of the event loop: where connections cannot be accepted, one line says so, not one for each."""
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreErr
 from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
 from partita.runtime import exposure, make_private_folder
-from partita.store import Store, TableNames, named_store, open_store
+from partita.store import Store, TableNames, is_path, named_store, open_store
 
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
@@ -90,6 +90,8 @@ class DataFolder(Struct, frozen=True):
         """
         names = self.table_names
         if self.store != EMBEDDED:
+            if must_exist and is_path(self.store) and not Path(self.store).exists():
+                raise StoreError(f"There is no database {self.store}.", hint="Name its file.")
             return named_store(open_store(self.store, profile=self.profile), names)
         return named_store(self.open_existing() if must_exist else self.open(sweep_every=sweep_every), names)
 

@@ -45,6 +45,12 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         yield listener
 
 
+def address_of(listener: socket.socket) -> str:
+    """The URL of what is served at a socket."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--allowed-host`, given to the command as `allowed_hosts`."""
     return click.option(
@@ -108,9 +114,9 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
 
 def log_outages() -> None:
     """Have the running event loop log it once, and not for each connection, where none can be accepted."""
-    from partita.cli._connections import OutageLog
+    from partita.cli._connections import LoopErrors
 
-    asyncio.get_running_loop().set_exception_handler(OutageLog())
+    asyncio.get_running_loop().set_exception_handler(LoopErrors())
 
 
 def connection_config(

@@ -52,12 +52,12 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _told():
+        with _errors_in_one_line():
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options, of which some print something."""
-        with _told():
+        with _errors_in_one_line():
             return super().parse_args(ctx, args)
 
 
@@ -68,7 +68,7 @@ def _own(name: str) -> click.Command:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _errors_in_one_line() -> Iterator[None]:
     """What fails is said in one line."""
     try:
         yield

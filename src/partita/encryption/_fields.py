@@ -21,7 +21,7 @@ from partita.store import (
     TransactWriteItems,
     WriteResponse,
 )
-from partita.values import Item, Plaintext, Unopened, decode_item, encode_item, is_sealed
+from partita.values import Item, Plaintext, UnopenedValue, decode_item, encode_item, is_sealed
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -34,7 +34,7 @@ KeyCalls: TypeAlias = Generator[Blocking, Any, R]
 KEY_SECONDS: Final = 3_600
 """As long does one data key seal; then the provider is asked for another."""
 
-_MOST_REMEMBERED: Final = 1_000
+_MAX_REMEMBERED: Final = 1_000
 
 
 class FieldKeys:
@@ -73,7 +73,7 @@ class FieldKeys:
     def _remember(self, wrapped: bytes, key: bytes | UnknownKey) -> None:
         from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415 - slow to load
 
-        if len(self._ciphers) >= _MOST_REMEMBERED:
+        if len(self._ciphers) >= _MAX_REMEMBERED:
             self._ciphers.clear()
         self._ciphers[wrapped] = key if isinstance(key, UnknownKey) else AESSIV(key)
 
@@ -129,14 +129,14 @@ class FieldKeys:
             head, bound, sealed = split(item[name])
             place = Place(table, name, {each: item[each] for each in head.key_names})
         except (ValueError, KeyError):
-            return Unopened("it is not whole, or the item's key was not read with it")
+            return UnopenedValue("it is not whole, or the item's key was not read with it")
         cipher = yield from self._cipher(head.wrapped)
         if isinstance(cipher, UnknownKey):
-            return Unopened(cipher.message.removesuffix("."))
+            return UnopenedValue(cipher.message.removesuffix("."))
         try:
             return Plaintext(decode_item(cipher.decrypt(sealed, place.bound_to(bound)))["v"], head.key_names)
         except InvalidTag:
-            return Unopened("it was altered, or was sealed for another item, attribute or table")
+            return UnopenedValue("it was altered, or was sealed for another item, attribute or table")
 
     def _cipher(self, wrapped: bytes) -> KeyCalls[Any]:
         if wrapped not in self._ciphers:

@@ -23,7 +23,10 @@ class PartitaError(Exception):
             self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.message} {self.hint}".strip() if self.hint else self.message
+        if not (self.message and self.hint):
+            return self.message or self.hint
+        end = "" if self.message.endswith((".", "?", "!", ":")) else "."  # DynamoDB's own messages have none
+        return f"{self.message}{end} {self.hint}"
 
 
 class ModelError(PartitaError, code="model"):

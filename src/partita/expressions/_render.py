@@ -37,7 +37,7 @@ from partita.expressions._ast import (
 from partita.values import AttributeValue
 
 
-class Rendered(Struct, frozen=True):
+class RenderedExpression(Struct, frozen=True):
     """One expression as text, with the names and values that its placeholders stand for."""
 
     text: str
@@ -45,7 +45,7 @@ class Rendered(Struct, frozen=True):
     values: dict[str, AttributeValue]
 
 
-def render(expression: Condition | Update | Projection | KeyCondition) -> Rendered:
+def render(expression: Condition | Update | Projection | KeyCondition) -> RenderedExpression:
     """One expression on its own."""
     renderer = Renderer()
     if isinstance(expression, Update):
@@ -56,7 +56,7 @@ def render(expression: Condition | Update | Projection | KeyCondition) -> Render
         text = renderer.projection(expression)
     else:
         text = renderer.condition(expression)
-    return Rendered(text, renderer.names, renderer.values)
+    return RenderedExpression(text, renderer.names, renderer.values)
 
 
 class Renderer:

@@ -10,7 +10,6 @@ from msgspec import Struct
 
 Kind: TypeAlias = Literal["database", "queue", "projection", "secret", "other"]
 
-DATABASE: Final = "partita.db"
 BRANCHES: Final = "branches"
 _KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
     ("database", re.compile(r"partita(-[A-Za-z0-9_-]+)?\.db")),

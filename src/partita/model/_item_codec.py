@@ -213,7 +213,7 @@ class ItemCodec(Generic[E]):
             return item
 
     def _without_derived(self, item: Item) -> Item:
-        """The item without the attributes that are written anew with it, and are not fields."""
+        """The item without the attributes that every write makes again, and that are not fields."""
         derived = {name for key in self._keys for name in key.written} - set(self._attributes.values())
         derived |= {self._tag.attribute} if self._tag else set()
         return {name: value for name, value in item.items() if name not in derived}

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from partita.errors import FieldSealed, InvalidItem
-from partita.values import Item, Plaintext, Unopened, decode_item, encode_item, is_sealed, value_size
+from partita.values import Item, Plaintext, UnopenedValue, decode_item, encode_item, is_sealed, value_size
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ class StoredForm(Struct, frozen=True):
     def _opened(self, value: Any, item: Item) -> Any:
         if isinstance(value, Plaintext):
             return value.value
-        if isinstance(value, Unopened):
+        if isinstance(value, UnopenedValue):
             raise FieldSealed(f"{self.label} cannot be opened: {value.reason}.", item=item)
         if is_sealed(value):
             raise FieldSealed(f"{self.label} is encrypted, and there are no keys to open it.", item=item)

@@ -148,7 +148,9 @@ class Table:
             name=name,
             hash=hash_key,
             range=None if range is None else _attribute(repr(self), range),
-            indexes=tuple(_index_schema(index, hash_key) for index in indexes if not isinstance(index, VectorIndex)),
+            indexes=tuple(
+                _index_schema(repr(self), index, hash_key) for index in indexes if not isinstance(index, VectorIndex)
+            ),
             ttl=ttl,
             stream=_stream_view(repr(self), stream),
             vectors=tuple(index.schema() for index in indexes if isinstance(index, VectorIndex)),
@@ -242,8 +244,13 @@ REGISTRY = Registry()
 """Where tables register themselves unless they are given another registry."""
 
 
-def _index_schema(index: Index | LocalIndex, hash_key: KeyAttribute) -> IndexSchema:
-    return index.schema() if isinstance(index, Index) else index.schema(hash_key)
+def _index_schema(owner: str, index: Index | LocalIndex, hash_key: KeyAttribute) -> IndexSchema:
+    if isinstance(index, LocalIndex):
+        return index.schema(hash_key)
+    if isinstance(index, Index):
+        return index.schema()
+    hint = 'Give a list of them, as in indexes=[Index("GSI1")].'
+    raise ModelError(f"{owner}: {index!r} is not an index.", owner=owner, hint=hint)
 
 
 def _attribute(owner: str, declared: Attribute) -> KeyAttribute:

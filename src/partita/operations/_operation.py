@@ -17,6 +17,8 @@ from partita.store import Request
 if TYPE_CHECKING:
     from partita.model import Budget
     from partita.patterns import Pattern
+else:
+    Budget = Pattern = Any  # so that `help()` can tell the fields: it evaluates what they are annotated with
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

@@ -100,9 +100,7 @@ class _Asked(Struct, frozen=True):
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments by name."""
-        bound = self.signature.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.arguments
+        return self.signature.arguments(args, kwargs)
 
     def conditions(self, values: Mapping[str, Any]) -> list[Any]:
         """The key condition of each part."""

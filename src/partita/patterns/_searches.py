@@ -120,9 +120,7 @@ def _search_pattern(
     render = _partition_renderer(signature, place)
 
     def make(*args: Any, **kwargs: Any) -> Search[Any]:
-        bound = signature.signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        given = bound.arguments
+        given = signature.arguments(args, kwargs)
         equal = (*render(given), *((name, encode(given[field])) for field, name, encode in filters))
         made: Search[Any] = Search(
             schema,

@@ -51,6 +51,19 @@ class PatternSignature(Struct, frozen=True):
         """The same with some of the parameters, under other names."""
         return PatternSignature(self.name, self.doc, self.signature, {own: self.hints[n] for n, own in names.items()})
 
+    def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments of a call by name, with the defaults of those that are not given.
+
+        Raises:
+            TypeError: they are too few or too many.
+        """
+        try:
+            bound = self.signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}({', '.join(self.signature.parameters)}): {error}") from None
+        bound.apply_defaults()
+        return bound.arguments
+
     def sign(self, make: Callable[..., Any]) -> None:
         """Give a function that was made without one this name, documentation and signature."""
         make.__name__ = make.__qualname__ = self.name
@@ -80,8 +93,8 @@ class KeyParameters:
     """The parameters of a pattern, proved to be fields of a key."""
 
     def __init__(self, declared: PatternSignature, schema: EntitySchema[Any], key: BoundKey) -> None:
+        self._declared = declared
         self.label = declared.name
-        self.signature = declared.signature
         self.names = tuple(declared.hints)
         self.hints = declared.hints
         self.key = key
@@ -111,11 +124,9 @@ class KeyParameters:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments by name."""
         if not kwargs and len(args) == len(self.names):
-            arguments = dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
+            arguments: Mapping[str, Any] = dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
         else:
-            bound = self.signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            arguments = bound.arguments
+            arguments = self._declared.arguments(args, kwargs)
         self.check_members(arguments)
         return arguments
 

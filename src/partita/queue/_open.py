@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from partita.errors import OperationError
 from partita.queue._interface import Queue, QueuePolicy
-from partita.store import profile_of
+from partita.store import is_path, profile_of
 
 if TYPE_CHECKING:
     from partita.store.remote import GivenCredentials
@@ -53,8 +53,8 @@ def open_queue(
 
         profile = profile_of(str(address), profile)
         return SqsQueue(name, region=parts.netloc or None, profile=profile, credentials=credentials, policy=policy)
-    if "://" in str(address):
-        hint = "Write sqs://REGION, a URL that begins with http, or the path of a folder."
+    if not is_path(str(address)):
+        hint = "Write sqs://REGION, a URL that begins with http://, or the path of a folder."
         raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
     if profile is not None or credentials is not None:
         raise OperationError(f"{str(address)!r} is a folder, which needs neither a profile nor credentials.")

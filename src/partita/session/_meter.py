@@ -123,7 +123,7 @@ class _Usages(dict[tuple[str, str], Usage]):
 
 
 class Watch:
-    """A block in which a list collects what is consumed. Every request of a server has one, so it is no generator."""
+    """A block in which a list collects what is consumed. Every request has one, and a generator would cost more."""
 
     __slots__ = ("_token", "_watchers")
 

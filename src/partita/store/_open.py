@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
 from partita.errors import OperationError
@@ -10,6 +11,9 @@ from partita.store._interface import Store
 
 if TYPE_CHECKING:
     from partita.store.remote import GivenCredentials
+
+_OF_A_SERVER: Final = re.compile(r".*://|(dynamodb|sqs|https?)$|[\w.-]+:[0-9]+(/.*)?$")
+"""Another scheme; a scheme alone; a host and port without a scheme."""
 
 
 def open_store(address: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> Store:
@@ -41,14 +45,19 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
 
         profile = profile_of(address, profile)
         return RemoteStore(region=parts.netloc or None, profile=profile, credentials=credentials)
-    if "://" in address:
-        hint = "Write dynamodb://REGION, a URL that begins with http, or the path of a file."
+    if not is_path(address):
+        hint = "Write dynamodb://REGION, a URL that begins with http://, or the path of a file."
         raise OperationError(f"{address!r} is not the address of a store.", hint=hint)
     if profile is not None or credentials is not None:
         raise OperationError(f"{address!r} is a file, which needs neither a profile nor credentials.")
     from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - as above
 
     return EmbeddedStore(address)
+
+
+def is_path(address: str) -> bool:
+    """Whether an address is the path of a file or folder, and not one of a server that lacks a part."""
+    return _OF_A_SERVER.match(address) is None
 
 
 def profile_of(address: str, given: str | None = None) -> str | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from partita.errors import CopyRefused, TableNotFound
 from partita.store import CreateTable, DescribeTable, ScanTable, Store, TableDescription, TableSchema
 
@@ -54,11 +52,6 @@ def table_differences(source: TableSchema, target: TableSchema) -> Iterator[str]
 def is_empty(store: Store, table: str) -> bool:
     """Whether a table has no items."""
     return store.execute(ScanTable(table, limit=1, consistent=True)).count == 0
-
-
-def without_stream(schema: TableSchema) -> TableSchema:
-    """The same table without a stream."""
-    return replace(schema, stream=None)
 
 
 def _shown(schema: TableSchema) -> str:

@@ -17,7 +17,7 @@ _NAMES = {
         "plus",
     ),
     "_codec": ("decode_item", "encode_item", "encode_measured"),
-    "_plaintext": ("SEAL", "Plaintext", "Unopened", "is_sealed"),
+    "_plaintext": ("SEAL", "Plaintext", "UnopenedValue", "is_sealed"),
     "_sizes": (
         "MAX_ITEM_BYTES",
         "READ_UNIT_BYTES",

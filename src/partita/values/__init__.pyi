@@ -12,7 +12,7 @@ from partita.values._attribute_values import (
     plus,
 )
 from partita.values._codec import decode_item, encode_item, encode_measured
-from partita.values._plaintext import SEAL, Plaintext, Unopened, is_sealed
+from partita.values._plaintext import SEAL, Plaintext, UnopenedValue, is_sealed
 from partita.values._sizes import (
     MAX_ITEM_BYTES,
     READ_UNIT_BYTES,
@@ -34,7 +34,7 @@ __all__ = [
     "Item",
     "Kind",
     "Plaintext",
-    "Unopened",
+    "UnopenedValue",
     "decode_item",
     "encode_item",
     "encode_measured",

@@ -23,7 +23,7 @@ class Plaintext(Struct, frozen=True, repr_omit_defaults=True):
 
 
 @final
-class Unopened(Struct, frozen=True):
+class UnopenedValue(Struct, frozen=True):
     """A sealed value that could not be opened, and why."""
 
     reason: str

@@ -145,7 +145,7 @@ def test_old_codes_are_forgotten(file: Path) -> None:
     assert len(file.read_bytes()) < 64 * 200
 
 
-def test_a_damaged_file_lets_nobody_in_and_is_written_anew(file: Path) -> None:
+def test_a_damaged_file_lets_nobody_in_and_is_written_again(file: Path) -> None:
     links = LinkCodes(file)
     code = links.issue(Role.USER)
     file.write_bytes(b"{")

@@ -17,7 +17,7 @@ from partita import EmbeddedStore, Session
 from partita.change import Consumer
 from partita.change._snapshot import snapshot
 from partita.change.lake import FolderLocation, Lake, LakeLocation, Place, S3Location
-from partita.change.lake._delta import LakeTable, Reached
+from partita.change.lake._delta import LakeTable, TableState
 from partita.testing import Crash
 
 
@@ -41,17 +41,17 @@ class FusedTable(LakeTable):
         fuse.burn()
         super().__init__(location, own, partition_by)
 
-    def append(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], reached: Reached) -> None:
+    def append(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], reached: TableState) -> None:
         self._fuse.burn()
         super().append(schema, rows, reached)
         self._fuse.burn()
 
-    def replace(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], reached: Reached) -> None:
+    def replace(self, schema: pa.Schema, rows: Iterable[pa.RecordBatch], reached: TableState) -> None:
         self._fuse.burn()
         super().replace(schema, rows, reached)
         self._fuse.burn()
 
-    def merge(self, rows: pa.Table, reached: Reached) -> None:
+    def merge(self, rows: pa.Table, reached: TableState) -> None:
         self._fuse.burn()
         super().merge(rows, reached)
         self._fuse.burn()
@@ -187,7 +187,9 @@ def test_a_current_table_that_is_ahead_is_not_set_back(store: EmbeddedStore, db:
     lake = Lake(place, TABLE)
     with snapshot(store, TABLE) as taken:
         for part in lake._parts.values():  # as a load that dies before it comes to the log
-            part.table.replace(part.arrow, (part.batch(lake._rows(taken.of(part.schema))),), Reached(taken.positions))
+            part.table.replace(
+                part.arrow, (part.batch(lake._rows(taken.of(part.schema))),), TableState(taken.positions)
+            )
     Consumer(store, TABLE, lake, batch=20).step()
     for entity in (Task, User):
         assert current(place, entity) == expected_current(store, entity)

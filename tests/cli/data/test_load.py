@@ -71,7 +71,7 @@ def test_what_is_not_written_is_reported(run: Run, tmp_path: Path, path: str) ->
     (error,) = map(json.loads, (reports / "ERROR" / "part-00000.json").read_text().splitlines())
     assert (error["Object"], error["Record"]) == (str(file), 3)
     again = run("load", str(file), "--to", path, "--table", "orders", "--yes")
-    assert "0 items written, 2 conditions were false" in again.output  # it begins anew, and shows the lines
+    assert "0 items written, 2 conditions were false" in again.output  # it begins again, and shows the lines
     assert "ConditionalCheckFailedException" in again.output
 
 

@@ -131,7 +131,7 @@ def test_an_empty_table_teaches_nothing(people: Path, run: Run) -> None:
         (["--check", "x.py:TABLE"], 2, "There is no file x.py."),
         (["people", "--out", "there.py"], 2, "there.py is there already. Name another file with --out."),
         (["people", "--out", "nowhere/model.py"], 2, "There is no folder nowhere."),
-        (["nobody", "--yes"], 1, "nobody"),
+        (["nobody", "--yes"], 1, "There is no table nobody there. Say where it is with --store, or --data."),
         (["--check", "there.py"], 1, "Say which table is meant, as in there.py:TABLE; there is: none."),
         (["people", "--sample", "0"], 2, "0 is not in the range"),
     ],

@@ -6,7 +6,7 @@ import asyncio
 import errno
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 import pytest
 
@@ -58,10 +58,14 @@ async def sides(listener: socket.socket, number: int) -> AsyncIterator[list[Side
     await asyncio.sleep(0)
 
 
-@asynccontextmanager
-async def connected(listener: socket.socket, number: int) -> AsyncIterator[None]:
+def connected(listener: socket.socket, number: int) -> AbstractAsyncContextManager[None]:
     """So many clients, who come at once."""
-    clients = [socket.create_connection(listener.getsockname()) for _ in range(number)]
+    return connected_to(listener.getsockname(), number)
+
+
+@asynccontextmanager
+async def connected_to(address: tuple[str, int], number: int) -> AsyncIterator[None]:
+    clients = [socket.create_connection(address) for _ in range(number)]
     try:
         yield
     finally:
@@ -96,6 +100,19 @@ async def test_who_accepts_no_more_does_not_count() -> None:
     assert [board.has_fewest(0), board.has_fewest(1)] == [False, True]
     board.close(1)
     assert board.has_fewest(0)
+
+
+async def test_where_all_have_stopped_who_connects_is_refused_and_does_not_wait() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+        async with sides(listener, 2) as (first, second):
+            listener.close()
+            await first.acceptor.stop()
+            async with connected_to(address, 1):
+                assert await until([second], 1) == [1]
+            await second.acceptor.stop()
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection(address)
 
 
 async def test_where_files_have_run_out_it_is_said_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,3 +151,6 @@ class Exhausted:
 
     def setblocking(self, flag: bool) -> None:  # noqa: FBT001 - as of a socket
         self._listener.setblocking(flag)
+
+    def close(self) -> None:
+        self._listener.close()

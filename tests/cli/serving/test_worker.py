@@ -98,6 +98,36 @@ def test_a_worker_that_is_killed_is_replaced(data: DataFolder, waiting: tuple[Se
         pool.stop()
 
 
+class StuckProcess:
+    """A worker that is stopped, or waits for something that never comes."""
+
+    pid, exitcode = 4711, None
+
+    def __init__(self) -> None:
+        self.sentinel, self._alive = os.pipe()
+
+    def terminate(self) -> None:
+        """It does not hear that."""
+
+    def join(self, seconds: float | None = None) -> None:
+        assert seconds is not None or self.exitcode is not None
+
+    def kill(self) -> None:
+        self.exitcode = -9
+        os.close(self._alive)
+        os.close(self.sentinel)
+
+
+def test_a_worker_that_does_not_stop_is_killed(
+    data: DataFolder, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(WorkerPool, "_start", lambda *_: StuckProcess())
+    pool = WorkerPool(1, ["events"], data, None)
+    pool.stop()
+    assert [process.exitcode for process in pool._processes] == [-9]
+    assert caplog.messages == ["Worker 4711 did not stop, and is killed."]
+
+
 class Command:
     """A running `partita worker`."""
 

@@ -112,7 +112,7 @@ def an_expression_may_have_4096_bytes(api: Api) -> None:
 
 @probe(rule=7, tier=3)
 def the_size_of_an_expression_is_counted_before_names_are_substituted(api: Api) -> None:
-    """A long name behind a short placeholder is no matter."""
+    """A long name behind a short placeholder does not matter."""
     api(
         "GetItem",
         TableName=api.table("hash"),

@@ -323,7 +323,7 @@ def a_parameter_that_is_no_number_is_told_before_such_an_index(api: Api) -> None
 
 @probe(rule=51, tier=3, cases={"40 levels": (40,), "100 levels": (100,)})
 def a_parameter_that_is_too_deep_is_refused_among_others(api: Api, levels: int) -> None:
-    """Before one that is no number and comes later."""
+    """Before one that is not a number and comes later."""
     given: Json = {
         "Statement": f'UPDATE "{api.table("hash")}" SET x = ? SET y = ? {_here(api, api.new_key())}',
         "Parameters": [nested(levels), n("abc")],

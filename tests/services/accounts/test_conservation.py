@@ -124,11 +124,11 @@ def test_under_many_threads_no_money_is_made_or_lost(tmp_path: Path) -> None:
         seen: list[int] = []
 
         def move(seed: int) -> None:
-            chance = random.Random(seed)
+            rng = random.Random(seed)
             for _ in range(100):
-                source, target = chance.sample(NAMES, 2)
+                source, target = rng.sample(NAMES, 2)
                 try:
-                    db.run(transferred(source, target, chance.randint(1, 40)))
+                    db.run(transferred(source, target, rng.randint(1, 40)))
                 except (VersionConflict, InsufficientFunds):
                     continue
                 seen.append(1)

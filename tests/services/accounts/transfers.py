@@ -21,11 +21,11 @@ def _transferred(order: TransferOrder, occasion: Occasion) -> Procedure[Entry]:
     return run_plan(transfer(order, occasion))
 
 
-def run(db: Session, chance: random.Random) -> None:
+def run(db: Session, rng: random.Random) -> None:
     """Transfer forever."""
     while True:
-        source, target = chance.sample(NAMES, 2)
-        order = TransferOrder.model_validate({"from": source, "to": target, "amount": chance.randint(1, 40)})
+        source, target = rng.sample(NAMES, 2)
+        order = TransferOrder.model_validate({"from": source, "to": target, "amount": rng.randint(1, 40)})
         occasion = Occasion(Actor("ann"), time.time(), new_ulid())
         try:
             entry = db.run(retry_on_conflict(partial(_transferred, order, occasion)))

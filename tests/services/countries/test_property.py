@@ -108,9 +108,9 @@ rounds = st.lists(
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from([(), ("AA",), ("AA", "BB")]), rounds, st.integers(0, 2**32))
 def test_versions_tile_time_and_every_instant_agrees_with_a_model(
-    there: tuple[str, ...], moves: list[Any], chance: int
+    there: tuple[str, ...], moves: list[Any], rng: int
 ) -> None:
-    random = Random(chance)
+    random = Random(rng)
     clock = RestlessClock(random)
     model: Model = {alpha2: [] for alpha2 in ALPHA2}
     with empty_db([TABLE], clock) as db:

@@ -58,17 +58,17 @@ def recounted(tasks: Sequence[Task]) -> Counts:
 class _MortalProjection(TaskProjection):
     """A projection whose process dies at random moments: before, in the middle of, and after a commit."""
 
-    def __init__(self, path: Path, chance: random.Random) -> None:
+    def __init__(self, path: Path, rng: random.Random) -> None:
         super().__init__(path)
         whole = self._apply
 
         def apply(connection: apsw.Connection, change: ItemChange) -> None:
-            if chance.random() < 0.002:
+            if rng.random() < 0.002:
                 raise Crash("in the middle of a batch")
             whole(connection, change)
 
         self._apply = apply
-        self._chance = chance
+        self._chance = rng
 
     def apply(self, batch: Sequence[ItemChange], positions: Any) -> None:
         if self._chance.random() < 0.05:
@@ -81,28 +81,28 @@ class _MortalProjection(TaskProjection):
 class _Play:
     """Random work of some users on their tasks."""
 
-    def __init__(self, db: Session, clock: FakeClock, chance: random.Random) -> None:
+    def __init__(self, db: Session, clock: FakeClock, rng: random.Random) -> None:
         self.db = db
         self.clock = clock
-        self.chance = chance
+        self.rng = rng
         self.ids = {user_id: list[str]() for user_id in USERS}
 
     def step(self, number: int) -> None:
-        user_id = self.chance.choice(USERS)
+        user_id = self.rng.choice(USERS)
         known = self.ids[user_id]
         now = int(self.clock())
-        kind = self.chance.choices(("create", "change", "delete", "many", "purge", "time"), (40, 40, 14, 2, 1, 3))[0]
+        kind = self.rng.choices(("create", "change", "delete", "many", "purge", "time"), (40, 40, 14, 2, 1, 3))[0]
         if kind == "create" or not known:
             self.db.run(create_task(task(f"t{number:06}", self._title(), user_id, **self._fields())))
             known.append(f"t{number:06}")
         elif kind == "change":
             with suppress(ItemMissing):  # expired or purged
-                self.db.run(change_task(user_id, self.chance.choice(known), self._change(), now, keep=60))
+                self.db.run(change_task(user_id, self.rng.choice(known), self._change(), now, keep=60))
         elif kind == "delete":
-            self.db.run(delete(task_by_id(user_id, known.pop(self.chance.randrange(len(known))))))
+            self.db.run(delete(task_by_id(user_id, known.pop(self.rng.randrange(len(known))))))
         elif kind == "many":
-            wanted = self.chance.sample(known, min(5, len(known)))
-            self.db.run(change_status(user_id, wanted, self.chance.choice(list(Status)), now, keep=60))
+            wanted = self.rng.sample(known, min(5, len(known)))
+            self.db.run(change_status(user_id, wanted, self.rng.choice(list(Status)), now, keep=60))
         elif kind == "purge":
             self.db.run(delete_completed(user_id))
         else:
@@ -111,33 +111,33 @@ class _Play:
             self.db.store.sweep()
 
     def _title(self) -> str:
-        return " ".join(self.chance.sample(WORDS, 2))
+        return " ".join(self.rng.sample(WORDS, 2))
 
     def _fields(self) -> dict[str, Any]:
-        priority = self.chance.choice([None, *Priority])
-        return {"status": self.chance.choice(list(Status)), "priority": priority}
+        priority = self.rng.choice([None, *Priority])
+        return {"status": self.rng.choice(list(Status)), "priority": priority}
 
     def _change(self) -> TaskChange:
-        priority = self.chance.choice([None, *Priority])
-        return {"title": self._title(), "status": self.chance.choice(list(Status)), "priority": priority}
+        priority = self.rng.choice([None, *Priority])
+        return {"title": self._title(), "status": self.rng.choice(list(Status)), "priority": priority}
 
 
 @pytest.mark.req("T16", "T17", "T20")
 def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
     embedded: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
 ) -> None:
-    chance = random.Random(16)
+    rng = random.Random(16)
     db = Session(embedded, clock=fake_clock)
     db.create_tables([TABLE])
-    play = _Play(db, fake_clock, chance)
+    play = _Play(db, fake_clock, rng)
     deaths = 0
     number = 0
     while number < 10_000:
-        with closing(_MortalProjection(tmp_path / "projection.db", chance)) as sink:
-            consumer = Consumer(embedded, TABLE, sink, batch=chance.choice((1, 7, 100)), clock=fake_clock)
+        with closing(_MortalProjection(tmp_path / "projection.db", rng)) as sink:
+            consumer = Consumer(embedded, TABLE, sink, batch=rng.choice((1, 7, 100)), clock=fake_clock)
             try:
                 while number < 10_000:
-                    for _ in range(chance.randint(1, 60)):
+                    for _ in range(rng.randint(1, 60)):
                         play.step(number)
                         number += 1
                     consumer.step()

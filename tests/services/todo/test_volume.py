@@ -141,19 +141,19 @@ async def test_many_callers_at_once_lose_nothing(api: httpx.AsyncClient, identit
     kept: dict[str, set[str]] = {}
 
     async def work(user_id: str) -> None:
-        chance = random.Random(user_id)
+        rng = random.Random(user_id)
         headers = {"Authorization": f"Bearer {identity.token(Caller(user_id))}"}
         mine: list[str] = []
         for number in range(60):
-            if not mine or chance.random() < 0.5:
-                draft = {"title": f"{user_id} {number}", "status": chance.choice(["pending", "completed"])}
+            if not mine or rng.random() < 0.5:
+                draft = {"title": f"{user_id} {number}", "status": rng.choice(["pending", "completed"])}
                 response = await api.post("/tasks", json=draft, headers={**headers, "Idempotency-Key": f"{number}"})
                 mine.append(response.json()["task_id"])
-            elif chance.random() < 0.7:
-                url = f"/tasks/{chance.choice(mine)}"
-                response = await api.patch(url, json={"priority": chance.choice(["low", "high"])}, headers=headers)
+            elif rng.random() < 0.7:
+                url = f"/tasks/{rng.choice(mine)}"
+                response = await api.patch(url, json={"priority": rng.choice(["low", "high"])}, headers=headers)
             else:
-                gone = mine.pop(chance.randrange(len(mine)))
+                gone = mine.pop(rng.randrange(len(mine)))
                 response = await api.delete(f"/tasks/{gone}", headers=headers)
             assert response.is_success, response.text
         kept[user_id] = set(mine)

@@ -75,9 +75,9 @@ def test_every_instant_of_a_random_history_is_what_a_replay_says(tmp_path: Path,
         for _, step in zip(range(1_500), bench.steps(seed, keys=40), strict=False):
             bench.run_step(store, clock, step)
             changes += step.changes
-        chance = random.Random(seed)
-        instants = [round(chance.uniform(bench.BEGIN, clock.now), 6) for _ in range(12)]
-        instants += [chance.choice(changes)[0] for _ in range(6)]
+        rng = random.Random(seed)
+        instants = [round(rng.uniform(bench.BEGIN, clock.now), 6) for _ in range(12)]
+        instants += [rng.choice(changes)[0] for _ in range(6)]
         assert bench.differing(store, changes, instants[::3], clock.now) == []
         assert bench.differing(store, changes, instants, clock.now, restore=False) == []
         log = store.execute(DescribeRecovery("readings", measured=True))
@@ -315,7 +315,7 @@ def test_a_vector_index_is_restored_and_searched_in_the_past(clock: Clock) -> No
 
 def test_a_past_state_stays_what_it_was_while_the_table_goes_on(tmp_path: Path) -> None:
     """The same past store is read between the steps of a history, by key, by partition, by index and as a whole."""
-    clock, chance = bench.Clock(), random.Random(11)
+    clock, rng = bench.Clock(), random.Random(11)
     with bench.begun(tmp_path / "points.db", clock, durable=False) as store:
         history = bench.steps(11, keys=40)
         changes = _taken(store, clock, history, 400)
@@ -328,12 +328,12 @@ def test_a_past_state_stays_what_it_was_while_the_table_goes_on(tmp_path: Path) 
             changes += _taken(store, clock, history, 25)
             assert bench.items_of(past, "readings") == then
             assert past.execute(DescribeTable("readings")).item_count == len(then)
-            place = f"place {chance.randrange(7)}"
+            place = f"place {rng.randrange(7)}"
             expected = sorted((item for key, item in then.items() if key[0] == place), key=lambda it: it["number"])
             assert _pages(past, QueryTable("readings", KeyCondition((("place", place),)), limit=2)) == expected
             backwards = QueryTable("readings", KeyCondition((("place", place),)), limit=2, forward=False)
             assert _pages(past, backwards) == expected[::-1]
-            kind = chance.choice("abc")
+            kind = rng.choice("abc")
             found = _pages(past, QueryTable("readings", KeyCondition((("kind", kind),)), index="by_kind", limit=3))
             assert {(item["place"], item["number"]) for item in found} == {
                 key for key, item in then.items() if item.get("kind") == kind

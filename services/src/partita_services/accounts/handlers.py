@@ -75,7 +75,7 @@ def add_account(draft: AccountDraft, occasion: Occasion) -> Plan[Account]:
     """Open an account; `AlreadyExists` when it commits and the key is taken.
 
     Raises:
-        NotAllowed: the caller opens it for someone else, and is no operator.
+        NotAllowed: the caller opens it for someone else, and is not an operator.
     """
     actor = occasion.actor
     owner = draft.owner or actor.user_id

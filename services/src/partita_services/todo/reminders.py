@@ -33,8 +33,10 @@ from partita_services.todo.model import (
     tasks_matching,
 )
 
-MOST: Final = 100
+MAX_TASKS: Final = 100
 """How many tasks a message names of each kind."""
+MAX_SLOTS: Final = 100
+"""How many reminders of a shard are written at once."""
 _FIELDS: Final = {"task_id", "title", "due_date", "priority", "category"}
 
 
@@ -70,7 +72,7 @@ def slot_of(user_id: str, due_at: int) -> ReminderSlot:
     return ReminderSlot(shard=crc32(user_id.encode()) % SLOT_SHARDS, due_at=due_at, user_id=user_id)
 
 
-def remind_all(db: Session, now: float, limit: int = MOST) -> int:
+def remind_all(db: Session, now: float, limit: int = MAX_SLOTS) -> int:
     """Write the reminders whose time has come; how many messages that were."""
     written = 0
     for shard in range(SLOT_SHARDS):
@@ -99,8 +101,8 @@ def remind(slot: ReminderSlot, now: float) -> Procedure[bool]:
 def _tasks_due(user: User, now: float) -> Procedure[TasksDue | None]:
     day = datetime.fromtimestamp(now, ZoneInfo(user.time_zone) if user.time_zone else UTC).date()
     open_today = tasks_matching(tasks_due_on(user.user_id, day), f(Task.status).is_in(OPEN))
-    due = yield from open_today.page(MOST)
-    late = yield from overdue_tasks(user.user_id, day).page(MOST)
+    due = yield from open_today.page(MAX_TASKS)
+    late = yield from overdue_tasks(user.user_id, day).page(MAX_TASKS)
     if not due and not late:
         return None
     more = due.next_cursor is not None or late.next_cursor is not None

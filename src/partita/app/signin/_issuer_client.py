@@ -12,7 +12,6 @@ import threading
 from typing import Any, Final
 from urllib.parse import quote
 
-import jwt
 from msgspec import Struct
 
 from partita.errors import OperationError
@@ -119,6 +118,8 @@ class IssuerClient:
 
     def _check_nonce(self, token: str, nonce: str) -> None:
         """Refuse an identity token that was made for another sign-in. Its signature is checked where it is used."""
+        import jwt  # noqa: PLC0415 - with what it loads, it takes nine megabytes
+
         try:
             claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
         except (jwt.PyJWTError, ValueError, RecursionError) as error:

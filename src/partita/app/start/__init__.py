@@ -1,8 +1,8 @@
 """The pages that every server has: the front page, the descriptions of its APIs, and the one for what is not there."""
 
 from partita.app.start._api_page import ApiSource
-from partita.app.start._front_page import Served
+from partita.app.start._front_page import ServedService
 from partita.app.start._missing import missing_page, wants_page
 from partita.app.start._routes import PAGES, add_start_pages
 
-__all__ = ["PAGES", "ApiSource", "Served", "add_start_pages", "missing_page", "wants_page"]
+__all__ = ["PAGES", "ApiSource", "ServedService", "add_start_pages", "missing_page", "wants_page"]

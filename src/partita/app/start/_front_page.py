@@ -29,7 +29,7 @@ _COMMANDS: Final = (
 )
 
 
-class Served(Struct, frozen=True):
+class ServedService(Struct, frozen=True):
     """A service as people see it."""
 
     name: str
@@ -42,7 +42,7 @@ class Served(Struct, frozen=True):
     patterns: int
 
     @classmethod
-    def of(cls, service: Service) -> Served:
+    def of(cls, service: Service) -> ServedService:
         """What it declares."""
         folder = f"/{service.name}/"
         return cls(
@@ -55,7 +55,7 @@ class Served(Struct, frozen=True):
         )
 
 
-def front_page(services: Sequence[Served]) -> Response:
+def front_page(services: Sequence[ServedService]) -> Response:
     """The page at `/`."""
     return page(
         "Partita",
@@ -67,7 +67,7 @@ def front_page(services: Sequence[Served]) -> Response:
     )
 
 
-def _intro(services: Sequence[Served]) -> Markup:
+def _intro(services: Sequence[ServedService]) -> Markup:
     number = f"{len(services)} services are" if len(services) != 1 else "One service is"
     return tag("div", tag("h1", f"{number} running"), tag("p", WHAT, class_="lead"), _first_steps(), class_="intro")
 
@@ -91,7 +91,7 @@ def _account() -> Markup:
     )
 
 
-def _services(services: Sequence[Served]) -> Markup:
+def _services(services: Sequence[ServedService]) -> Markup:
     if not services:
         empty = tag("p", coded("No service is served. `partita serve --all` serves all that are installed."))
         return tag("section", tag("h2", "Services"), empty)
@@ -99,7 +99,7 @@ def _services(services: Sequence[Served]) -> Markup:
     return tag("section", tag("h2", "Services"), tag("ul", cards, class_="cards"), aria_label="Services")
 
 
-def _card(service: Served) -> Markup:
+def _card(service: ServedService) -> Markup:
     patterns = "1 access pattern" if service.patterns == 1 else f"{service.patterns} access patterns"
     links: list[Child] = [
         _link("Open", service.page, service.title, class_="button primary"),

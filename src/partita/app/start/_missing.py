@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from partita.app.start._frame import page
-from partita.app.start._front_page import Served
+from partita.app.start._front_page import ServedService
 from partita.app.start._html import Child, Markup, tag
 
 MAX_PATH: Final = 80
@@ -18,7 +18,7 @@ _HTML: Final = "text/html"
 _JSON: Final = ("application/json", "application/problem+json")
 
 
-def missing_page(request: Request, services: Sequence[Served]) -> Response | None:
+def missing_page(request: Request, services: Sequence[ServedService]) -> Response | None:
     """The page for an address with nothing behind it; None for a request that did not ask for a page."""
     if not wants_page(request.headers.get("accept", "")):
         return None
@@ -58,7 +58,7 @@ def _quality(part: str) -> tuple[str, float]:
         return kind, 0.0
 
 
-def _meant(path: str, services: Sequence[Served]) -> Markup | None:
+def _meant(path: str, services: Sequence[ServedService]) -> Markup | None:
     """The service whose name is nearly what stands in the path."""
     names = {each.name: each for each in services}
     found = difflib.get_close_matches(path.strip("/").partition("/")[0].lower(), names, n=1)
@@ -67,11 +67,11 @@ def _meant(path: str, services: Sequence[Served]) -> Markup | None:
     return tag("p", "Did you mean ", _link(names[found[0]]), "?")
 
 
-def _service(service: Served) -> Markup:
+def _service(service: ServedService) -> Markup:
     return tag("li", _link(service))
 
 
-def _link(service: Served) -> Markup:
+def _link(service: ServedService) -> Markup:
     address = service.page or service.docs or f"/console/#/{service.name}"
     return tag("a", service.title, href=address)
 

@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from starlette.responses import FileResponse
 
 from partita.app.start._api_page import ApiSource, api_page, index_page
-from partita.app.start._front_page import Served, front_page
+from partita.app.start._front_page import ServedService, front_page
 from partita.http import ASSETS, PAGE_HEADERS, folder_redirect
 
 PAGES: Final = Path(__file__).parent / "pages"
@@ -22,7 +22,9 @@ READ: Final = ["GET", "HEAD"]
 Describe = Callable[[], Mapping[str, Any]]
 
 
-def add_start_pages(app: FastAPI, services: Sequence[Served], apis: Mapping[str, tuple[ApiSource, Describe]]) -> None:
+def add_start_pages(
+    app: FastAPI, services: Sequence[ServedService], apis: Mapping[str, tuple[ApiSource, Describe]]
+) -> None:
     """Add the routes of the front page and of the API descriptions.
 
     Args:

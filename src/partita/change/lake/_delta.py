@@ -49,7 +49,7 @@ class CommitConflict(Exception):
     """Another writer has committed since the table was read; it was read again."""
 
 
-class Reached(Struct, frozen=True):
+class TableState(Struct, frozen=True):
     """How far a table is: the position in each shard, and the highest number under which its shard was written."""
 
     positions: Mapping[str, int] = {}
@@ -91,10 +91,10 @@ class LakeTable:
                 location.uri, schema, mode="ignore", partition_by=list(partition_by), storage_options=self._options
             )
         self._tidy_every = tidy_every
-        self._reached: Reached | None = None
+        self._reached: TableState | None = None
 
     @property
-    def reached(self) -> Reached:
+    def reached(self) -> TableState:
         """How far it is; nothing before the first load."""
         if self._reached is None:
             with translating(self._location):
@@ -120,7 +120,7 @@ class LakeTable:
             if self._delta.version() != version:
                 self._reached = None
 
-    def append(self, schema: pa.Schema, rows: Rows, reached: Reached) -> None:
+    def append(self, schema: pa.Schema, rows: Rows, reached: TableState) -> None:
         """Add rows; columns that are new are added too.
 
         Raises:
@@ -128,7 +128,7 @@ class LakeTable:
         """
         self._write(schema, rows, reached, "append")
 
-    def replace(self, schema: pa.Schema, rows: Rows, reached: Reached) -> None:
+    def replace(self, schema: pa.Schema, rows: Rows, reached: TableState) -> None:
         """Put rows in place of all that are there.
 
         Raises:
@@ -136,7 +136,7 @@ class LakeTable:
         """
         self._write(schema, rows, reached, "overwrite")
 
-    def merge(self, rows: pa.Table, reached: Reached) -> None:
+    def merge(self, rows: pa.Table, reached: TableState) -> None:
         """Put each row in place of the one with its key, or add it. No key may come twice.
 
         Raises:
@@ -190,7 +190,7 @@ class LakeTable:
         with self._committing(self.reached):
             self._delta.alter.set_table_properties(properties, commit_properties=_carrying(self.reached))
 
-    def _write(self, schema: pa.Schema, rows: Rows, reached: Reached, mode: Any) -> None:
+    def _write(self, schema: pa.Schema, rows: Rows, reached: TableState, mode: Any) -> None:
         with self._committing(reached):
             write_deltalake(
                 self._delta,
@@ -211,7 +211,7 @@ class LakeTable:
             self._delta.vacuum(retention_hours=ORPHAN_HOURS, dry_run=False, full=True)
 
     @contextmanager
-    def _committing(self, reached: Reached) -> Iterator[None]:
+    def _committing(self, reached: TableState) -> Iterator[None]:
         """Commit on the version that was read, or not at all."""
         with translating(self._location):
             self._renew_access()
@@ -239,7 +239,7 @@ class LakeTable:
         self._delta = DeltaTable(self._location.uri, storage_options=self._options)
 
 
-def reached_in(location: LakeLocation) -> Reached:
+def reached_in(location: LakeLocation) -> TableState:
     """How far the Delta table at a place is; nowhere if there is none, or it was never loaded.
 
     Raises:
@@ -249,7 +249,7 @@ def reached_in(location: LakeLocation) -> Reached:
         try:
             return _reached(DeltaTable(location.uri, storage_options=location.options()))
         except TableNotFoundError:
-            return Reached()
+            return TableState()
 
 
 @contextmanager
@@ -279,20 +279,20 @@ def _failure(location: LakeLocation, error: Exception) -> PartitaError:
     return StoreError(f"{lake} cannot be used: {text}")
 
 
-def _reached(delta: DeltaTable) -> Reached:
+def _reached(delta: DeltaTable) -> TableState:
     # Commits of other programs, such as an optimization, carry none.
     for limit in (_RECENT, None):
         for entry in delta.history(limit):
             if _POSITIONS in entry:
-                return Reached(_numbers(entry[_POSITIONS]), _numbers(entry.get(_FENCES, "{}")))
-    return Reached()
+                return TableState(_numbers(entry[_POSITIONS]), _numbers(entry.get(_FENCES, "{}")))
+    return TableState()
 
 
 def _numbers(text: str) -> dict[str, int]:
     return msgspec.json.decode(text, type=dict[str, int])
 
 
-def _carrying(reached: Reached) -> CommitProperties:
+def _carrying(reached: TableState) -> CommitProperties:
     said = {_POSITIONS: msgspec.json.encode(reached.positions).decode()}
     if reached.fences:
         said[_FENCES] = msgspec.json.encode(reached.fences).decode()

@@ -22,7 +22,7 @@ from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted
-from partita.change.lake._delta import CommitConflict, LakeTable, Reached, reached_in
+from partita.change.lake._delta import CommitConflict, LakeTable, TableState, reached_in
 from partita.change.lake._erasure import LakeErasure, OwnedRows, erase_rows, pending
 from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
@@ -118,7 +118,7 @@ class Lake:
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
         """Apply a batch: merge it into the current tables, then add it to the log."""
-        self._apply(batch, lambda there: Reached(further(positions, there.positions), there.fences))
+        self._apply(batch, lambda there: TableState(further(positions, there.positions), there.fences))
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
         """Apply a batch of some shards, under the numbers of their leases.
@@ -127,9 +127,9 @@ class Lake:
             LeaseLost: a shard was written under a higher number.
         """
         self.refresh()  # a commit on an old version would be refused
-        self._apply(batch, lambda there: Reached(*advance.after(there.positions, there.fences)))
+        self._apply(batch, lambda there: TableState(*advance.after(there.positions, there.fences)))
 
-    def _apply(self, batch: Sequence[ItemChange], reaching: Callable[[Reached], Reached]) -> None:
+    def _apply(self, batch: Sequence[ItemChange], reaching: Callable[[TableState], TableState]) -> None:
         rows = self._rows(batch)
         self._may_erase |= self._erasure is not None and any(
             row.change.schema is not None and row.change.schema.name == self._erasure.record for row in rows
@@ -146,14 +146,14 @@ class Lake:
         try:
             for part in self._parts.values():
                 batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
-                part.table.replace(part.arrow, batches, Reached(snapshot.positions, part.table.reached.fences))
+                part.table.replace(part.arrow, batches, TableState(snapshot.positions, part.table.reached.fences))
             chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
-            reached = Reached(snapshot.positions, self._log.reached.fences)
+            reached = TableState(snapshot.positions, self._log.reached.fences)
             self._log.append(self._log_schema, chain.from_iterable(chunks), reached)
         except CommitConflict as error:  # what another has written may be newer than the snapshot
             raise LeaseLost(f"Another writer fills the lake {self.location}.") from error
 
-    def _commit(self, table: LakeTable, write: Callable[[Reached], None]) -> None:
+    def _commit(self, table: LakeTable, write: Callable[[TableState], None]) -> None:
         """Write to a table; where another writer was faster, look at what it has now, and try again."""
         self._hold.check()
         for _ in range(_TRIES):
@@ -164,7 +164,7 @@ class Lake:
             return
         raise StoreBusy(f"Too many writers fill the lake {self.location} at once.", hint="Run fewer of them.")
 
-    def _append(self, rows: Sequence[Row], reaching: Callable[[Reached], Reached], there: Reached) -> None:
+    def _append(self, rows: Sequence[Row], reaching: Callable[[TableState], TableState], there: TableState) -> None:
         new = _after(there.positions, rows)
         self._log.append(self._log_schema, self._log_batches(new), reaching(there))
 
@@ -226,7 +226,7 @@ class Lake:
             yield batch_of(undeclared, LOG, (), self._log_schema)
 
 
-def _merge(part: _Part, rows: Sequence[Row], reaching: Callable[[Reached], Reached], there: Reached) -> None:
+def _merge(part: _Part, rows: Sequence[Row], reaching: Callable[[TableState], TableState], there: TableState) -> None:
     if last := _last_of_each_key(_after(there.positions, rows)):
         part.table.merge(pa.table(part.batch(last)), reaching(there))
 

@@ -16,11 +16,12 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from random import Random, SystemRandom
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 from zlib import crc32
 
 from msgspec import Struct, field
 
+from partita.change._change import ItemChange
 from partita.change._consumer import BATCH, Consumer
 from partita.change._sink import Advance, FencedSink
 from partita.change._stream import ChangeStream, Lag
@@ -33,9 +34,6 @@ from partita.errors import ConditionFailed, LeaseLost, PartitaError, RebuildRequ
 from partita.model import Table
 from partita.runtime import Clock, new_ulid, system_clock
 from partita.store import Shard, Store
-
-if TYPE_CHECKING:
-    from partita.change._change import ItemChange
 
 logger: Final = logging.getLogger("partita.change")
 

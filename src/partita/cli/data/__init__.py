@@ -1,7 +1,7 @@
 """Commands on what is stored: tables, sample data, backups, queues, change streams; and what other commands share."""
 
 from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured, reach_lake
-from partita.cli.data._follow import projecting, reading_projections
+from partita.cli.data._follow import build_projections, projecting, reading_projections
 from partita.cli.data._lake import lake_option
 from partita.cli.data._seed import begin_seeding, is_seeding, seed_service
 from partita.cli.data._tables import diff
@@ -9,6 +9,7 @@ from partita.cli.data._tables import diff
 __all__ = [
     "POLICY",
     "begin_seeding",
+    "build_projections",
     "check_lake",
     "diff",
     "filling",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._progress import progress_bar
 
 
 @click.command()
@@ -15,6 +16,6 @@ def compact(data: DataFolder) -> None:
     Nothing that was deleted is left in the file then. Writers wait meanwhile.
     """
     before = data.database.stat().st_size if data.database.exists() else 0
-    with data.open_existing() as store:
-        store.compact()
+    with data.open_existing() as store, progress_bar("Compacting") as progress:
+        store.compact(progress)
     click.echo(f"{data.database}: {before:,} bytes before, {data.database.stat().st_size:,} now")

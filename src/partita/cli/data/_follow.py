@@ -91,6 +91,14 @@ def projecting(
         yield projections
 
 
+def build_projections(services: Sequence[Service], store: Store, data: DataFolder) -> None:
+    """Bring the projections of the services up to date, once."""
+    for service in services:
+        if service.projection is not None:
+            with closing(_open_or_rebuild(service.projection.open, _path_of(service, data))) as sink:
+                Consumer(store, service.projection.table, sink).catch_up()
+
+
 def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
     """Open a projection; one that is damaged is removed first, and built again from its table."""
     try:

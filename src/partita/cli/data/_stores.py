@@ -16,7 +16,7 @@ from partita.cli._data_folder import EMBEDDED, DataFolder, default_folder
 from partita.cli._names import named
 from partita.errors import CopyRefused, StoreError
 from partita.runtime import is_loopback
-from partita.store import Store, TableNames, open_store
+from partita.store import Store, TableNames, is_path, open_store
 from partita.transfer import Side, tables_of
 
 SETTLE_SECONDS: Final = 10.0
@@ -59,7 +59,7 @@ class Address(Struct, frozen=True):
         return SETTLE_SECONDS
 
     def _open(self, *, must_exist: bool) -> Store:
-        if self.scheme:
+        if not is_path(self.text):
             return open_store(self.text)
         path = Path(os.environ.get("PARTITA_DATA") or default_folder()) if self.text == EMBEDDED else Path(self.text)
         if path.suffix == "" or path.is_dir():

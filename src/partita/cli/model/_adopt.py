@@ -83,9 +83,14 @@ def _file_and_name(given: str) -> tuple[Path, str | None]:
 def _sampled(table: str, store: Store, limit: int, *, is_agreed: bool) -> Sample:
     """The sample, once it is said what it will cost and that is agreed to."""
     from partita.adopt import describe, estimate, read_sample
+    from partita.errors import TableNotFound
     from partita.runtime import run
 
-    found = run(describe(table), store.execute)
+    try:
+        found = run(describe(table), store.execute)
+    except TableNotFound:
+        message = f"There is no table {table} there. Say where it is with --store, or --data."
+        raise click.ClickException(message) from None
     cost = estimate(found, limit)
     _show_table(found)
     click.echo(_cost_text(cost))

@@ -36,10 +36,10 @@ def openapi(services: Sequence[Service], out: Path, *, check: bool) -> None:
     texts = {out / f"{name}.json": _text(description) for name, description in described.items()}
     outdated = [path for path, text in texts.items() if not _is_current(path, text)]
     for path in outdated:
-        click.echo(f"{path}: {'not current' if check else 'written'}")
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(texts[path], encoding="utf-8")
+        click.echo(f"{path}: {'not current' if check else 'written'}")
     if not outdated:
         click.echo("All descriptions are current.")
     elif check:

@@ -2,7 +2,7 @@
 
     a connection waits ──> every process hears of it
     who has the fewest     accepts it at once
-    who has more           waits for a moment, and accepts it then if it is still there: the others may be busy
+    who has more           waits a little, and accepts it then if it is still there: the others may be busy
 
 One at a time: asyncio would accept all that wait, and one process would have them all. The socket is the same for all
 processes, and so is the queue of connections that wait: when a process dies, none of them is lost.
@@ -60,10 +60,13 @@ class Acceptor:
         self._listen()
 
     async def stop(self) -> None:
-        """Accept no more; those that were accepted have begun when this returns."""
+        """Accept no more, and close the socket; those that were accepted have begun when this returns."""
+        if not self._is_open:
+            return
         self._is_open = False
         self._board.close(self._number)
         self._loop.remove_reader(self._listener)
+        self._listener.close()  # where all processes have, the system refuses whoever connects, and they need not wait
         if self._later is not None:
             self._later.cancel()
         if self._connecting:

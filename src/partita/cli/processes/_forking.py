@@ -2,7 +2,7 @@
 
 A fork of a process that has opened a database would share its file locks; a fork of one with threads would have their
 locks and not the threads. So the supervisor does neither: what is done once is done by a process of its own. A process
-that is started anew would load everything once more, and share no memory.
+that is started again would load everything once more, and share no memory.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from importlib import import_module
 from multiprocessing.context import ForkContext
 
 import click
+
+from partita._sqlite import file_system
 
 
 def fork_context() -> ForkContext:
@@ -38,6 +40,7 @@ def loading_for_forks(modules: Iterable[str] = ()) -> Iterator[None]:
         for name in modules:
             with suppress(ImportError):  # some are not installed everywhere; who needs one says that it is missing
                 import_module(name)
+        file_system()  # SQLite's extension is loaded into the memory that all share
         yield
     finally:
         gc.freeze()

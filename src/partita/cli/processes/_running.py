@@ -43,6 +43,8 @@ class Running(Struct):
     is_ready: bool = False
     is_told: bool = False
     """Whether it was told to stop."""
+    is_silent: bool = False
+    """Whether it did not say in time what it has counted, and nothing since."""
     failure: str = ""
     """Why it could not begin."""
     counted: ServerFigures = ServerFigures()

@@ -24,43 +24,24 @@ from multiprocessing.connection import Connection
 from typing import Final
 
 import click
-from msgspec import Struct
 
 from partita.cli._listen import DRAIN_SECONDS
 from partita.cli._signals import on_stop_signal
 from partita.cli.processes._board import ConnectionBoard
-from partita.cli.processes._channel import (
-    Answer,
-    Asked,
-    Count,
-    Counted,
-    Cut,
-    Failed,
-    Ready,
-    Stop,
-    receive_from_process,
-    send,
-)
+from partita.cli.processes._channel import Asked, Counted, Cut, Failed, Ready, Stop, receive_from_process, send
+from partita.cli.processes._figures import CommonFigures
+from partita.cli.processes._replacing import Restarts
 from partita.cli.processes._running import Running, Work, fork_process
-from partita.reports import ProcessFigures, ServerFigures
+from partita.reports import ProcessFigures
 
 logger: Final = logging.getLogger("partita.serve")
 
-RESTART_SECONDS: Final = 1.0
-"""A process that dies is replaced at once, but not more often than this."""
-COUNT_SECONDS: Final = 2.0
-"""How long the others may take to say what they have counted; who takes longer has what it said last."""
 KILL_SECONDS: Final = DRAIN_SECONDS + 5.0
-"""After so long a process that was told to stop is killed."""
-
-
-class _Asking(Struct):
-    """A process that waits for an answer, and those that have not said yet what they counted."""
-
-    asker: Running
-    number: int
-    """Of its question."""
-    missing: set[tuple[str, int]]
+"""After so long a server that was told to stop is killed."""
+WORK_SECONDS: Final = 60.0
+"""The same for those that work: what they have begun may take longer than a request."""
+CUT_SECONDS: Final = 5.0
+"""The same for all, after a second signal."""
 
 
 class Supervisor:
@@ -94,10 +75,10 @@ class Supervisor:
         self._begun: set[str] = set()
         """The kinds of which one was ready."""
         self._before = ProcessFigures()
-        self._ended = ServerFigures()
-        self._asking: list[_Asking] = []
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
+        self._figures = CommonFigures(self._running, background, self._after)
+        self._restarts = Restarts()
         self._signals = 0
         self._is_stopping = False
         self._failure: str | None = None
@@ -153,9 +134,9 @@ class Supervisor:
                 each.failure = message.message
             case Counted():
                 each.counted, each.troubles = message.figures, message.troubles
-                self._has_counted(each)
+                self._figures.has_counted(each)
             case Asked():
-                self._ask_others(each, message.number)
+                self._figures.ask_others(each, message.number)
 
     def _is_ready(self, each: Running, message: Ready) -> None:
         """The first of its kind is ready: those that wait for it can begin, too."""
@@ -180,15 +161,35 @@ class Supervisor:
     def _start(self, work: Work | None, number: int) -> None:
         if self._is_stopping or work is None:
             return
-        started = fork_process(
-            work,
-            number,
-            self._board,
-            is_first=work.kind not in self._begun,
-            before=self._before,
-            let_go=lambda: self._let_go(is_server=work is self._servers),
-        )
-        self._running[started.key] = started
+        try:
+            started = fork_process(
+                work,
+                number,
+                self._board,
+                is_first=work.kind not in self._begun,
+                before=self._before,
+                let_go=lambda: self._let_go(is_server=work is self._servers),
+            )
+        except OSError as error:  # too many processes or files, or too little memory
+            self._cannot_start(work, number, f"No {work.kind} process can be started: {error.strerror}.")
+        else:
+            self._running[started.key] = started
+
+    def _cannot_start(self, work: Work, number: int, message: str) -> None:
+        if self._is_needed(work):
+            self._fail(message)
+            return
+        wait = self._restarts.pause((work.kind, number), 0.0)
+        logger.error("%s Next try in %.0f s.", message, wait)
+        self._after(wait, lambda: self._start(work, number))
+
+    def _is_needed(self, work: Work) -> bool:
+        """Whether nothing can be served without this process: the first of its kind."""
+        return work is not self._workers and work.kind not in self._begun
+
+    def _fail(self, message: str) -> None:
+        self._failure = message
+        self._stop()
 
     def _let_go(self, *, is_server: bool) -> None:
         """Close in a fork what is not its own. Who keeps a pipe of another would keep that from hearing of our end."""
@@ -208,20 +209,21 @@ class Supervisor:
         del self._running[each.key]
         if each.work is self._servers:
             self._board.close(each.number)
-        self._ended = self._ended.plus(each.counted)
-        self._has_counted(each)
+        self._figures.has_ended(each)
         if self._is_stopping:
             self._stop_next()
-        elif each.work is not self._workers and each.work.kind not in self._begun:
-            ended = f"The first {each.work.kind} process ended with {code} before it was ready."
-            self._failure = each.failure or ended
-            self._stop()
+        elif self._is_needed(each.work):
+            self._fail(each.failure or f"The first {each.work.kind} process ended with {code} before it was ready.")
         else:
-            logger.warning(
-                "The process %s (%s) ended with %s, and is replaced.", each.process.name, each.process.pid, code
-            )
-            wait = max(0.0, RESTART_SECONDS - (time.monotonic() - each.started_at))
-            self._after(wait, lambda: self._start(each.work, each.number))
+            self._replace(each, code)
+
+    def _replace(self, each: Running, code: int | None) -> None:
+        wait = self._restarts.pause(each.key, time.monotonic() - each.started_at, has_begun=each.is_ready)
+        when = f" in {wait:.0f} s" if wait >= 1 else ""
+        reason = f": {each.failure}" if each.failure else ""
+        message = "The process %s (%s) ended with %s%s, and is replaced%s."
+        logger.warning(message, each.process.name, each.process.pid, code, reason, when)
+        self._after(wait, lambda: self._start(each.work, each.number))
 
     # Stopping
 
@@ -235,14 +237,17 @@ class Supervisor:
         if not self._is_stopping:
             self._stop()
         if self._signals > 1:
-            for each in self._of(self._servers):
+            for each in self._running.values():
                 send(each.pipe, Cut())
+                if each.is_told:
+                    self._kill_after(CUT_SECONDS, each)
 
     def _stop(self) -> None:
         self._is_stopping = True
+        self._listener.close()  # when the servers have closed it, too, who connects is refused and does not wait
         if self._background.kind not in self._begun:  # what it prepares is prepared again where it ends in between
-            self._kill(self._background)
-        self._after(KILL_SECONDS, lambda: self._kill(self._servers))
+            for each in self._of(self._background):
+                each.process.kill()
         self._stop_next()
 
     def _stop_next(self) -> None:
@@ -253,49 +258,26 @@ class Supervisor:
                 if not each.is_told:
                     each.is_told = True
                     send(each.pipe, Stop())
+                    self._kill_after(self._patience(work), each)
             if running:
                 return
 
     def _of(self, work: Work | None) -> list[Running]:
         return [each for each in self._running.values() if each.work is work]
 
-    def _kill(self, work: Work) -> None:
-        for each in self._of(work):
-            if work is self._servers:
-                logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
+    def _patience(self, work: Work | None) -> float:
+        if self._signals > 1:
+            return CUT_SECONDS
+        return KILL_SECONDS if work is self._servers else WORK_SECONDS
+
+    def _kill_after(self, seconds: float, each: Running) -> None:
+        self._after(seconds, lambda: self._kill(each))
+
+    def _kill(self, each: Running) -> None:
+        """A process that may be stopped, or stuck, is not waited for."""
+        if self._running.get(each.key) is each:
+            logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
             each.process.kill()
-
-    # Adding up
-
-    def _ask_others(self, asker: Running, number: int) -> None:
-        others = [each for each in self._running.values() if each is not asker and each.is_ready]
-        asking = _Asking(asker, number, {each.key for each in others})
-        self._asking.append(asking)
-        for each in others:
-            send(each.pipe, Count())
-        if others:
-            self._after(COUNT_SECONDS, lambda: self._answer(asking))
-        else:
-            self._answer(asking)
-
-    def _has_counted(self, each: Running) -> None:
-        for asking in list(self._asking):
-            asking.missing.discard(each.key)
-            if not asking.missing:
-                self._answer(asking)
-
-    def _answer(self, asking: _Asking) -> None:
-        if asking not in self._asking:  # answered already
-            return
-        self._asking.remove(asking)
-        figures, troubles = self._ended, {}
-        for each in self._running.values():
-            if each is not asking.asker:
-                figures = figures.plus(each.counted)
-                troubles.update(each.troubles)
-        if not any(each.is_ready for each in self._of(self._background)):
-            troubles[self._background.kind] = "process_ended"
-        send(asking.asker.pipe, Answer(asking.number, figures, troubles))
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), then))

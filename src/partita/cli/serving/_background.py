@@ -1,4 +1,4 @@
-"""The process of `partita serve` that does what is done once, where several serve: it prepares, sweeps and projects."""
+"""What is done besides serving: the store is prepared, and where several processes serve, one sweeps and projects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partita import Meter, Session
 from partita.cli._data_folder import EMBEDDED, DataFolder
 from partita.cli._installation import prepare_reports
 from partita.cli._vanished import await_folder
-from partita.cli.data import begin_seeding, filling, is_seeding, projecting, seed_service
+from partita.cli.data import begin_seeding, build_projections, filling, is_seeding, projecting, seed_service
 from partita.cli.processes import ConnectionBoard, ProcessChannel
 from partita.errors import TableNotFound
 from partita.reports import ServerFigures
@@ -31,10 +31,15 @@ class Background(Struct, frozen=True):
     seed: bool | None
     """Whether there is to be sample data; None where that was not said."""
 
-    def prepare(self, services: Sequence[Service], store: Store, data: DataFolder) -> None:
-        """Create the tables, with sample data where it is wanted."""
+    def prepare(self, services: Sequence[Service], store: Store, data: DataFolder) -> list[Service]:
+        """Create the tables, with sample data where it is wanted; gives the services that got it."""
         with_samples = data.store == EMBEDDED if self.seed is None else self.seed
-        prepare(services, store, data, with_samples=with_samples, asked=self.seed is True)
+        return prepare(services, store, data, with_samples=with_samples, asked=self.seed is True)
+
+    def prepare_folder(self, services: Sequence[Service], data: DataFolder) -> None:
+        """The same where the store is not open yet, and what is made from sample data with it. It is closed again."""
+        with closing(data.open_store()) as store:
+            build_projections(self.prepare(services, store, data), store, data)
 
 
 def run_background(
@@ -45,15 +50,13 @@ def run_background(
     data: DataFolder,
     background: Background,
 ) -> None:
-    """Prepare the store, and do until the supervisor says to stop what only one may do."""
-    data = data if channel.is_first else replace(data, is_in_use=True)
+    """Do until the supervisor says to stop what only one may do. The store is prepared."""
+    data = replace(data, is_in_use=True)
     await_folder(data, channel.stopping)
     if channel.stopping.is_set():
         return
     meter, troubles = Meter(), dict[str, str]()
     with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
-        if channel.is_first:
-            background.prepare(services, store, data)
         before = prepare_reports(Session(store, meter=meter))
         data.secret("cursors")  # what is wrong with it is said once, and here
         channel.count_with(lambda: ServerFigures(meter.usage()), troubles)
@@ -64,15 +67,20 @@ def run_background(
 
 def prepare(
     services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
-) -> None:
-    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest."""
-    session = Session(store, keys=data.keys())
+) -> list[Service]:
+    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest.
+
+    Gives the services that got some.
+    """
+    session, seeded = Session(store, keys=data.keys()), list[Service]()
     for service in services:
         if with_samples and service.seed is not None and (asked or _is_new(service, store)):
             begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
         session.create_tables(service.tables)
         if with_samples and is_seeding(service, data):
             seed_service(service, session, data)
+            seeded.append(service)
+    return seeded
 
 
 def _is_new(service: Service, store: Store) -> bool:

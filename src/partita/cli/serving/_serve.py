@@ -13,13 +13,13 @@ from partita import Meter, Session
 from partita.cli._data_folder import DataFolder, store_and_queue_options
 from partita.cli._extras import needs_serve
 from partita.cli._installation import prepare_reports
-from partita.cli._listen import allowed_hosts_option, listening, run_app, warn_beyond_loopback
+from partita.cli._listen import address_of, allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
 from partita.cli.data import filling, lake_option, projecting
-from partita.cli.processes import Supervisor, Work, default_processes, processes_option
+from partita.cli.processes import Supervisor, Work, default_processes, processes_option, working_beside
 from partita.cli.serving._background import SWEEP_SECONDS, Background, run_background
 from partita.cli.serving._rate_limit import RateOption, rate_limit_option
-from partita.cli.serving._served_app import ServeSettings, address_of, make_app, opened_resources
+from partita.cli.serving._served_app import ServeSettings, make_app, opened_resources
 from partita.cli.serving._sign_in import check_demo_sign_in
 from partita.cli.serving._worker import default_workers, has_work, run_worker_process, working
 from partita.runtime import AllowedHosts, is_loopback
@@ -142,10 +142,17 @@ def _serve_in_processes(
     services: Sequence[Service], listener: socket.socket, settings: ServeSettings, background: Background
 ) -> None:
     """Serve in several processes, which are forked from this one. What is to be done once has a process of its own."""
-    from partita.cli.serving._loading import load_for_servers
-    from partita.cli.serving._server_process import run_server
+    data = settings.data
 
-    routes, data = load_for_servers(services), settings.data
+    def prepare() -> None:
+        listener.close()  # whoever serves has it, and nobody else
+        background.prepare_folder(services, data)
+
+    with working_beside(prepare):
+        from partita.cli.serving._loading import load_for_servers
+        from partita.cli.serving._server_process import run_server
+
+        routes = load_for_servers(services)
     busy = [service for service in services if has_work(service, None)]
 
     def ready(banner: str) -> None:

@@ -13,6 +13,7 @@ from partita import AsyncSession, Meter
 from partita.change.shared import ShardReader
 from partita.cli._data_folder import DataFolder
 from partita.cli._installation import LEASES, installation_of, opening, tracking_queues
+from partita.cli._listen import address_of
 from partita.cli._token_file import identity_of
 from partita.cli.serving._banner import banner as banner_of
 from partita.cli.serving._rate_limit import RateOption
@@ -44,7 +45,7 @@ class ServeSettings(Struct, frozen=True):
     processes: int = 1
 
 
-class Opened(Struct, frozen=True):
+class ServerResources(Struct, frozen=True):
     """What one process has opened for the app."""
 
     services: Sequence[Service]
@@ -76,15 +77,15 @@ class ServedApp(Struct, frozen=True):
 @contextmanager
 def opened_resources(
     services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket
-) -> Iterator[Opened]:
+) -> Iterator[ServerResources]:
     """What the services have opened besides the store, with the queues among it."""
     queues: dict[str, Queue] = {}
     installation = tracking_queues(queues, installation_of(data, address_of(listener)))
     with opening(services, installation) as resources:
-        yield Opened(services, store, installation, resources, queues)
+        yield ServerResources(services, store, installation, resources, queues)
 
 
-def make_app(settings: ServeSettings, opened: Opened) -> ServedApp:
+def make_app(settings: ServeSettings, opened: ServerResources) -> ServedApp:
     """The app of the services."""
     from partita.app import build_app
     from partita.http import ALONE, AppState
@@ -133,9 +134,3 @@ def _verifier(settings: ServeSettings) -> Verifier:
     if settings.issuer is None:
         return identity_of(settings.data)
     return Issuer(settings.issuer, audience=settings.audience, any_audience=not settings.audience)
-
-
-def address_of(listener: socket.socket) -> str:
-    """The URL of what is served at a socket."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

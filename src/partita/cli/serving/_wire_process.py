@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita import EmbeddedStore
 from partita.cli._data_folder import DataFolder
+from partita.cli._listen import address_of
 from partita.cli._vanished import await_folder
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
 from partita.cli.serving._realism import realistically
@@ -151,6 +152,4 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 def banner_of(listener: socket.socket, data: DataFolder) -> str:
     """What the server says when it is ready."""
-    host, port = listener.getsockname()[:2]
-    base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    return f"DynamoDB's protocol at {base} from {data.path}\nStop with Ctrl-C."
+    return f"DynamoDB's protocol at {address_of(listener)} from {data.path}\nStop with Ctrl-C."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -24,15 +25,13 @@ from partita.cli._names import chosen_services, named
 from partita.cli._signals import on_stop_signal, stop_signals
 from partita.cli._vanished import await_folder
 from partita.cli.data import POLICY, check_lake, filling, is_captured, lake_option, reach_lake
-from partita.cli.processes import ConnectionBoard, ProcessChannel
+from partita.cli.processes import WORK_SECONDS, ConnectionBoard, ProcessChannel, Restarts
 from partita.queue import MeteredQueue
 from partita.reports import ProcessFigures, Reporter, reporting
 from partita.service import Service, WorkerContext
 
 logger: Final = logging.getLogger("partita.worker")
 
-RESTART_SECONDS: Final = 1.0
-"""A process that dies is replaced, but not faster than this."""
 _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 
 
@@ -99,36 +98,56 @@ class WorkerPool:
         self, workers: int, services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None
     ) -> None:
         self._work = (services, data, url, lake)
+        self._restarts = Restarts()
+        self._started_at: dict[int, float] = {}
+        self._due: dict[int, float] = {}
+        """When those that have ended are replaced."""
         self._stop, self._stopping = _SPAWN.Pipe()
-        self._processes = [self._start() for _ in range(workers)]
+        self._processes = [self._start(number) for number in range(workers)]
         self._watcher = threading.Thread(target=self._watch)
         self._watcher.start()
 
-    def _start(self) -> SpawnProcess:
+    def _start(self, number: int) -> SpawnProcess:
+        self._started_at[number] = time.monotonic()
         process = _SPAWN.Process(target=run_worker, args=self._work)
         process.start()
         return process
 
     def _watch(self) -> None:
-        """Sleep until one dies, and replace it after a while."""
+        """Sleep until one dies, and replace it after a while: later each time where it ends as soon as it began."""
         while True:
-            connection.wait([self._stopping, *(process.sentinel for process in self._processes)])
-            if self._stopping.poll(RESTART_SECONDS):
+            alive = [each.sentinel for number, each in enumerate(self._processes) if number not in self._due]
+            next_due = min(self._due.values(), default=None)
+            seconds = None if next_due is None else max(0.0, next_due - time.monotonic())
+            if self._stopping in connection.wait([self._stopping, *alive], seconds):
                 return
             for number, process in enumerate(self._processes):
-                if process.exitcode is not None:
-                    logger.warning("Worker %s ended with %s, and is replaced.", process.pid, process.exitcode)
-                    self._processes[number] = self._start()
+                if process.exitcode is not None and number not in self._due:
+                    self._bury(number, process)
+            for number in [number for number, due in self._due.items() if due <= time.monotonic()]:
+                del self._due[number]
+                self._processes[number] = self._start(number)
+
+    def _bury(self, number: int, process: SpawnProcess) -> None:
+        now = time.monotonic()
+        wait = self._restarts.pause(number, now - self._started_at[number])
+        logger.warning("Worker %s ended with %s, and is replaced in %.0f s.", process.pid, process.exitcode, wait)
+        self._due[number] = now + wait
 
     def stop(self) -> None:
-        """Have all of them finish what they have begun."""
+        """Have all of them finish what they have begun. Who does not, because it is stopped or stuck, is killed."""
         self._stop.close()
         self._watcher.join()
         self._stopping.close()
+        deadline = time.monotonic() + WORK_SECONDS
         for process in self._processes:
             process.terminate()
         for process in self._processes:
-            process.join()
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.exitcode is None:
+                logger.error("Worker %s did not stop, and is killed.", process.pid)
+                process.kill()
+                process.join()
 
 
 def run_worker(services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, Protocol
 
-import jwt
 from msgspec import Struct
 
 from partita.http._problems import HttpProblem
@@ -14,8 +13,8 @@ from partita.http._problems import HttpProblem
 MAX_USER_ID: Final = 128
 MAX_TOKEN_LENGTH: Final = 16_384
 """What is longer is not read."""
-TOKEN_ERRORS: Final = (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError)
-"""What can be wrong with a token; Python's are for numbers that are none, and for brackets nested too deeply."""
+TOKEN_ERRORS: Final = (ValueError, TypeError, OverflowError, RecursionError)
+"""What can be wrong with a token: besides `TokenRefused`, numbers that are none, and brackets nested too deeply."""
 
 
 class Role(StrEnum):
@@ -55,7 +54,15 @@ class Verifier(Protocol):
         ...
 
 
-class TokenRevoked(jwt.InvalidTokenError):
+class TokenRefused(ValueError):
+    """The token is not valid."""
+
+
+class TokenExpired(TokenRefused):
+    """The token was valid for a time that is over."""
+
+
+class TokenRevoked(TokenRefused):
     """The token was valid until it was revoked."""
 
 
@@ -85,7 +92,7 @@ def check_user_id(user_id: object) -> None:
 
 def token_problem(error: Exception, hint: str) -> HttpProblem:
     """The problem of a token for which one of `TOKEN_ERRORS` was raised. It says whether it expired or was revoked."""
-    if isinstance(error, jwt.ExpiredSignatureError):
+    if isinstance(error, TokenExpired):
         return unauthenticated("The token has expired.", hint)
     if isinstance(error, TokenRevoked):
         return unauthenticated("The token was revoked.", hint)

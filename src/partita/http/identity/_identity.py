@@ -11,19 +11,20 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Final
 
-import jwt
-
 from partita.http.identity._caller import (
     MAX_TOKEN_LENGTH,
     TOKEN_ERRORS,
     Caller,
     Role,
+    TokenExpired,
+    TokenRefused,
     TokenRevoked,
     caller_of,
     check_user_id,
     token_problem,
 )
 from partita.http.identity._own_tokens import own_claims
+from partita.http.identity._pyjwt import decoded, encoded
 from partita.http.identity._token_policy import TokenKey, TokenPolicy
 from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock, system_clock
@@ -74,7 +75,7 @@ class Identity:
             "exp": issued + int(lifetime.total_seconds()),
         }
         signing = policy.keys[0]
-        return jwt.encode(claims, signing.secret, ALGORITHM, {"kid": signing.key_id})
+        return encoded(claims, signing.secret, ALGORITHM, signing.key_id)
 
     def caller(self, token: str) -> Caller:
         """The caller that a token names.
@@ -118,20 +119,20 @@ class Identity:
 def _signed(token: str, policy: TokenPolicy) -> Mapping[str, Any]:
     """What a token says that one of the keys has signed."""
     if len(token) > MAX_TOKEN_LENGTH:
-        raise jwt.InvalidTokenError
+        raise TokenRefused
     secret = policy.secret_of(_key_id(token.partition(".")[0]))
     if secret is None:
-        raise jwt.InvalidSignatureError
+        raise TokenRefused
     if (usual := own_claims(token, secret)) is not None:
         return MappingProxyType(usual)
-    claims: dict[str, Any] = jwt.decode(
+    parts = decoded(
         token,
         secret,
         [ALGORITHM],
         # What time it is, is for the clock to say.
         options={"require": ["exp", "iat", "jti", "sub"], "verify_exp": False, "verify_iat": False},
     )
-    return MappingProxyType(claims)
+    return MappingProxyType(parts["payload"])
 
 
 def _always(key: bytes) -> Callable[[], TokenPolicy]:
@@ -144,7 +145,7 @@ def _key_id(header: str) -> str:
     """The name of the key in the header of a token, which is not verified yet."""
     found = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
     if not isinstance(found, dict) or not isinstance(found.get("kid"), str):
-        raise jwt.InvalidTokenError
+        raise TokenRefused
     key_id: str = found["kid"]
     return key_id
 
@@ -153,10 +154,10 @@ def _check_times(claims: Mapping[str, Any], now: int) -> None:
     """Refuse a token that has expired, is of another time, or is valid for longer than its role allows."""
     issued, expires = claims["iat"], claims["exp"]
     if not (isinstance(issued, int) and isinstance(expires, int)):
-        raise jwt.DecodeError
+        raise TokenRefused
     if expires <= now:
-        raise jwt.ExpiredSignatureError
+        raise TokenExpired
     if issued > now + 1:  # one may be issued for the next second, see `token`
-        raise jwt.ImmatureSignatureError
+        raise TokenRefused
     if expires - issued > _MAX_SECONDS.get(claims.get("role", Role.USER.value), 0.0):
-        raise jwt.InvalidTokenError
+        raise TokenRefused

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Final
-
-import jwt
+from typing import TYPE_CHECKING, Any, Final
 
 from partita.errors import OperationError
-from partita.http.identity._caller import MAX_TOKEN_LENGTH, TOKEN_ERRORS, Caller, caller_of, token_problem
+from partita.http.identity._caller import (
+    MAX_TOKEN_LENGTH,
+    TOKEN_ERRORS,
+    Caller,
+    TokenRefused,
+    caller_of,
+    token_problem,
+)
 from partita.http.identity._published_keys import PublishedKeys, checked_address
+from partita.http.identity._pyjwt import decoded
 from partita.http.identity._verified import VerifiedTokens
 from partita.runtime import Clock
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Signatures with a public key. One with a shared secret could be made by anybody who has the published keys."""
@@ -79,16 +88,16 @@ class Issuer:
         asked for anything.
         """
         if len(token) > MAX_TOKEN_LENGTH:
-            raise jwt.InvalidTokenError
+            raise TokenRefused
         unverified = self._decoded(token, "", verify_signature=False)
         caller_of(unverified["payload"])
         algorithm, key_id = (unverified["header"].get(name) for name in ("alg", "kid"))
         if algorithm not in ALGORITHMS or not isinstance(key_id, str):
-            raise jwt.InvalidTokenError
+            raise TokenRefused
         return key_id
 
-    def _decoded(self, token: str, key: jwt.PyJWK | str, *, verify_signature: bool) -> dict[str, Any]:
-        decoded: dict[str, Any] = jwt.decode_complete(
+    def _decoded(self, token: str, key: PyJWK | str, *, verify_signature: bool) -> dict[str, Any]:
+        return decoded(
             token,
             key,
             ALGORITHMS,
@@ -107,4 +116,3 @@ class Issuer:
                 "verify_sub": True,
             },
         )
-        return decoded

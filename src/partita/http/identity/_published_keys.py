@@ -16,15 +16,19 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode, urlsplit
 
-import jwt
 from msgspec import Struct
 
 from partita.errors import OperationError
 from partita.http._problems import RETRY_LATER, HttpProblem
+from partita.http.identity._caller import TokenRefused
+from partita.http.identity._pyjwt import key_set
 from partita.runtime import Clock, is_loopback
+
+if TYPE_CHECKING:
+    from jwt import PyJWK
 
 TIMEOUT_SECONDS: Final = 5.0
 FRESH_SECONDS: Final = 300.0
@@ -47,7 +51,6 @@ FETCH_ERRORS: Final = (
     KeyError,
     TypeError,
     RecursionError,
-    jwt.PyJWTError,
     OperationError,
 )
 """What can go wrong when a document of an issuer is fetched."""
@@ -56,7 +59,7 @@ FETCH_ERRORS: Final = (
 class KeySet(Struct, frozen=True):
     """The keys of one fetch, by their names."""
 
-    keys: dict[str, jwt.PyJWK]
+    keys: dict[str, PyJWK]
     fetched_at: float
 
 
@@ -73,11 +76,11 @@ class PublishedKeys:
         self._fetching = threading.Lock()
         self._waiting = threading.Semaphore(MAX_WAITING)
 
-    def key(self, key_id: str) -> jwt.PyJWK:
+    def key(self, key_id: str) -> PyJWK:
         """The key of a name.
 
         Raises:
-            InvalidKeyError: the issuer does not publish it.
+            TokenRefused: the issuer does not publish it.
             HttpProblem: 503, the issuer cannot be asked.
         """
         if self._is_due(key_id):
@@ -90,14 +93,14 @@ class PublishedKeys:
             return key
         if self._failed_at is not None or self._age() >= USABLE_SECONDS:
             raise _unavailable()
-        raise jwt.InvalidKeyError
+        raise TokenRefused
 
     def fresh(self) -> KeySet | None:
         """The keys, if they need not be fetched again yet."""
         known = self._known
         return None if known is None or self._age() >= FRESH_SECONDS else known
 
-    def _found(self, key_id: str) -> jwt.PyJWK | None:
+    def _found(self, key_id: str) -> PyJWK | None:
         known = self._known
         return None if known is None or self._age() >= USABLE_SECONDS else known.keys.get(key_id)
 
@@ -132,10 +135,10 @@ class PublishedKeys:
         finally:
             self._waiting.release()
 
-    def _published(self) -> dict[str, jwt.PyJWK]:
+    def _published(self) -> dict[str, PyJWK]:
         if self._address is None:
             self._address = self._discovered()
-        found = jwt.PyJWKSet.from_dict(fetch_document(self._address)).keys
+        found = key_set(fetch_document(self._address))
         return {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
 
     def _discovered(self) -> str:

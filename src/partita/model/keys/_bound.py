@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from msgspec import Struct
 from pydantic import BaseModel
 
+from partita.errors import ModelError
 from partita.model._attributes import attribute_names
 from partita.model.keys._annotations import has_fixed_length
 from partita.model.keys._checks import check_declared, check_key
@@ -49,6 +50,11 @@ class Key(Struct, frozen=True):
     range: str | Sequence[str] | None = None
     index: str | None = None
     when: Callable[..., bool] | None = None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> NoReturn:
+        """Refuse to be a field: Pydantic asks for this where a key is annotated as one."""
+        raise ModelError("A Key is not a field.", owner=cls, hint="Write primary: ClassVar = Key(…).")
 
 
 class BoundKey:

@@ -6,7 +6,7 @@ _NAMES = {
     "_capacity": ("total",),
     "_handlers": ("READS",),
     "_store": ("EmbeddedStore",),
-    "bulk": ("BulkPut", "LoadItems", "LoadResponse", "Rejected"),
+    "bulk": ("BulkPut", "LoadItems", "LoadResponse", "RejectedPut"),
     "points": ("NetChange", "PastTable", "StoreHistory"),
     "upkeep": ("Progress",),
 }

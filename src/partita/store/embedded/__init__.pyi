@@ -1,7 +1,7 @@
 from partita.store.embedded._capacity import total
 from partita.store.embedded._handlers import READS
 from partita.store.embedded._store import EmbeddedStore
-from partita.store.embedded.bulk import BulkPut, LoadItems, LoadResponse, Rejected
+from partita.store.embedded.bulk import BulkPut, LoadItems, LoadResponse, RejectedPut
 from partita.store.embedded.points import NetChange, PastTable, StoreHistory
 from partita.store.embedded.upkeep import Progress
 
@@ -14,7 +14,7 @@ __all__ = [
     "NetChange",
     "PastTable",
     "Progress",
-    "Rejected",
+    "RejectedPut",
     "StoreHistory",
     "total",
 ]

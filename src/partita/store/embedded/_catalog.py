@@ -14,16 +14,14 @@ from msgspec import Struct
 
 from partita.errors import StoreDamaged
 from partita.store._schema import IndexSchema, TableSchema
+from partita.store.embedded._file import has_table
 from partita.store.embedded._table import Stream, Table, not_found
 
 _SQL_TABLES = "SELECT id, definition FROM tables"
 _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
 _SQL_STREAMS = "SELECT table_id, id, view FROM streams WHERE closed_at IS NULL"
-_SQL_HAS_SHARDS = "SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'"
 _SQL_ENDS = "SELECT id, high FROM stream_shards"
-_SQL_HAS_LOGS = "SELECT 1 FROM sqlite_schema WHERE name = 'recovery'"
 _SQL_LOGS = "SELECT table_id FROM recovery"
-_SQL_HAS_BUILDS = "SELECT 1 FROM sqlite_schema WHERE name = 'index_builds'"
 _SQL_BUILDS = "SELECT table_id, number, definition FROM index_builds ORDER BY number"
 _SQL_GENERATION = "SELECT generation FROM store"
 
@@ -70,7 +68,7 @@ def _load(connection: apsw.Connection) -> Catalog:
     for table_id, name, number in connection.execute(_SQL_INDEXES):
         indexes[table_id][name] = number
     streams = _streams(connection)
-    logged = {number for (number,) in connection.execute(_SQL_LOGS)} if connection.execute(_SQL_HAS_LOGS).get else ()
+    logged = {number for (number,) in connection.execute(_SQL_LOGS)} if has_table(connection, "recovery") else ()
     building = _building(connection)
     tables = Tables()
     for table_id, definition in connection.execute(_SQL_TABLES):
@@ -84,7 +82,7 @@ def _load(connection: apsw.Connection) -> Catalog:
 def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, IndexSchema]]]:
     """The unfinished indexes of each table: the number of each, and its definition."""
     building: defaultdict[int, list[tuple[int, IndexSchema]]] = defaultdict(list)
-    rows = connection.execute(_SQL_BUILDS) if connection.execute(_SQL_HAS_BUILDS).get else ()
+    rows = connection.execute(_SQL_BUILDS) if has_table(connection, "index_builds") else ()
     for table_id, number, definition in rows:
         building[table_id].append((number, _index.decode(definition)))
     return building
@@ -92,7 +90,7 @@ def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, I
 
 def _streams(connection: apsw.Connection) -> dict[int, Stream]:
     """The enabled stream of each table; one that was split has several shards."""
-    ends = dict(connection.execute(_SQL_ENDS)) if connection.execute(_SQL_HAS_SHARDS).get else {}
+    ends = dict(connection.execute(_SQL_ENDS)) if has_table(connection, "stream_shards") else {}
     streams: dict[int, Stream] = {}
     for table_id, number, view in connection.execute(_SQL_STREAMS):
         before = streams.get(table_id)

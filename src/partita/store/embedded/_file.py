@@ -47,6 +47,11 @@ _SCHEMA: Final = f"""
 """
 
 
+def has_table(connection: apsw.Connection, name: str) -> bool:
+    """Whether a file has one of the tables that are made when they are needed."""
+    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).get is not None
+
+
 def is_new(path: str) -> bool:
     """Whether a store is still to be made at the path; what else is there is left as it is.
 

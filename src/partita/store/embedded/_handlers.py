@@ -31,7 +31,7 @@ READS: Final[Mapping[type, Read]] = {
     requests.FindInStream: _streams.find_in_stream,
     _points.DescribeRecovery: points.describe_recovery,
 }
-"""What answers each read, by the type of the request."""
+"""What executes each read, by the type of the request."""
 
 WRITES: Final[Mapping[type, Handler]] = {
     requests.PutItem: _writes.put_item,

@@ -191,7 +191,7 @@ def encoded(item: Item, message: str) -> tuple[bytes, int]:
     blob, size = encode_measured(item)
     if size > MAX_NAME_BYTES:
         if size > MAX_ITEM_BYTES:
-            raise ValidationFailed(message)
+            raise ValidationFailed(message, hint=f"It has {size:,} bytes; {MAX_ITEM_BYTES:,} are allowed.")
         if any(text_size(name) > MAX_NAME_BYTES for name in item):
             message = f"Attribute name is too long: it may have {MAX_NAME_BYTES} bytes"
             raise ValidationFailed(f"One or more parameter values were invalid: {message}")

@@ -22,12 +22,11 @@ from partita.store.embedded import _ranges
 from partita.store.embedded._connection import Reader
 from partita.store.embedded._keys import Column, partition_hash
 from partita.store.embedded._ranges import Bound, KeyBounds
-from partita.store.embedded._table import Index, Source, Table, entry_size
+from partita.store.embedded._table import HASHES, Index, Source, Table, entry_size
 from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
 MAX_SEGMENTS: Final = 1_000_000
-HASHES: Final = 2**32
 
 
 def query(reader: Reader, request: QueryTable) -> PageResponse:

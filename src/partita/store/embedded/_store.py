@@ -135,7 +135,7 @@ class EmbeddedStore:
             next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task: reads are executed at once; writes and searches by another thread."""
+        """The same for a task. Reads are executed at once, searches by another thread, writes as `GroupCommit` says."""
         if isinstance(request, vector_requests.SearchVectors):
             return await in_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
@@ -219,10 +219,10 @@ class EmbeddedStore:
         """
         return self._commit.run(upkeep.MergeShards(table, first, second))  # type: ignore[no-any-return]
 
-    def compact(self) -> None:
+    def compact(self, progress: upkeep.Progress | None = None) -> None:
         """Write the file again without what is free in it: it shrinks, and nothing that was deleted is left in it.
 
-        Needs as much space again as the file has; writers wait, readers do not.
+        Needs as much space again as the file has; writers wait, readers do not. `progress` gets pages written and all.
 
         Raises:
             StoreError: it cannot be written; it is as before.
@@ -230,7 +230,7 @@ class EmbeddedStore:
         with self._commit.exclusively(), _sqlite.translating(self.path):
             self._check_open()
             with self._process_lock or NoLock():
-                self._writer.connection.execute("VACUUM")
+                upkeep.compact(self._writer.connection, self.path, progress)
             self._erase_log()
 
     def _erase_log(self, *, blocking: bool = True) -> None:

@@ -23,6 +23,7 @@ from partita.store._requests import (
     StreamRecord,
 )
 from partita.store._schema import StreamView
+from partita.store.embedded._file import has_table
 from partita.values import decode_item, encode_item, item_size
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _identifier(number: int, label: str) -> str:
 
 
 def _has_shards(connection: apsw.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'stream_shards'").get is not None
+    return has_table(connection, "stream_shards")
 
 
 def _stream_of(connection: apsw.Connection, number: int) -> int:

@@ -32,16 +32,17 @@ def start_bulk(client: ApiClient, request: StartBulkPut) -> Calls[Json]:
     """The description of the operation that was started."""
     repeatable = "ClientToken" in request.parameters
     call = table_call("StartBulkPutItems", request.parameters, repeatable=repeatable)
-    response: Json = msgspec.json.decode((yield from client.send(call)))
-    description: Json = response["BulkOperationDescription"]
-    return description
+    return _description((yield from client.send(call)))
 
 
 def describe_bulk(client: ApiClient, request: DescribeBulk) -> Calls[Json]:
     """The description of an operation."""
     call = table_call("DescribeBulkOperation", {"BulkOperationArn": request.arn}, repeatable=True)
-    response: Json = msgspec.json.decode((yield from client.send(call)))
-    description: Json = response["BulkOperationDescription"]
+    return _description((yield from client.send(call)))
+
+
+def _description(response: bytes) -> Json:
+    description: Json = msgspec.json.decode(response)["BulkOperationDescription"]
     return description
 
 

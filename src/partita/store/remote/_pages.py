@@ -17,14 +17,14 @@ MIN_BYTES: Final = 4_096
 """Smaller pages gain nothing."""
 MAX_SOURCES: Final = 256
 MAX_SHAPES: Final = 8
-"""As often the shape of a source is widened; then its items are taken to be too different."""
+"""So many shapes a source may have had, each wider than the last; then its items are too different."""
 
 Source: TypeAlias = tuple[str, str | None, Projection | None]
 """What items are read from: a table, an index, and which attributes of it."""
 
 
-class Learned(Struct, frozen=True):
-    """What is known of a source: before its second page nothing, since who asks once would gain nothing by it."""
+class SourceShape(Struct, frozen=True):
+    """What is known of a source: after its first page nothing yet, since who asks once would gain nothing by it."""
 
     shape: Shape | None = None
     decode: Callable[[Any], Page] | None = None
@@ -33,10 +33,10 @@ class Learned(Struct, frozen=True):
 
 
 class PageDecoder:
-    """Decodes the pages of one store. Safe for threads: what is learned is replaced as a whole, never changed."""
+    """Decodes the pages of one store. Safe for threads: what is known of a source is replaced, never changed."""
 
     def __init__(self) -> None:
-        self._learned: dict[Source, Learned] = {}
+        self._known: dict[Source, SourceShape] = {}
 
     def decode(self, request: QueryTable | ScanTable, body: Any) -> Page:
         """The response, and its items without tags.
@@ -45,41 +45,41 @@ class PageDecoder:
             msgspec.DecodeError: it is not a page.
         """
         source = (request.table, request.index, request.projection)
-        learned = self._learned.get(source)
-        if learned is not None and learned.decode is not None and len(body) >= MIN_BYTES:
+        known = self._known.get(source)
+        if known is not None and known.decode is not None and len(body) >= MIN_BYTES:
             try:
-                return learned.decode(body)
+                return known.decode(body)
             except msgspec.ValidationError:
                 pass  # another shape, or one that is refused in general, too
         output = _decode(body)
         if len(body) >= MIN_BYTES and output.items:
-            self._learn(source, learned, output.items)
+            self._learn(source, known, output.items)
         return output, [plain(item) for item in output.items]
 
     def shape(self, request: QueryTable | ScanTable) -> Shape | None:
         """The shape that pages of this source are decoded by, if there is one."""
-        learned = self._learned.get((request.table, request.index, request.projection))
-        return None if learned is None else learned.shape
+        known = self._known.get((request.table, request.index, request.projection))
+        return None if known is None else known.shape
 
-    def _learn(self, source: Source, known: Learned | None, items: list[TaggedItem]) -> None:
+    def _learn(self, source: Source, known: SourceShape | None, items: list[TaggedItem]) -> None:
         if known is not None:
-            self._learned[source] = _more(known, items)
-        elif len(self._learned) < MAX_SOURCES:
-            self._learned[source] = Learned()
+            self._known[source] = _with_items(known, items)
+        elif len(self._known) < MAX_SOURCES:
+            self._known[source] = SourceShape()
 
 
-def _more(known: Learned, items: list[TaggedItem]) -> Learned:
-    """What is known when these items, too, did not have the shape."""
+def _with_items(known: SourceShape, items: list[TaggedItem]) -> SourceShape:
+    """What is known of a source once it had these items, too, which its shape did not fit."""
     if known.shapes == MAX_SHAPES:
-        return HOPELESS
+        return NO_SHAPE
     shape = shape_of(items) if known.shape is None else widened(known.shape, shape_of(items))
     try:
-        return HOPELESS if shape == known.shape else Learned(shape, decoder_for(shape), known.shapes + 1)
+        return NO_SHAPE if shape == known.shape else SourceShape(shape, decoder_for(shape), known.shapes + 1)
     except ValueError:
-        return HOPELESS
+        return NO_SHAPE
 
 
-HOPELESS: Final = Learned(shapes=MAX_SHAPES)
-"""Its pages are decoded in general."""
+NO_SHAPE: Final = SourceShape(shapes=MAX_SHAPES)
+"""Of a source whose items are too different: its pages are decoded in general, for good."""
 
 _decode: Final[Callable[[Any], PageOutput[TaggedItem]]] = msgspec.json.Decoder(PageOutput[TaggedItem]).decode

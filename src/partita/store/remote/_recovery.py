@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from partita._aws import ApiClient, Calls
@@ -47,8 +49,8 @@ def restore_table(client: ApiClient, request: _points.RestoreTable) -> Calls[rq.
     given: Json = {"SourceTableName": request.table, "TargetTableName": schema.name}
     given |= {"UseLatestRestorableTime": True} if request.instant is None else {"RestoreDateTime": request.instant}
     indexes = table_definition(schema)
+    source = yield from described(client, request.table)
     for kind, override in _OVERRIDES.items():
-        source = yield from described(client, request.table)
         if len(source.get(kind, ())) != len(indexes.get(kind, ())):
             given[override] = indexes.get(kind, [])
     yield from client.send(table_call("RestoreTableToPointInTime", given))
@@ -56,7 +58,7 @@ def restore_table(client: ApiClient, request: _points.RestoreTable) -> Calls[rq.
     return (yield from describe_table(client, rq.DescribeTable(schema.name)))
 
 
-_OVERRIDES = {
+_OVERRIDES: Final = {
     "GlobalSecondaryIndexes": "GlobalSecondaryIndexOverride",
     "LocalSecondaryIndexes": "LocalSecondaryIndexOverride",
 }

@@ -66,7 +66,7 @@ Page: TypeAlias = tuple[PageOutput[Any], list[Item]]
 """A response, and the items in it without tags."""
 
 Form: TypeAlias = Shape | str
-"""The shape of a map whose names are always the same; else a type tag, or nothing where there are several tags."""
+"""The shape of a map whose names are always the same; else the type tag of all values; empty where they differ."""
 
 _TYPES: Final[dict[str, type[Struct]]] = {"S": Text, "N": Number, "BOOL": Truth, "SS": Texts}
 """Values of other tags are decoded as in general."""
@@ -128,10 +128,10 @@ def _size(shape: Shape) -> int:
 def _row_type(shape: Shape) -> type[Struct]:
     """A type with a slot for each attribute; slots are numbered, since names can be anything."""
     fields: list[Any] = []
-    for slot, attribute in zip(_slots(shape), shape.attributes, strict=True):
+    for slot, attribute in _slots(shape):
         kind = _value_type(attribute.form)
         fields.append((slot, kind) if attribute.always else (slot, kind | UnsetType, UNSET))
-    names = {slot: attribute.name for slot, attribute in zip(_slots(shape), shape.attributes, strict=True)}
+    names = {slot: attribute.name for slot, attribute in _slots(shape)}
     return defstruct("Row", fields, rename=names, kw_only=True, gc=False, forbid_unknown_fields=True)
 
 
@@ -141,8 +141,8 @@ def _value_type(form: Form) -> Any:
     return _TYPES.get(form, TaggedValue)
 
 
-def _slots(shape: Shape) -> list[str]:
-    return [f"a{number}" for number in range(len(shape.attributes))]
+def _slots(shape: Shape) -> list[tuple[str, Attribute]]:
+    return [(f"a{number}", attribute) for number, attribute in enumerate(shape.attributes)]
 
 
 def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
@@ -151,7 +151,7 @@ def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
     It is compiled from a text: one expression for an item takes half of the time that a loop over its attributes takes.
     Nothing in that text comes from outside but the names, which stand in it as literals of Python.
     """
-    slots = list(zip(_slots(shape), shape.attributes, strict=True))
+    slots = _slots(shape)
     always = [f"{each.name!r}: {_read(f'row.{slot}', each.form)}" for slot, each in slots if each.always]
     lines = ["def items_of(rows):", "    items = []", "    for row in rows:", f"        item = {{{', '.join(always)}}}"]
     for slot, each in slots:
@@ -168,8 +168,7 @@ def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
 def _read(value: str, form: Form) -> str:
     """The expression that makes a plain value of a decoded one."""
     if isinstance(form, Shape):
-        slots = zip(_slots(form), form.attributes, strict=True)
-        parts = [f"{each.name!r}: {_read(f'{value}.M.{slot}', each.form)}" for slot, each in slots]
+        parts = [f"{each.name!r}: {_read(f'{value}.M.{slot}', each.form)}" for slot, each in _slots(form)]
         return f"{{{', '.join(parts)}}}"
     if form == "N":
         is_whole = f"(digits := {value}.N).isdigit() and digits.isascii() and len(digits) <= {MAX_DIGITS}"

@@ -12,10 +12,6 @@ class UnitLimits(Struct, frozen=True):
     write: float
 
 
-PARTITION_LIMITS = UnitLimits(3_000, 1_000)
-"""What one partition key can take on AWS, whatever its table was given."""
-
-
 class Realism(Struct, frozen=True):
     """What a store in the cloud does and a file does not. Each is off until it is switched on.
 

@@ -1,12 +1,12 @@
 """Exports of one table into a bucket, in the format of DynamoDB's export to S3: full, or what changed in a time."""
 
 from partita.transfer.exports._lines import ExportFormat, change_line, item_line, require_format
-from partita.transfer.exports._write import Exported, ExportTarget, write_export
+from partita.transfer.exports._write import ExportResult, ExportTarget, write_export
 
 __all__ = [
     "ExportFormat",
+    "ExportResult",
     "ExportTarget",
-    "Exported",
     "change_line",
     "item_line",
     "require_format",

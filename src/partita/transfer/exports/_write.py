@@ -45,7 +45,7 @@ class ExportTarget(Struct, frozen=True):
         return "/".join(part for part in parts if part)
 
 
-class Exported(Struct, frozen=True):
+class ExportResult(Struct, frozen=True):
     """What was written."""
 
     items: int
@@ -60,7 +60,7 @@ def write_export(
     lines: Iterable[tuple[bytes, int]],
     summary: Json,
     schema: TableSchema | None,
-) -> Exported:
+) -> ExportResult:
     """Write the lines, each with the bytes of its item; `summary` is what the summary says beside what is counted here.
 
     Raises:
@@ -85,7 +85,7 @@ def write_export(
         "outputFormat": target.format,
     }
     put.write(SUMMARY, msgspec.json.encode({**summary, **counted}), checked=True)
-    return Exported(items, size, target.key(SUMMARY))
+    return ExportResult(items, size, target.key(SUMMARY))
 
 
 class _Writer:

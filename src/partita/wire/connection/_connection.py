@@ -81,7 +81,7 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected; one too many is sent away."""
-        self._transport = cast("asyncio.Transport", transport)  # TCP has no other; uvloop's is no subclass
+        self._transport = cast("asyncio.Transport", transport)  # TCP has no other; uvloop's is not a subclass
         self._address = transport.get_extra_info("sockname")[0]
         if not self._connections.add(self):
             self._transport.abort()

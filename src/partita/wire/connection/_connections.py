@@ -45,7 +45,7 @@ class Connections:
         """`on_change` is called with the number of connections whenever it changes."""
         self.limits = limits
         self.timer = timer
-        self.ids = RequestIds(Random())  # noqa: S311 - they are no secrets
+        self.ids = RequestIds(Random())  # noqa: S311 - they are not secrets
         self.budget = ByteBudget(limits.buffered_bytes)
         self._open: set[Connection] = set()
         self._sweeping: asyncio.TimerHandle | None = None

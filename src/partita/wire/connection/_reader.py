@@ -139,7 +139,7 @@ class RequestReader:
     def _parse_piece(self) -> None:
         piece, self._unread = self._unread, b""
         if len(piece) > self._limits.head_bytes:
-            view = memoryview(piece)  # whose parts are no copies
+            view = memoryview(piece)  # whose parts are not copies
             piece, self._unread = view[: self._limits.head_bytes], view[self._limits.head_bytes :]
         self.is_coming = True
         self._fed += len(piece)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from partita.errors import ValidationFailed
@@ -22,7 +21,6 @@ _FORMATS: Final = ("DYNAMODB_JSON", "ION")
 _TYPES: Final = ("FULL_EXPORT", "INCREMENTAL_EXPORT")
 _VIEWS: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 _ALGORITHMS: Final = ("AES256", "KMS")
-_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/export/([0-9A-Za-z-]+)")
 _SHORTEST: Final = 15 * 60
 _LONGEST: Final = 24 * 3_600
 _OUTSIDE: Final = "The specified ExportTime is outside of the point in time recovery window."
@@ -77,8 +75,7 @@ class Exports:
     def describe(self, call: Parameters) -> Requests[Json]:
         """What became of an export."""
         arn = call.required("ExportArn", "exportArn")
-        match = _ARN.fullmatch(arn)
-        job = None if match is None else (yield from _jobs.found("export", match[1]))
+        job = yield from _jobs.found("export", arn)
         if job is None:
             raise Fault("ExportNotFoundException", f"Export not found: {arn}")
         if not job.is_finished:
@@ -135,14 +132,10 @@ def _reached(instant: float, earliest: float, latest: float) -> float:
     return instant
 
 
-def _arn(job: Job, region: str) -> str:
-    return f"{table_arn(region, job.table)}/export/{job.id}"
-
-
 def _described(job: Job, region: str) -> Json:
     asked = job.asked
     body: dict[str, Any] = {
-        "ExportArn": _arn(job, region),
+        "ExportArn": _jobs.arn_of(job, region),
         "ExportStatus": job.status,
         "StartTime": job.started / 1000,
         "TableArn": table_arn(region, job.table),
@@ -172,7 +165,7 @@ def _list(call: Parameters) -> Requests[Json]:
     page, more = _jobs.page_of(call, [job for job in jobs if table in (None, job.table)], "MaxResults")
     summaries = [
         {
-            "ExportArn": _arn(job, call.region),
+            "ExportArn": _jobs.arn_of(job, call.region),
             "ExportStatus": job.status,
             "ExportType": job.asked["ExportType"],
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from partita.errors import ValidationFailed
@@ -20,7 +19,6 @@ from partita.wire.exports._runner import JobRunner
 _FORMATS: Final = ("DYNAMODB_JSON", "ION", "CSV")
 _COMPRESSIONS: Final = ("GZIP", "ZSTD", "NONE")
 _DELIMITERS: Final = frozenset(",;:|\t ")
-_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/import/([0-9A-Za-z-]+)")
 _LOGS: Final = "/aws-dynamodb/imports"
 
 
@@ -67,8 +65,7 @@ class Imports:
     def describe(self, call: Parameters) -> Requests[Json]:
         """What became of an import."""
         arn = call.required("ImportArn", "importArn")
-        match = _ARN.fullmatch(arn)
-        job = None if match is None else (yield from _jobs.found("import", match[1]))
+        job = yield from _jobs.found("import", arn)
         if job is None:
             raise Fault("ImportNotFoundException", f"Import not found: {arn}")
         if not job.is_finished:
@@ -119,13 +116,9 @@ def _checked_options(options: Json, kind: str) -> Json:
     return options
 
 
-def _arn(job: Job, region: str) -> str:
-    return f"{table_arn(region, job.table)}/import/{job.id}"
-
-
 def _summary(job: Job, region: str) -> Json:
     body: dict[str, Any] = {
-        "ImportArn": _arn(job, region),
+        "ImportArn": _jobs.arn_of(job, region),
         "ImportStatus": job.status,
         "TableArn": table_arn(region, job.table),
         "S3BucketSource": job.asked["S3BucketSource"],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -12,6 +13,7 @@ from partita.errors import TableNotFound
 from partita.expressions import BeginsWith, Path, Value
 from partita.runtime import run
 from partita.store import GetItem, Json, PageResponse, PutItem, ScanTable, Store
+from partita.wire._describe import table_arn
 from partita.wire._parameters import Parameters, Requests
 from partita.wire.background import TOKEN_MILLISECONDS, named_by_token, page_token, refuse_limit
 from partita.wire.tables import SETTINGS_TABLE, make_settings_table
@@ -23,6 +25,7 @@ COMPLETED: Final = "COMPLETED"
 FAILED: Final = "FAILED"
 MAX_LISTED: Final = 25
 _MIN_TOKEN: Final = 112
+_ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/(export|import)/([0-9A-Za-z-]+)")
 
 
 class Job(Struct, frozen=True):
@@ -64,10 +67,18 @@ def begin(job: Job) -> Requests[None]:
     yield keep(job)
 
 
-def found(kind: JobKind, name: str) -> Requests[Job | None]:
-    """The job of that identifier."""
+def arn_of(job: Job, region: str) -> str:
+    """What callers name a job by."""
+    return f"{table_arn(region, job.table)}/{job.kind}/{job.id}"
+
+
+def found(kind: JobKind, arn: str) -> Requests[Job | None]:
+    """The job of a kind that an ARN names."""
+    match = _ARN.fullmatch(arn)
+    if match is None or match[1] != kind:
+        return None
     try:
-        response = yield GetItem(SETTINGS_TABLE, {"table": f"{kind}/{name}"}, consistent=True)
+        response = yield GetItem(SETTINGS_TABLE, {"table": f"{kind}/{match[2]}"}, consistent=True)
     except TableNotFound:
         return None
     return None if response.item is None else _read(response.item)

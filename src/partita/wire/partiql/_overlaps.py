@@ -92,7 +92,7 @@ def _apart(first: Condition, second: Condition) -> bool:
 
 
 def _ends(term: Condition) -> tuple[tuple[Any, bool], tuple[Any, bool]]:
-    """The lowest and the highest value of a range, each with whether it is left out; None is no end."""
+    """The lowest and the highest value of a range, each with whether it is left out; None where there is no end."""
     match term:
         case Compare("=", Path(), Value(value)):
             return (value, False), (value, False)

@@ -47,7 +47,8 @@ function notes(service, live, sum) {
   if (sum.over_budget) parts.push(`${number(sum.over_budget)} over budget`);
   if (service.works) parts.push(`workers: ${workers(live, service)}`);
   if (live?.lag[service.name]) parts.push(`projection ${lag(live.lag[service.name])}`);
-  for (const name of service.queues) if (live?.queues[name]) parts.push(`queue ${depth(live.queues[name])}`);
+  const of = (name) => (service.queues.length > 1 ? `queue ${name}` : "queue");
+  for (const name of service.queues) if (live?.queues[name]) parts.push(`${of(name)} ${depth(live.queues[name])}`);
   return parts.join(" · ");
 }
 

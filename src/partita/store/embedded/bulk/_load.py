@@ -36,7 +36,7 @@ class BulkPut(Struct, frozen=True):
     condition: Condition | None = None
 
 
-class Rejected(Struct, frozen=True):
+class RejectedPut(Struct, frozen=True):
     """A put that was not written: which of them, why, and what is stored where its condition was false."""
 
     position: int
@@ -46,7 +46,7 @@ class Rejected(Struct, frozen=True):
 class LoadResponse(Struct):
     """What became of the puts. Bytes and units are those of the puts that were written."""
 
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedPut] = field(default_factory=list)
     size: int = 0
     index_sizes: dict[str, int] = field(default_factory=dict)
     vector_sizes: dict[str, int] = field(default_factory=dict)
@@ -90,7 +90,7 @@ def _write_rows(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
             key, (blob, size) = table.item_columns(item), encoded(item, TOO_LARGE)
             entries = [index.entry(item) for index in table.indexes]
         except ValidationFailed as error:
-            response.rejected.append(Rejected(position, error))
+            response.rejected.append(RejectedPut(position, error))
             continue
         columns = (*(column for entry in entries for column in entry), *table.building_row(item))
         rows.append((*key, table.expiry(item), size, *columns, blob))
@@ -108,7 +108,7 @@ def _write_each(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
                 validate_condition(put.condition)
             planned = plan(writer.connection, table, PutItem(table.name, put.item, put.condition, on_failure_item=True))
         except (ValidationFailed, ConditionFailed) as error:
-            response.rejected.append(Rejected(position, error))
+            response.rejected.append(RejectedPut(position, error))
             continue
         _count_planned(response, planned)
         apply(writer.connection, planned, now)

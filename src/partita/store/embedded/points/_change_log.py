@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import apsw
 
+from partita.store.embedded._file import has_table
+
 if TYPE_CHECKING:
     from partita.store.embedded._planned_writes import PlannedWrite
 
@@ -40,7 +42,7 @@ def append(connection: apsw.Connection, planned: PlannedWrite, now: float) -> No
 
 def has_settings(connection: apsw.Connection) -> bool:
     """Whether a table of the file ever had a log."""
-    return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'recovery'").get is not None
+    return has_table(connection, "recovery")
 
 
 def enabled_days(connection: apsw.Connection) -> dict[int, int]:

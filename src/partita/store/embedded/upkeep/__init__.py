@@ -1,9 +1,10 @@
-"""Upkeep of the embedded store: backup, restore, shards, snapshots, earlier formats, and the search for damage."""
+"""Upkeep of the embedded store: backup, restore, compaction, shards, snapshots, earlier formats, and verification."""
 
 from partita._late import late_names
 
 _NAMES = {
     "_backup": ("back_up", "copy_pages"),
+    "_compact": ("compact",),
     "_effort": ("Progress",),
     "_reshard": ("RESHARDING", "MergeShards", "SplitShard"),
     "_restore": ("copy_sound", "replace_with_backup", "unused"),

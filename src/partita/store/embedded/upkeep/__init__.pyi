@@ -1,4 +1,5 @@
 from partita.store.embedded.upkeep._backup import back_up, copy_pages
+from partita.store.embedded.upkeep._compact import compact
 from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._reshard import RESHARDING, MergeShards, SplitShard
 from partita.store.embedded.upkeep._restore import copy_sound, replace_with_backup, unused
@@ -13,6 +14,7 @@ __all__ = [
     "SplitShard",
     "StoreSnapshot",
     "back_up",
+    "compact",
     "copy_pages",
     "copy_sound",
     "replace_with_backup",

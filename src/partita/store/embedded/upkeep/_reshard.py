@@ -54,7 +54,7 @@ def split_shard(writer: Writer, request: SplitShard) -> tuple[str, ...]:
     table, connection = writer.table(request.table), writer.connection
     connection.execute(_SQL_TABLE)
     number, (stream, low, high, _) = _open_shard(connection, table, request.shard)
-    if not 2 <= request.parts <= min(_MAX_PARTS, high - low):  # noqa: PLR2004 - one part is no split
+    if not 2 <= request.parts <= min(_MAX_PARTS, high - low):  # noqa: PLR2004 - one part is not a split
         raise ValidationFailed(f"A shard cannot be split into {request.parts} parts.")
     bounds = [low + (high - low) * part // request.parts for part in range(request.parts + 1)]
     start = _close(writer, number)

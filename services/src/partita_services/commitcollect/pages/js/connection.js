@@ -52,7 +52,7 @@ export class ConnectionPanel {
     this.changed();
   });
 
-  // Only what is offered anew is drawn, so that a button keeps the keyboard.
+  // Only what is newly offered is drawn, so that a button keeps the keyboard.
   #offer(state, isRunning, site) {
     const offered = `${state} ${isRunning} ${site}`;
     if (this.action.dataset.offered === offered) return;

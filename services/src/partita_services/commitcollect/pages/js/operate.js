@@ -104,7 +104,7 @@ function edit(model) {
     toast(`${name.value} ${LOADED[outcome] ?? "is saved"}.`);
     if (chosen) {
       forget(id.value);
-      list?.show(list.items.filter((each) => each.model_id !== id.value)); // its card is drawn anew
+      list?.show(list.items.filter((each) => each.model_id !== id.value)); // its card is drawn again
     }
     await changed();
   }

@@ -33,7 +33,7 @@ export function drawWho(place) {
 }
 
 // A panel for operators: `draw()` gives its content, and before that there is the way to sign in. It gives the element, and
-// `redraw` to begin anew.
+// `redraw` to begin again.
 export function operatorPanel(title, lead, draw) {
   const element = el("section", { className: "panel" });
   const redraw = () => {

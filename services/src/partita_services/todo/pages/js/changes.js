@@ -49,7 +49,7 @@ export class Changes {
     return saved;
   }
 
-  // A task as the person saw it, over the version that their own moves have left: those are no conflict.
+  // A task as the person saw it, over the version that their own moves have left: those are not a conflict.
   async #settled(task) {
     await this.#under.settled(task.task_id);
     let seen = task;

@@ -67,7 +67,7 @@ export function edit(task, { categories, save, remove, current, go }) {
   function gone(error) {
     error.isSaid = true;
     known = { status: chosen(status) };
-    dialog.say(el("p", {}, "This task was deleted elsewhere while you were writing. Save again to make it anew."));
+    dialog.say(el("p", {}, "This task was deleted elsewhere while you were writing. Save again to create it once more."));
   }
 
   async function drop() {

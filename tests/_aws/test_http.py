@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
-from tests.aws.talking import WHOLE, Client, read_request, request_to, responding, talking
+from tests._aws.talking import WHOLE, Client, read_request, request_to, responding, talking
 
 from partita._aws._http import CHUNK, MAX_HEAD, ResponseParser
 from partita._aws._transport import Limits, ResponseLost

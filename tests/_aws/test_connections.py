@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.aws.talking import WHOLE, Client, read_request, request_to, responding, talking
+from tests._aws.talking import WHOLE, Client, read_request, request_to, responding, talking
 from tests.store.remote.scripted import KEYS
 
 from partita._aws._connections import ConnectionPool, PooledConnection

@@ -9,7 +9,7 @@ import ssl
 import threading
 
 import pytest
-from tests.aws.talking import WHOLE, Client, read_request, request_to, responding, talking
+from tests._aws.talking import WHOLE, Client, read_request, request_to, responding, talking
 
 from partita._aws._transport import Limits, RequestNotSent, ResponseLost
 from partita.errors import StoreClosed

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
-from tests.aws.talking import Client
+from tests._aws.talking import Client
 
 from partita._aws._transport import Limits
 

@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 import pytest
-from tests.aws.talking import WHOLE, Client, Talk, request_to, responding, talking
+from tests._aws.talking import WHOLE, Client, Talk, request_to, responding, talking
 
 from partita._aws._http import MAX_HEAD
 from partita._aws._proxy import Proxy, proxy_for

@@ -1,0 +1,34 @@
+"""When a process that has ended is replaced: at once, and later each time where it cannot begin.
+
+it served, and was killed     another within a second
+it ends before it is ready    after 1, 2, 4, 8, 16, and then every 30 seconds, until one is ready
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Final
+
+RESTART_SECONDS: Final = 1.0
+"""A process that dies is replaced at once, but not more often than this."""
+LONGEST_SECONDS: Final = 30.0
+"""The longest pause before another one is tried."""
+STEADY_SECONDS: Final = 10.0
+"""A process that has lived for so long had begun, whether it said so or not; workers do not."""
+
+
+class Restarts:
+    """How long to wait before a process is replaced."""
+
+    def __init__(self) -> None:
+        self._failures: dict[Hashable, int] = {}
+        """Of each process, how many in a row could not begin."""
+
+    def pause(self, process: Hashable, lived: float, *, has_begun: bool = False) -> float:
+        """The pause after one that has lived for so many seconds; those in its place are the same process here."""
+        if has_begun or lived > STEADY_SECONDS:
+            self._failures.pop(process, None)
+            return max(0.0, RESTART_SECONDS - lived)
+        failures = self._failures.get(process, 0)
+        self._failures[process] = failures + 1
+        return min(LONGEST_SECONDS, RESTART_SECONDS * 2.0 ** min(failures, 10))
