@@ -48,5 +48,5 @@ def trim_history(writer: Writer, _: TrimHistory) -> int:
     """Drop what is kept no longer: stream records after 24 hours, tokens after ten minutes; and compact change logs."""
     now, connection = writer.clock(), writer.connection
     _transactions.forget_tokens(writer, now)
-    left = not tables.clear_some(connection).is_done
+    left = tables.clear_leftovers(connection)
     return _streams.trim(connection, now) + points.compact_logs(connection, now) + left

@@ -26,7 +26,7 @@ from partita.store.embedded._connection import Reader, Writer
 from partita.store.embedded._table import Table
 from partita.store.embedded._table_stats import table_stats
 from partita.store.embedded.tables._chunks import items_of
-from partita.store.embedded.tables._leftovers import drop_all
+from partita.store.embedded.tables._index_work import drop_leftovers
 from partita.store.embedded.vectors import create_rows, drop_rows
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
@@ -65,6 +65,13 @@ def new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
     return connection.last_insert_rowid()
 
 
+def refuse_known(table: Table, name: str) -> None:
+    """Raise ValidationFailed where a table has an index of that name, be it unfinished."""
+    known = {*table.schema.index_names, *(index.name for index in table.building)}
+    if name in known:
+        raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
+
+
 def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
     """The table as it is now, with about how many items it holds.
 
@@ -97,7 +104,7 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     drop_rows(writer.connection, table.vectors)
     points.drop(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
-    drop_all(writer.connection, table)
+    drop_leftovers(writer.connection, table)
     for index in table.building:
         writer.connection.execute("DELETE FROM index_builds WHERE number = ?", (index.number,))
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))

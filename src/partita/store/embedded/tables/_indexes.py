@@ -27,7 +27,7 @@ from partita.store.embedded._checks import check_index, check_readable, check_ta
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._table import Index, Row, Table
 from partita.store.embedded.tables._chunks import chunk_of
-from partita.store.embedded.tables._definitions import description_of, new_index, redefine
+from partita.store.embedded.tables._definitions import description_of, new_index, redefine, refuse_known
 from partita.store.embedded.tables._index_columns import make_columns
 from partita.store.embedded.tables._index_entries import add_entries, begin_entries, entries_to_index
 from partita.store.embedded.tables._index_removal import index_not_found
@@ -129,13 +129,6 @@ def begin_index(writer: Writer, request: BeginIndex) -> int:
 
 def _with_index(table: Table, index: IndexSchema) -> TableSchema:
     return msgspec.structs.replace(table.schema, indexes=(*table.schema.indexes, index))
-
-
-def refuse_known(table: Table, name: str) -> None:
-    """Raise ValidationFailed where a table has an index of that name, be it unfinished."""
-    known = {*table.schema.index_names, *(index.name for index in table.building)}
-    if name in known:
-        raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
 
 
 def fill_index(writer: Writer, request: FillIndex) -> Filled:
