@@ -44,19 +44,29 @@ class Waits:
         self._name = name
         self.longest = 0.0
         self.puts = 0
+        self._asked_at = 0.0
+        self._begun_at: float | None = None
 
     def put(self) -> None:
         """Put one item: of two in a row the second is over the first."""
         key = {self._schema.hash.name: self._name}
         if self._schema.range is not None:
             key[self._schema.range.name] = f"{self.puts // 2:09}"
-        start = time.perf_counter()
+        self._begun_at = time.perf_counter()
         self._store.execute(PutItem(self._schema.name, {**key, "count": self.puts}))
-        self.longest = max(self.longest, time.perf_counter() - start)
+        self._note()
+        self._begun_at = None
         self.puts += 1
+
+    def _note(self) -> None:
+        """Note how long the put that is waiting has waited since this was last asked."""
+        if self._begun_at is not None:
+            self.longest = max(self.longest, time.perf_counter() - max(self._begun_at, self._asked_at))
 
     def asked(self) -> tuple[float, int]:
         """The longest wait and the number of puts since this was last called."""
+        self._note()
+        self._asked_at = time.perf_counter()
         found = self.longest, self.puts
         self.longest, self.puts = 0.0, 0
         return found
