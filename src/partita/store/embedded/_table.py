@@ -358,6 +358,8 @@ class Table(Source):
 class MissingIndex(ValidationFailed):
     """The index is not known here; another process may have made it."""
 
+    hint = "Create it with `session.create_tables()`."
+
 
 def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:
     if schema.range is None or schema.hash.type != "S" or schema.range.type != "S":
