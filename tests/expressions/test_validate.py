@@ -375,3 +375,14 @@ def test_an_update_has_at_most_three_hundred_operators() -> None:
 
     validate_update(counters(300))
     assert refused_update(counters(301)) == "The expression contains too many operators; operator count: 301"
+
+
+def test_very_deep_trees_are_freed_without_recursion() -> None:
+    condition: Condition = Exists(Path(("a",)))
+    for _ in range(200_000):
+        condition = Not(condition)
+    operand: Operand = Value(1)
+    for _ in range(200_000):
+        operand = IfNotExists(Path(("a",)), operand)
+    update = Update((SetAction(Path(("a",)), operand),))
+    del condition, operand, update  # where the interpreter would end if it went down one tree by calls

@@ -22,7 +22,9 @@ from partita.errors import (
     TransactionCancelled,
     VersionConflict,
 )
+from partita.operations import Context
 from partita.recipes.lifecycle import Lifecycle, Transition
+from partita.testing import FakeClock
 
 TABLES = Registry()
 TABLE = Table("requests", indexes=[Index("GSI1")], registry=TABLES)
@@ -71,6 +73,32 @@ class ParcelLife(Lifecycle[Parcel, Status]):
     hold = Transition(Status.PROCESSING, to=Status.QUEUED)
     finish = Transition(Status.PROCESSING, to=Status.SUCCEEDED)
     lose = Transition(Status.QUEUED, Status.PROCESSING, to=Status.REJECTED)
+
+
+LEASES = Table("leases", ttl="ttl", registry=TABLES)
+
+
+class Lease(Entity, table=LEASES):
+    primary: ClassVar = Key("LEASE#{lease_id}", "META")
+    lease_id: str
+    status: Status = Status.RECEIVED
+    holder: str | None = None
+    ttl: int | None = None
+
+
+class LeaseLife(Lifecycle[Lease, Status]):
+    state = f(Lease.status)
+    start = Status.RECEIVED
+
+    take = Transition(Status.RECEIVED, to=Status.PROCESSING)
+    hold = Transition(Status.PROCESSING, to=Status.QUEUED)
+    finish = Transition(Status.QUEUED, to=Status.SUCCEEDED)
+    lose = Transition(Status.QUEUED, to=Status.REJECTED)
+
+
+@get(Lease)
+def lease_by_id(lease_id: str) -> None:
+    """A lease."""
 
 
 @get(Request)
@@ -167,6 +195,24 @@ class TestMoving:
             ("Request.queue", 0, 3),
             ("Request.take", 1, 3),
         ]
+
+
+def test_moves_of_one_second_have_the_very_same_condition_so_that_it_is_checked_once() -> None:
+    context = Context(clock=FakeClock(1_000.0))
+    first = LeaseLife.take(lease_by_id("l1")).action(context)
+    other = LeaseLife.take(lease_by_id("l2"), f(Lease.holder).set("ann")).action(context)
+    assert other.condition is first.condition
+    assert LeaseLife.hold(lease_by_id("l1")).action(context).condition != first.condition
+
+
+def test_a_condition_of_an_earlier_second_is_not_taken_for_one_of_now() -> None:
+    clock = FakeClock(1_000.0)
+    move = LeaseLife.take(lease_by_id("l1"))
+    early = move.action(Context(clock=clock)).condition
+    clock.advance(1)
+    late = move.action(Context(clock=clock)).condition
+    assert late != early
+    assert move.action(Context(clock=clock)).condition is late
 
 
 class TestGuarantee:

@@ -2,6 +2,9 @@
 
 The library builds it, the embedded store evaluates it, the remote store renders it to
 DynamoDB's text and the wire server parses text into it. Nodes are frozen and compare by value.
+
+A write makes dozens of them, so the collector leaves out those that hold no others of their kind (`gc=False`): they
+cannot be part of a cycle. Those that nest keep it, as it also frees deep trees without recursion.
 """
 
 from __future__ import annotations
@@ -17,19 +20,19 @@ Comparator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 RangeOperator: TypeAlias = Literal["<", "<=", ">", ">=", "BETWEEN", "BEGINS_WITH"]
 
 
-class Path(Struct, frozen=True):
+class Path(Struct, frozen=True, gc=False):
     """A document path: attribute names and list positions, such as `("address", "lines", 0)`."""
 
     parts: tuple[str | int, ...]
 
 
-class Value(Struct, frozen=True):
+class Value(Struct, frozen=True, gc=False):
     """A literal value."""
 
     value: AttributeValue
 
 
-class Size(Struct, frozen=True):
+class Size(Struct, frozen=True, gc=False):
     """`size(path)`: conditions only."""
 
     path: Path
@@ -61,7 +64,7 @@ Operand: TypeAlias = Path | Value | Size | IfNotExists | ListAppend | Arithmetic
 """What a condition compares, or an update assigns."""
 
 
-class Compare(Struct, frozen=True):
+class Compare(Struct, frozen=True, gc=False):
     """`left <op> right`."""
 
     op: Comparator
@@ -69,7 +72,7 @@ class Compare(Struct, frozen=True):
     right: Operand
 
 
-class Between(Struct, frozen=True):
+class Between(Struct, frozen=True, gc=False):
     """`operand BETWEEN low AND high`, both ends included."""
 
     operand: Operand
@@ -77,40 +80,40 @@ class Between(Struct, frozen=True):
     high: Operand
 
 
-class In(Struct, frozen=True):
+class In(Struct, frozen=True, gc=False):
     """`operand IN (a, b, …)`, at most 100 options."""
 
     operand: Operand
     options: tuple[Operand, ...]
 
 
-class Exists(Struct, frozen=True):
+class Exists(Struct, frozen=True, gc=False):
     """`attribute_exists(path)`."""
 
     path: Path
 
 
-class Missing(Struct, frozen=True):
+class Missing(Struct, frozen=True, gc=False):
     """`attribute_not_exists(path)`."""
 
     path: Path
 
 
-class HasType(Struct, frozen=True):
+class HasType(Struct, frozen=True, gc=False):
     """`attribute_type(operand, type)`."""
 
     operand: Operand
     type: Operand
 
 
-class BeginsWith(Struct, frozen=True):
+class BeginsWith(Struct, frozen=True, gc=False):
     """`begins_with(operand, prefix)`."""
 
     operand: Operand
     prefix: Operand
 
 
-class Contains(Struct, frozen=True):
+class Contains(Struct, frozen=True, gc=False):
     """`contains(operand, member)`: substring, set member or list element."""
 
     operand: Operand
@@ -139,28 +142,28 @@ Condition: TypeAlias = Compare | Between | In | Exists | Missing | HasType | Beg
 """What is true of an item or not."""
 
 
-class SetAction(Struct, frozen=True):
+class SetAction(Struct, frozen=True, gc=False):
     """`SET path = operand`."""
 
     path: Path
     operand: Operand
 
 
-class AddAction(Struct, frozen=True):
+class AddAction(Struct, frozen=True, gc=False):
     """`ADD path value`: a number is added, a set is united."""
 
     path: Path
     value: Value
 
 
-class DeleteAction(Struct, frozen=True):
+class DeleteAction(Struct, frozen=True, gc=False):
     """`DELETE path value`: the members of a set are taken out."""
 
     path: Path
     value: Value
 
 
-class Update(Struct, frozen=True):
+class Update(Struct, frozen=True, gc=False):
     """All clauses of one update expression. An empty one only makes sure that the item exists."""
 
     sets: tuple[SetAction, ...] = ()
@@ -169,7 +172,7 @@ class Update(Struct, frozen=True):
     deletes: tuple[DeleteAction, ...] = ()
 
 
-class KeyRange(Struct, frozen=True):
+class KeyRange(Struct, frozen=True, gc=False):
     """The one range condition of a key condition: two values for BETWEEN, one for the others."""
 
     name: str
@@ -177,7 +180,7 @@ class KeyRange(Struct, frozen=True):
     values: tuple[AttributeValue, ...]
 
 
-class KeyCondition(Struct, frozen=True):
+class KeyCondition(Struct, frozen=True, gc=False):
     """Equalities on the partition key and leading sort keys, then at most one range."""
 
     equal: tuple[tuple[str, AttributeValue], ...]

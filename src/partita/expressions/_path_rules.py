@@ -20,7 +20,8 @@ def path_text(path: Path) -> str:
 
 def check_path(path: Path) -> None:
     """Refuse a path that is empty, too deep, or has a part that can lead nowhere."""
-    if len(path.parts) == 1 and type(path.parts[0]) is str and path.parts[0]:
+    parts = path.parts
+    if len(parts) == 1 and type(parts[0]) is str and parts[0]:
         return  # nearly every path
     if not path.parts:
         raise InvalidExpression("The document path has no element(s);")

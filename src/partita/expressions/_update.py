@@ -42,7 +42,12 @@ def apply_update(update: Update, item: Item) -> Item:
     """
     changes = _Branch()
     for action in update.sets:
-        _place(changes, action.path, _READERS[type(action.operand)](action.operand, item))
+        operand, parts = action.operand, action.path.parts
+        value = operand.value if type(operand) is Value else _READERS[type(operand)](operand, item)
+        if len(parts) == 1:  # nearly every path
+            changes[parts[0]] = value
+        else:
+            _place(changes, action.path, value)
     for addition in update.adds:
         _place(changes, addition.path, _sum(addition, item))
     if item:  # where nothing is, there is nothing to take away

@@ -43,7 +43,13 @@ def check_update(update: Update) -> None:
         _check_literal("ADD", addition.value.value, ("N", "SS", "NS", "BS"))
     for deletion in update.deletes:
         _check_literal("DELETE", deletion.value.value, ("SS", "NS", "BS"))
-    operators = sum(_check_operand(action.operand) for action in update.sets)
+    operators = 0
+    for action in update.sets:
+        operand = action.operand
+        if type(operand) is not Value:
+            operators += _check_operand(operand)
+        elif type(operand.value) is not str or not operand.value.isascii():  # plain text, which most of it is, is fine
+            value_size(operand.value)
     if operators > MAX_OPERATORS:
         raise too_many_operators(operators)
 

@@ -123,6 +123,12 @@ class EntitySchema(Generic[E]):
         return any(other.primary.collides(self.primary) for other in others)
 
     @cached_property
+    def fixed(self) -> Mapping[str, str]:
+        """The attributes that no update may change, each with what it is."""
+        fixed = {self.attribute(field): "the key" for field in self.primary.inputs}
+        return fixed if self.version is None else {**fixed, self.attribute(self.version): "the version"}
+
+    @cached_property
     def index_keys(self) -> tuple[tuple[BoundKey, ...], ...]:
         """The keys of indexes that write attributes, those together that share one."""
         groups: list[list[BoundKey]] = []
@@ -338,8 +344,11 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
     """What was derived from an entity class.
 
     Raises:
-        ModelError: the class was made without a table.
+        ModelError: the class was made without a table, or is none.
     """
+    if not isinstance(cls, EntityMeta):
+        name = getattr(cls, "__name__", repr(cls))
+        raise ModelError(f"{name} is not an entity.", owner=cls, hint="Name the class of one, as in @get(Task).")
     schema = cls.__dict__.get("__entity__")
     if schema is None:
         hint = "Write class X(Entity, table=TABLE)."

@@ -43,7 +43,7 @@ M = TypeVar("M")
 MutableSetOf = set  # a name that Ref.set does not shadow
 
 
-class RemoveAction(Struct, frozen=True):
+class RemoveAction(Struct, frozen=True, gc=False):
     """`REMOVE path`."""
 
     path: Path

@@ -79,6 +79,7 @@ class ItemCodec(Generic[E]):
         self._is_made = self._stored_keys.is_made
         self._view_readers: dict[type[BaseModel], Callable[[Item], Any]] = {}
         self._adapters: dict[str, pydantic.TypeAdapter[Any]] = {}
+        self._field_readers: dict[str, Callable[[Any], Any]] = {}
 
     def item(self, entity: E) -> Item:
         """The item to store: the fields that are not None, and every derived key."""
@@ -254,12 +255,19 @@ class ItemCodec(Generic[E]):
 
     def field_value(self, field: str, attribute_value: Any) -> Any:
         """A field's typed value from its attribute form."""
+        read = self._field_readers.get(field)
+        if read is None:
+            read = self._field_readers[field] = self._field_reader(field)
+        return read(attribute_value)
+
+    def _field_reader(self, field: str) -> Callable[[Any], Any]:
+        read: Callable[[Any], Any] = self._adapter(field).validator.validate_python
         attribute = self._attributes[field]
+        if form := self.forms.get(attribute):
+            read = _after(lambda value: form.read(value, {}), read)
         if attribute == self._expires:
-            attribute_value = _with_instant({attribute: attribute_value}, attribute)[attribute]
-        if attribute in self.forms:
-            attribute_value = self.forms[attribute].read(attribute_value, {})
-        return self._adapter(field).validator.validate_python(attribute_value)
+            read = _after(lambda value: _with_instant({attribute: value}, attribute)[attribute], read)
+        return read
 
     def default(self, field: str) -> Any:
         """The value that a field has where nothing is stored."""
@@ -286,8 +294,8 @@ def reasons(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
 
 
-def _after(prepare: Callable[[Item], Item], read: Callable[[Item], Any]) -> Callable[[Item], Any]:
-    return lambda item: read(prepare(item))
+def _after(prepare: Callable[[Any], Any], read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda stored: read(prepare(stored))
 
 
 def _with_floats(item: Item, names: Sequence[str]) -> Item:

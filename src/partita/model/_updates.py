@@ -10,8 +10,11 @@ from partita.model._fields import Change, RemoveAction
 
 def to_update(changes: Sequence[Change]) -> Update:
     """The update expression that makes all the changes at once."""
+    sets = tuple([change for change in changes if type(change) is SetAction])
+    if len(sets) == len(changes):
+        return Update(sets)
     return Update(
-        sets=tuple(change for change in changes if isinstance(change, SetAction)),
+        sets=sets,
         removes=tuple(change.path for change in changes if isinstance(change, RemoveAction)),
         adds=tuple(change for change in changes if isinstance(change, AddAction)),
         deletes=tuple(change for change in changes if isinstance(change, DeleteAction)),

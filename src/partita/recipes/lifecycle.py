@@ -15,13 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from enum import Enum
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from partita.errors import ConditionFailed, IllegalTransition, ModelError, OperationError
+from partita.expressions import Condition
 from partita.model import Change, Entity, EntitySchema, Ref, schema_of
-from partita.operations import Get, Update, update
+from partita.operations import Get, Label, Update, update
 
 __all__ = ["Lifecycle", "Move", "StateMachine", "Transition"]
 
@@ -46,7 +49,7 @@ class Transition(Generic[S]):
         return owner.declared.moves[self.name]
 
 
-class Move(Struct, Generic[E], frozen=True):
+class Move(Struct, Generic[E], frozen=True, dict=True):
     """A transition of one entity, ready to be made."""
 
     schema: EntitySchema[E]
@@ -55,16 +58,32 @@ class Move(Struct, Generic[E], frozen=True):
     sources: tuple[Enum, ...]
     target: Enum
 
+    @cached_property
+    def allowed(self) -> Condition:
+        """That the state is one of the sources. The same for all who make the move, so that it is checked once."""
+        condition = self.state.is_in(self.sources)
+        self.schema.check_condition(condition)
+        return condition
+
+    @cached_property
+    def _entering(self) -> Change:
+        return self.state.set(self.target)
+
+    @cached_property
+    def _label(self) -> Label:
+        return Label(f"{self.schema.name}.{self.name}")
+
     def __call__(self, at: E | Get[E], *changes: Change) -> Update[E]:
         """The update that makes the move, with further changes, of an item given as an entity or by a get pattern.
 
         Raises:
             OperationError: a change sets the state too.
         """
-        if any(change.path.parts[0] == self.state.path.parts[0] for change in changes):
+        name = self.state.path.parts[0]
+        if name in [change.path.parts[0] for change in changes]:
             raise OperationError(f"{self.name} sets the state by itself.", hint="Leave that change out.")
-        change = update(at, self.state.set(self.target), *changes).when(self.state.is_in(self.sources))
-        return change.labelled(f"{self.schema.name}.{self.name}").failing_as(self.explain)
+        change = update(at, self._entering, *changes)
+        return replace(change, condition=self.allowed, label=self._label, failure=self.explain)
 
     def explain(self, failed: ConditionFailed) -> ConditionFailed:
         """The failed condition in terms of the lifecycle.

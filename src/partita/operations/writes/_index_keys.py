@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -52,25 +53,24 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
     """
     if not changes:
         raise OperationError("An update needs at least one change.")
-    fixed = {schema.attribute(field): "the key" for field in schema.primary.inputs}
-    if schema.version is not None:
-        fixed[schema.attribute(schema.version)] = "the version"
     for change in changes:
         schema.check_path(change.path)
         name = change.path.parts[0]
-        if name in fixed:
-            message = f"{schema.name}.{name} is {fixed[str(name)]} and cannot be updated."
+        if name in schema.fixed:
+            message = f"{schema.name}.{name} is {schema.fixed[str(name)]} and cannot be updated."
             raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
-        _check_opaque(schema, change)
-        if len(change.path.parts) == 1:
+        if len(change.path.parts) > 1:
+            _check_opaque(schema, change)
+        elif type(change) is SetAction and type(change.operand) is Value:
+            _check_value(schema, str(name), change.operand)
+        else:
+            _check_opaque(schema, change)
             _check_whole(schema, str(name), change)
 
 
 def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
     """Refuse to compute with what the store cannot look into, and to change a part of it."""
     operand = change.operand if isinstance(change, SetAction) else None
-    if isinstance(operand, Value) and len(change.path.parts) == 1:
-        return
     own = isinstance(operand, IfNotExists) and operand.path == change.path and isinstance(operand.default, Value)
     is_whole = own or isinstance(change, RemoveAction)
     if not is_whole or len(change.path.parts) > 1:
@@ -81,16 +81,19 @@ def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
 
 
 def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> None:
-    """Refuse a change of a whole field after which the item could not be read."""
+    """Refuse to remove a field without which the item could not be read."""
     if isinstance(change, RemoveAction) and _required(schema, attribute):
         raise OperationError(f"{schema.name}.{attribute} is required and cannot be removed.")
-    if isinstance(change, SetAction) and isinstance(change.operand, Value):
-        field = schema.fields[attribute]
-        try:
-            schema.codec.field_value(field, change.operand.value)
-        except ValidationError as error:
-            message = "; ".join(detail["msg"] for detail in error.errors(include_input=False))
-            raise OperationError(f"{schema.name}.{field} cannot be set to this: {message}.") from None
+
+
+def _check_value(schema: EntitySchema[Any], attribute: str, operand: Value) -> None:
+    """Refuse a value of a whole field with which the item could not be read."""
+    field = schema.fields[attribute]
+    try:
+        schema.codec.field_value(field, operand.value)
+    except ValidationError as error:
+        message = "; ".join(detail["msg"] for detail in error.errors(include_input=False))
+        raise OperationError(f"{schema.name}.{field} cannot be set to this: {message}.") from None
 
 
 def plan_update(
@@ -99,9 +102,9 @@ def plan_update(
     """The whole update; None where an index key cannot be known without reading the item."""
     update = to_update(changes)
     guard: Condition | None = None
-    affected = _affected(schema, changes)
-    if affected:
-        sources = {field for key in affected for field in key.sources}
+    affected = _affected(schema, frozenset([change.path.parts[0] for change in changes]))
+    if affected.keys:
+        sources = affected.sources
         values = _known_values(schema, known, changes, sources)
         unknown = sources - values.keys()
         if unknown and entity is None:
@@ -115,24 +118,34 @@ def plan_update(
     return _with_version(schema, UpdatePlan(update, guard), entity)
 
 
-def _affected(schema: EntitySchema[Any], changes: Sequence[Change]) -> list[BoundKey]:
+class AffectedKeys(Struct, frozen=True):
+    """The index keys that an update changes, the fields that they are made of, and the attributes that they are in."""
+
+    keys: tuple[BoundKey, ...]
+    sources: frozenset[str]
+    paths: Mapping[str, Path]
+
+
+@lru_cache(maxsize=256)  # the same for all updates of one shape
+def _affected(schema: EntitySchema[Any], touched: frozenset[str | int]) -> AffectedKeys:
     """The keys that depend on a changed field, and those that share an attribute with one that does."""
-    touched = {change.path.parts[0] for change in changes}
-    return [
+    keys = tuple(
         key
         for keys in schema.index_keys
         if any(schema.attribute(field) in touched for key in keys for field in key.sources)
         for key in keys
-    ]
+    )
+    sources = frozenset(field for key in keys for field in key.sources)
+    return AffectedKeys(keys, sources, {name: Path((name,)) for key in keys for name in key.written})
 
 
 def _known_values(
-    schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change], sources: set[str]
+    schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change], sources: frozenset[str]
 ) -> dict[str, Any]:
     """The values of the key's fields, and of those sources of index keys that are known after the changes."""
     values = dict(known)
     for change in changes:
-        field = schema.fields[str(change.path.parts[0])]
+        field = schema.fields[change.path.parts[0]]  # type: ignore[index]  # it begins with a name
         if field not in sources or len(change.path.parts) > 1:
             continue
         if isinstance(change, RemoveAction):
@@ -142,7 +155,7 @@ def _known_values(
     return values
 
 
-def _unchanged(schema: EntitySchema[E], entity: E, fields: set[str]) -> Condition | None:
+def _unchanged(schema: EntitySchema[E], entity: E, fields: frozenset[str]) -> Condition | None:
     guard: Condition | None = None
     item = schema.item(entity)
     for field in sorted(fields):
@@ -162,7 +175,9 @@ def _is_default(schema: EntitySchema[Any], entity: Entity, field: str) -> bool:
     return not is_required and bool(getattr(entity, field) == schema.codec.default(field))
 
 
-def _literal(schema: EntitySchema[E], changes: Sequence[Change], fields: set[str], changed: E) -> tuple[Change, ...]:
+def _literal(
+    schema: EntitySchema[E], changes: Sequence[Change], fields: frozenset[str], changed: E
+) -> tuple[Change, ...]:
     # The old values are guarded, so the new ones are known. Said as values, they are the ones that the index keys
     # were made from, also where the store would count from nothing and the entity from its default.
     item = schema.item(changed)
@@ -180,14 +195,17 @@ def _required(schema: EntitySchema[Any], attribute: str) -> bool:
     return bool(schema.cls.model_fields[schema.fields[attribute]].is_required())
 
 
-def _with_keys(update: Update, keys: Sequence[BoundKey], values: Mapping[str, Any]) -> Update:
+def _with_keys(update: Update, affected: AffectedKeys, values: Mapping[str, Any]) -> Update:
     written: dict[str, Any] = {}
-    for key in keys:
+    for key in affected.keys:
         key.write(written, key.values_from(values))
-    names = dict.fromkeys(name for key in keys for name in key.written)
-    sets = (SetAction(Path((name,)), Value(written[name])) for name in names if name in written)
-    removes = (Path((name,)) for name in names if name not in written)
-    return replace(update, sets=(*update.sets, *sets), removes=(*update.removes, *removes))
+    sets, removes = [*update.sets], [*update.removes]
+    for name, path in affected.paths.items():
+        if name in written:
+            sets.append(SetAction(path, Value(written[name])))
+        else:
+            removes.append(path)
+    return Update(tuple(sets), tuple(removes), update.adds, update.deletes)
 
 
 def _with_version(schema: EntitySchema[E], plan: UpdatePlan, entity: E | None) -> UpdatePlan:

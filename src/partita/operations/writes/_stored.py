@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 
@@ -15,11 +15,35 @@ from partita.values import Item
 
 E = TypeVar("E", bound=Entity)
 
+_MAX_JOINED: Final = 16
+_JOINED: Final[dict[tuple[int, int], tuple[Condition, Condition, Condition]]] = {}
+"""Some pairs of conditions with what they make together, by the identity of both: updates of a batch have the same."""
+
 
 def present(schema: EntitySchema[Any], context: Context) -> Condition:
     """The condition that the item exists and has not expired."""
+    return _present(schema, int(context.clock()))
+
+
+@lru_cache(maxsize=256)  # the same for all that are written in one second
+def _present(schema: EntitySchema[Any], now: int) -> Condition:
     exists: Condition = own(schema) or Exists(Path(schema.primary.hash_names))
-    return both(exists, schema.unexpired(context.clock())) or exists
+    return both(exists, schema.unexpired(now)) or exists
+
+
+def joined(first: Condition | None, second: Condition | None) -> Condition | None:
+    """Both conditions, as one; of the same two the very same one, so that what checks conditions knows it again."""
+    if first is None or second is None:
+        return first or second
+    known = _JOINED.get((id(first), id(second)))
+    if known is not None and known[0] is first and known[1] is second:
+        return known[2]
+    if len(_JOINED) >= _MAX_JOINED:
+        _JOINED.clear()
+    made = both(first, second)
+    assert made is not None  # noqa: S101 - there are two
+    _JOINED[id(first), id(second)] = (first, second, made)
+    return made
 
 
 def own(schema: EntitySchema[Any]) -> Condition | None:

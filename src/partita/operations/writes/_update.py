@@ -14,7 +14,7 @@ from partita.operations._get import Get
 from partita.operations._operation import Context, Requests
 from partita.operations.writes._images import Images, UpdateImages
 from partita.operations.writes._index_keys import UpdatePlan, check_changes, plan_update
-from partita.operations.writes._stored import condition_false, conflict, live_entity, missing, present
+from partita.operations.writes._stored import condition_false, conflict, joined, live_entity, missing, present
 from partita.operations.writes._write import Write, given_schema
 from partita.store import ItemResponse, Returns, UpdateItem, WriteResponse
 from partita.values import Item
@@ -75,7 +75,7 @@ class Update(Write[E], Generic[E], frozen=True):
         return self._request(plan, context)
 
     def _request(self, plan: UpdatePlan, context: Context) -> UpdateItem:
-        condition = both(both(present(self.schema, context), plan.guard), self.condition)
+        condition = joined(both(present(self.schema, context), plan.guard), self.condition)
         return UpdateItem(self.schema.table.name, self.key, plan.update, condition, on_failure_item=True)
 
     def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:

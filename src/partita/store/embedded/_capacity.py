@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from partita.store._requests import Capacity
@@ -25,7 +25,8 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
         return Capacity(table.name, 0.0, units)
     if planned.before is None and not table.vectors:
         return Capacity(table.name, 0.0, units, tuple(_new_parts(planned)))
-    return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)), tuple(_vector_parts(planned)))
+    vectors = tuple(_vector_parts(planned)) if table.vectors else ()
+    return Capacity(table.name, 0.0, units, tuple(_index_parts(planned)), vectors)
 
 
 def _new_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
@@ -92,26 +93,27 @@ def of_get(table: str, size: int, *, consistent: bool) -> Capacity:
 
 def total(parts: Iterable[Capacity]) -> tuple[Capacity, ...]:
     """One sum for each table, in the order in which the tables came."""
-    sums: dict[str, Capacity] = {}
+    by_table: dict[str, list[Capacity]] = {}
     for part in parts:
-        known = sums.get(part.table)
-        sums[part.table] = part if known is None else _sum(known, part)
-    return tuple(sums.values())
+        by_table.setdefault(part.table, []).append(part)
+    return tuple([_sum(table, same) for table, same in by_table.items()])
 
 
-def _sum(left: Capacity, right: Capacity) -> Capacity:
+def _sum(table: str, parts: Sequence[Capacity]) -> Capacity:
     return Capacity(
-        left.table,
-        left.read + right.read,
-        left.write + right.write,
-        _sum_of_parts(left.indexes, right.indexes),
-        _sum_of_parts(left.vectors, right.vectors),
+        table,
+        sum([part.read for part in parts]),
+        sum([part.write for part in parts]),
+        _sum_of_parts([part.indexes for part in parts]),
+        _sum_of_parts([part.vectors for part in parts]),
     )
 
 
-def _sum_of_parts(left: Parts, right: Parts) -> Parts:
-    sums = {name: (read, write) for name, read, write in left}
-    for name, read, write in right:
-        known_read, known_write = sums.get(name, (0.0, 0.0))
-        sums[name] = (known_read + read, known_write + write)
-    return tuple((name, read, write) for name, (read, write) in sums.items())
+def _sum_of_parts(groups: Iterable[Parts]) -> Parts:
+    reads: dict[str, float] = {}
+    writes: dict[str, float] = {}
+    for parts in groups:
+        for name, read, write in parts:
+            reads[name] = reads.get(name, 0.0) + read
+            writes[name] = writes.get(name, 0.0) + write
+    return tuple([(name, read, writes[name]) for name, read in reads.items()])

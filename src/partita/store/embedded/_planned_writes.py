@@ -104,13 +104,14 @@ def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns
     return table.item_columns(action.item) if isinstance(action, PutItem) else table.key_columns(action.key)
 
 
-def plan(connection: apsw.Connection, table: Table, request: Write) -> PlannedWrite:
-    """What the request will do.
+def plan(connection: apsw.Connection, table: Table, request: Write, key: KeyColumns | None = None) -> PlannedWrite:
+    """What the request will do to the item of that key, which may be known already.
 
     Raises:
         ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
     """
-    key = locate(table, request)
+    if key is None:
+        key = locate(table, request)
     return _PLANS[type(request)](table, key, find(connection, table, key), request)
 
 
@@ -293,9 +294,9 @@ def check_update_spares_key(table: Table, update: Update) -> None:
 
 def updated_paths(update: Update) -> list[Path]:
     """Every path that the update touches."""
-    return [
-        *(action.path for action in update.sets),
-        *(action.path for action in update.adds),
-        *(action.path for action in update.deletes),
-        *update.removes,
-    ]
+    paths = [action.path for action in update.sets]
+    if update.adds or update.deletes or update.removes:
+        paths += [action.path for action in update.adds]
+        paths += [action.path for action in update.deletes]
+        paths += update.removes
+    return paths

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -34,6 +35,7 @@ from partita.store.embedded._keys import KeyMismatch
 from partita.store.embedded._planned_writes import TOO_LARGE as TOO_LARGE_ITEM
 from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, encoded, find, locate, plan
 from partita.store.embedded._reads import read_one
+from partita.store.embedded._table import KeyColumns, Table
 from partita.store.embedded._writes import check_write
 from partita.values import number_text, read_units, write_units
 
@@ -84,7 +86,7 @@ def transact_get(reader: Reader, request: TransactGetItems) -> TransactGetRespon
     for get in request.gets:
         if get.projection is not None:
             validate_projection(get.projection)
-    _check_keys(reader, request.gets)
+    _checked_keys([reader.table(get.table) for get in request.gets], request.gets)
     is_within = reader.connection.in_transaction  # a snapshot's own, or of whoever reads a past state
     try:
         if not is_within:
@@ -123,39 +125,42 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
     tables = [writer.table(action.table) for action in request.actions]
     for table, action in zip(tables, request.actions, strict=True):
         check_write(table, action)
-    _check_keys(writer, request.actions)
-    reasons = [Reason() for _ in request.actions]
+    keys = _checked_keys(tables, request.actions)
+    refused: dict[int, Reason] = {}
     planned: list[PlannedWrite | Capacity] = []
-    for position, action in enumerate(request.actions):
+    for position, (table, key, action) in enumerate(zip(tables, keys, request.actions, strict=True)):
         try:
-            planned.append(_plan(writer, action))
+            planned.append(_plan(writer, table, key, action))
         except ConditionFailed as failure:
-            reasons[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
+            refused[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
         except ValidationFailed as error:
             _check_puts(request.actions)
-            raise _cancelled_by(position, len(reasons), error) from None
-    if any(reason.code != "None" for reason in reasons):
-        raise TransactionCancelled(reasons)
+            raise _cancelled_by(position, len(tables), error) from None
+    if refused:
+        raise TransactionCancelled([refused.get(position) or Reason() for position in range(len(tables))])
     if sum(each.size for each in planned if isinstance(each, PlannedWrite)) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
     return planned
 
 
-def _check_keys(reader: Reader, actions: tuple[Action, ...]) -> None:
-    seen = set()
-    for position, action in enumerate(actions):
-        table = reader.table(action.table)
+def _checked_keys(tables: Sequence[Table], actions: Sequence[Action]) -> list[KeyColumns]:
+    """The key columns of each action, no two of which are on one item."""
+    seen: set[tuple[int, KeyColumns]] = set()
+    keys = []
+    for position, (table, action) in enumerate(zip(tables, actions, strict=True)):
         try:
-            item_key = (table.id, locate(table, action))
+            key = locate(table, action)
         except KeyMismatch as mismatch:
             _check_puts(actions)
             raise _cancelled_by(position, len(actions), mismatch) from None
-        if item_key in seen:
+        if (table.id, key) in seen:
             raise ValidationFailed("Transaction request cannot include multiple operations on one item")
-        seen.add(item_key)
+        seen.add((table.id, key))
+        keys.append(key)
+    return keys
 
 
-def _check_puts(actions: tuple[Action, ...]) -> None:
+def _check_puts(actions: Sequence[Action]) -> None:
     """Refuse the request for an item that no table takes: that much is known before the transaction begins."""
     for action in actions:
         if isinstance(action, PutItem):
@@ -169,11 +174,10 @@ def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> Trans
     return TransactionCancelled(reasons)
 
 
-def _plan(writer: Writer, action: TransactAction) -> PlannedWrite | Capacity:
-    table = writer.table(action.table)
+def _plan(writer: Writer, table: Table, key: KeyColumns, action: TransactAction) -> PlannedWrite | Capacity:
     if not isinstance(action, ConditionCheck):
-        return plan(writer.connection, table, action)
-    stored = find(writer.connection, table, table.key_columns(action.key))
+        return plan(writer.connection, table, action, key)
+    stored = find(writer.connection, table, key)
     check_condition(action, stored)
     return Capacity(table.name, write=2 * write_units(0 if stored is None else stored.size))
 
