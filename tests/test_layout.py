@@ -152,6 +152,7 @@ def names_of(path: Path) -> set[str]:
 def test_the_library_has_few_modules_of_its_own() -> None:
     assert sorted(path.name for path in (ROOT / "src" / "partita").glob("*.py")) == [
         "__init__.py",
+        "__main__.py",
         "_late.py",
         "service.py",
     ]

@@ -40,6 +40,11 @@ def test_the_help_is_the_same_however_it_is_asked_for(option: str) -> None:
     assert CliRunner().invoke(main, [option], prog_name="partita").stdout == help_text()
 
 
+def test_python_can_run_the_package() -> None:
+    command = [sys.executable, "-I", "-m", "partita", "--help"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == help_text()
+
+
 def test_the_help_fits_a_terminal() -> None:
     assert [line for line in help_text().splitlines() if len(line) > COLUMNS] == []
 
