@@ -43,6 +43,12 @@ class GrownFile:
             self._samples = {table.name: list(_copiers(connection, table)) for table in self._tables}
         self.items = self._at_once = sum(map(len, self._samples.values()))
 
+    @property
+    def largest(self) -> tuple[TableSchema, int]:
+        """The table that has the most items, and how many."""
+        table = max(self._tables, key=lambda table: len(self._samples[table.name]))
+        return table.schema, len(self._samples[table.name]) * (self._copies + 1)
+
     def grow(self, size: int) -> None:
         """Add copies of all samples until there are so many items."""
         with closing(_connected(self._path)) as connection:

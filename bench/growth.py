@@ -31,7 +31,7 @@ from bench._memory import peak_megabytes
 from partita import EmbeddedStore, Operation, Session
 from partita.cost._measure import _NoSample, _Samples
 from partita.service import Service, discover
-from partita.store import CreateIndex, IndexSchema, TableSchema
+from partita.store import CreateIndex, DeleteIndex, IndexSchema, TableSchema
 
 SIZES: Final = (1_000, 100_000)
 ALLOWED: Final = 1.3
@@ -68,7 +68,7 @@ def grow(service: Service, sizes: Sequence[int], path: Path, *, whole: bool) -> 
     """Print what one service costs at each size; gives the reads that cost too much more at the last."""
     small, lengths = path.with_suffix(".small"), []
     costs: Costs = {}
-    reads = dict(_seeded(service, path))
+    reads = dict(seeded(service, path))
     grown = GrownFile(path)
     print(f"\n{service.name}", flush=True)
     for size in sizes:
@@ -81,7 +81,7 @@ def grow(service: Service, sizes: Sequence[int], path: Path, *, whole: bool) -> 
         costs[size] = _costs(reads, small, path)
         lengths.append(path.stat().st_size / grown.items)
         if whole:
-            whole_file(path, service.tables[0].schema)
+            whole_file(path, grown.largest[0])
     _print_costs(list(sizes), costs)
     print(f"  {'bytes of the file for an item':<46}" + "".join(f"{length:18,.0f}" for length in lengths), flush=True)
     return [f"{service.name} {name}" for name, (few, many) in costs[sizes[-1]].items() if many > ALLOWED * few]
@@ -102,7 +102,7 @@ def _costs(reads: Mapping[str, Operation[Any]], small: Path, large: Path) -> dic
         return {name: cost([lambda db=db, read=read: db.run(read) for db in sessions]) for name, read in reads.items()}  # type: ignore[misc]
 
 
-def _seeded(service: Service, path: Path) -> Iterator[tuple[str, Operation[Any]]]:
+def seeded(service: Service, path: Path) -> Iterator[tuple[str, Operation[Any]]]:
     """Make a file with the sample data of a service; gives the reads that are measured in it."""
     with EmbeddedStore(path, durable=False) as store:
         db = Session(store)
@@ -141,12 +141,13 @@ def _reads(service: Service, samples: _Samples) -> Iterator[tuple[str, Operation
 
 
 def whole_file(path: Path, schema: TableSchema) -> None:
-    """Open, back up and verify a file, and add an index to the backup, each in a new process; print what it takes."""
+    """Open, back up and verify a file, add an index to the backup and delete it; print what each takes by itself."""
     copy = path.with_suffix(".copy")
     _elsewhere("open", path, _open, path)
     _elsewhere("back up", path, _back_up, path, copy)
     _elsewhere("verify", path, _verify, path)
-    _elsewhere("add an index to the first table", copy, _add_index, copy, schema)
+    _elsewhere("add an index to the largest table", copy, _add_index, copy, schema)
+    _elsewhere("delete that index", copy, _delete_index, copy, schema)
     for part in path.parent.glob(f"{copy.name}*"):
         part.unlink()
 
@@ -193,6 +194,11 @@ def _add_index(path: Path, schema: TableSchema) -> None:
     with EmbeddedStore(path) as store:
         turned = (schema.hash,) if schema.range else ()
         store.execute(CreateIndex(schema.name, IndexSchema("growth", (schema.range or schema.hash,), turned)))
+
+
+def _delete_index(path: Path, schema: TableSchema) -> None:
+    with EmbeddedStore(path) as store:
+        store.execute(DeleteIndex(schema.name, "growth"))
 
 
 if __name__ == "__main__":

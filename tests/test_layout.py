@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("layout")  # every module is parsed once for all of them
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ("src", "services/src")
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -152,6 +154,7 @@ def names_of(path: Path) -> set[str]:
 def test_the_library_has_few_modules_of_its_own() -> None:
     assert sorted(path.name for path in (ROOT / "src" / "partita").glob("*.py")) == [
         "__init__.py",
+        "__main__.py",
         "_late.py",
         "service.py",
     ]

@@ -140,6 +140,14 @@ def test_a_session_on_a_file_loads_no_event_loop() -> None:
     assert len(own(found)) <= 145, sorted(own(found))
 
 
+def test_text_and_bytes_are_never_compared() -> None:
+    wanted = "Session(EmbeddedStore(':memory:'))"
+    code = (
+        f"{MODEL}\nfrom partita import EmbeddedStore, Session\ndb = {wanted}\ndb.create_tables([Task.__entity__.table])"
+    )
+    assert says(f"{code}\nprint(db.run(create_task(Task(user_id='a', task_id='b'))).task_id)", "-bb") == "b"
+
+
 def test_the_package_alone_loads_nothing() -> None:
     assert loaded_by("import partita") == ["partita", "partita._late"]
 
@@ -171,9 +179,9 @@ def loaded_by(code: str) -> list[str]:
     return says(f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))").split()
 
 
-def says(code: str) -> str:
+def says(code: str, *options: str) -> str:
     """What a program prints, in a process that has loaded nothing."""
-    command = [sys.executable, "-I", "-c", code]
+    command = [sys.executable, "-I", *options, "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from traceback import extract_tb
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias
 from urllib.parse import urlsplit
 
@@ -265,13 +265,24 @@ def _by_name(each: Service | BrokenService) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """What failed and, where that is not an error of ours, at which line."""
+    """What failed, and where."""
     text = " ".join(str(error).split()).rstrip(".")
-    if isinstance(error, PartitaError):
-        return f"{text}."
-    kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-    own = [frame for frame in extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTERS)]
-    return f"{kind}{text} ({own[-1].filename}, line {own[-1].lineno})." if own else f"{kind}{text}."
+    kind = "" if isinstance(error, ImportError | PartitaError) else f"{type(error).__name__}: "
+    return f"{kind}{text}{_place(error)}."
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the service's own package that ran, not one of what it called: the first line is in it."""
+    ran = [
+        (frame.f_globals.get("__name__", ""), frame.f_code.co_filename, line)
+        for frame, line in walk_tb(error.__traceback__)
+    ]
+    own = [each for each in ran if not each[1].startswith(_IMPORTERS)]
+    if not own:
+        return ""
+    package = own[0][0].partition(".")[0]
+    *_, (_, file, line) = (each for each in own if each[0].partition(".")[0] == package)
+    return f" ({file}, line {line})"
 
 
 class PatternSummary(Struct, frozen=True):

@@ -139,6 +139,32 @@ def test_a_broken_service_that_is_named_is_an_error(command: str, run: Run, inst
     assert (result.exit_code, result.stderr.startswith(said), result.stderr.count("\n")) == (1, True, 1)
 
 
+TYPO = """
+from typing import ClassVar
+from partita import Entity, Key, Registry, Table
+class Thing(Entity, table=Table("things", registry=Registry())):
+    primary: ClassVar = Key("A#{nme}", "B")
+    name: str
+"""
+UNFIT = "import pydantic\nclass Model(pydantic.BaseModel):\n    name: str\nModel(name=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "line"),
+    [
+        (TYPO, "Thing.primary: Thing has no field 'nme'. It has: name", 4),
+        (UNFIT, "ValidationError: 1 validation error", 4),
+    ],
+)
+def test_the_line_is_that_of_the_service_and_not_of_what_it_calls(
+    code: str, reason: str, line: int, run: Run, install: Install
+) -> None:
+    install(bad=code)
+    said = run("patterns", "bad").stderr
+    assert said.startswith(f"Error: The service 'bad' cannot be loaded: {reason}")
+    assert said.endswith(f"bad.py, line {line}).\n")
+
+
 def test_commands_of_a_service_that_fail_leave_the_help_whole(run: Run, install: Install) -> None:
     install(good=WITH_COMMAND.replace("return click.Group('good')", "import disc_nowhere"))
     reason = "The service 'good' cannot be loaded: No module named 'disc_nowhere' ("

@@ -98,8 +98,16 @@ async def test_the_name_of_a_field_is_shown_in_part(client: httpx.AsyncClient) -
 async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
     headers = {"Content-Type": "application/json"}
     response = await client.post("/toy/api/measured?unit=m", content=b"{", headers=headers)
-    expected = {"location": "body", "field": "", "message": "JSON decode error"}
+    message = "JSON decode error: Expecting property name enclosed in double quotes, at character 1"
+    expected = {"location": "body", "field": "", "message": message}
     assert (response.status_code, response.json()["errors"]) == (422, [expected])
+    assert "hint" not in response.json()
+
+
+async def test_json_that_is_sent_as_a_form_is_told_its_content_type(client: httpx.AsyncClient) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}  # what curl --data sends by itself
+    response = await client.post("/toy/api/measured?unit=m", content=b'{"size": 1}', headers=headers)
+    assert (response.status_code, response.json()["hint"]) == (422, "Send JSON, with `Content-Type: application/json`.")
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/toy/api/nowhere", "/toy/nowhere", "/unknown/api/tasks"])

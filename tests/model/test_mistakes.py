@@ -129,6 +129,24 @@ def budget_of_nothing() -> None:
         """A task."""
 
 
+def parameter_without_a_type() -> None:
+    @query(Task, Task.primary)
+    def tasks_untyped(user) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - that is the mistake
+        """Tasks."""
+
+
+def pattern_without_its_entity() -> None:
+    @get  # type: ignore[call-overload]
+    def task_alone(user: str, task_id: str) -> None:
+        """A task."""
+
+
+def index_that_is_not_there() -> None:
+    db = Session(EmbeddedStore(":memory:"))
+    db.create_tables([Table("tasks", registry=Registry())])
+    db.run(tasks_by_status("ada", Status.OPEN))
+
+
 def key_not_covered() -> None:
     @get(Task)
     def task_of(user: str) -> None:
@@ -277,6 +295,15 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     (budget_of_nothing, "task_for_five: budget=5 does not say of what. Write Rcu(5) or Wcu(5)."),
+    (
+        parameter_without_a_type,
+        "tasks_untyped: 'user' has no type. Annotate it with that of the field: <class 'str'>.",
+    ),
+    (pattern_without_its_entity, "task_alone is not an entity. Name the class of one, as in @get(Task)."),
+    (
+        index_that_is_not_there,
+        "The table does not have the specified index: GSI1. Create it with `session.create_tables()`.",
+    ),
     (
         key_not_covered,
         "task_of does not cover the primary key of Task: task_id. Add these parameters, or declare a @query.",

@@ -52,7 +52,7 @@ def prefix_of_date(user_id: str, due: Prefix[date]) -> None: ...
         (user_only, "does not cover the primary key of Made: task_id"),
         (unknown_field, "'task' is not a field of Made.primary"),
         (wrong_type, "'user_id' is declared as <class 'int'>"),
-        (untyped, "'user_id' is declared as None"),
+        (untyped, "'user_id' has no type"),
         (span_in_get, "span_in_get"),
     ],
 )

@@ -32,7 +32,9 @@ def test_without_project_or_package_it_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Start in the folder of your project"):
         Project.find(tmp_path)
     a_project_of_its_own(tmp_path)
-    with pytest.raises(ValueError, match=r"no package 'other' in .* Name one with --package"):
+    with pytest.raises(
+        ValueError, match=r"no package 'other' in .*\. Make src/other/__init__.py, or name another with --package"
+    ):
         Project.find(tmp_path, "other")
 
 

@@ -53,6 +53,8 @@ MAX_FIELDS: Final = 20
 MAX_TEXT: Final = 300
 """The name of a field is as long as the caller likes; a problem shows so many characters of it."""
 
+_NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
+
 RETRY_LATER: Final = {"Retry-After": "1"}
 
 MissingPage: TypeAlias = Callable[[Request], "Response | None"]
@@ -174,7 +176,8 @@ async def _invalid_request(request: Request, error: Exception) -> JSONResponse: 
     sentences = [f"{problem.field or problem.location}: {problem.message}" for problem in problems]
     left_off = sum(1 for _ in details)
     sentences += [f"and {left_off:,} more"] if left_off else []
-    return problem_response(422, "invalid_request", "; ".join(sentences), errors=problems)
+    hint = _NOT_JSON if isinstance(error.body, bytes) else None  # what comes as JSON is read before it is looked at
+    return problem_response(422, "invalid_request", "; ".join(sentences), errors=problems, hint=hint)
 
 
 def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
@@ -183,6 +186,9 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
         path = path[:1]  # what follows is Pydantic's: the alternatives that it tried
     field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
     message = detail["msg"].removeprefix("Value error, ")
+    match detail:
+        case {"type": "json_invalid", "loc": ("body", int(place)), "ctx": {"error": reason}}:
+            message = f"{message}: {reason}, at character {place}"
     return FieldProblem(location=str(location), field=_shortened(field), message=_shortened(message))
 
 

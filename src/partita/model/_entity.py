@@ -344,8 +344,11 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
     """What was derived from an entity class.
 
     Raises:
-        ModelError: the class was made without a table.
+        ModelError: the class was made without a table, or is none.
     """
+    if not isinstance(cls, EntityMeta):
+        name = getattr(cls, "__name__", repr(cls))
+        raise ModelError(f"{name} is not an entity.", owner=cls, hint="Name the class of one, as in @get(Task).")
     schema = cls.__dict__.get("__entity__")
     if schema is None:
         hint = "Write class X(Entity, table=TABLE)."

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic.fields import FieldInfo
 
 from partita.model import EntitySchema, Table, allows_none
+from partita.modeldocs._order import entities_of, in_order
 from partita.patterns import type_name
 from partita.recipes.lifecycle import Lifecycle
 
@@ -18,7 +19,7 @@ _KEY_MARKS: Final = ("pk", "fk", "uk")
 
 def entity_chart(tables: Sequence[Table]) -> list[str]:
     """The entities with their fields, and which one's key leads to which."""
-    entities = [entity for table in tables for entity in table.entities]
+    entities = [entity for table in tables for entity in entities_of(table)]
     lines = ["erDiagram"]
     lines += [f"    {line}" for line in _relations(entities)]
     for entity in entities:
@@ -30,7 +31,8 @@ def entity_chart(tables: Sequence[Table]) -> list[str]:
 
 def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
     """The lifecycles that were declared for entities of the tables."""
-    return [cls for cls in Lifecycle.__subclasses__() if cls.declared.schema.table in tables]
+    found = [cls for cls in Lifecycle.__subclasses__() if cls.declared.schema.table in tables]
+    return in_order(found, lambda cls: cls.__module__)
 
 
 def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:

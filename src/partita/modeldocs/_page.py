@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from partita.model import EntitySchema, Table
 from partita.modeldocs._chart import entity_chart, lifecycles
-from partita.patterns import KeyLayout, Pattern, Permission, key_matches, layout
+from partita.modeldocs._order import entities_of, keys_of, patterns_of, recipes_of
+from partita.patterns import KeyLayout, Pattern, Permission, key_matches
 from partita.recipes.lifecycle import Lifecycle
 from partita.recipes.versioned import versioned_tables
 from partita.service import Service, summary_of
@@ -43,7 +44,7 @@ def _head(service: Service) -> Iterator[str]:
 
 def _entities(service: Service) -> Iterator[str]:
     yield from ("## Entities", "", "```mermaid", *entity_chart(service.tables), "```", "")
-    rows = [_entity_row(entity) for table in service.tables for entity in table.entities]
+    rows = [_entity_row(entity) for table in service.tables for entity in entities_of(table)]
     yield from _table(("entity", "table", "what it is", "every write is guarded by", "expires by"), rows)
 
 
@@ -60,7 +61,7 @@ def _keys(service: Service) -> Iterator[str]:
         yield from ("", f"`{table.name}`, {_attributes(table)}.", "")
         rows = [
             (f"`{key.entity}.{key.key}`", _where(key), f"`{key.hash}`", f"`{key.range}`" if key.range else "")
-            for key in layout(table)
+            for key in keys_of(table)
         ]
         yield from _table(("key", "in", "partition key", "sort key"), rows)
 
@@ -89,7 +90,8 @@ def _patterns(service: Service, measured: Mapping[str, Measurement]) -> Iterator
     yield from ("## Access patterns", "")
     yield f"Measured once each on the sample data, in memory: `partita cost {service.name}`."
     yield ""
-    rows = [_pattern_row(pattern, measured[pattern.name]) for pattern in service.patterns]
+    patterns = [pattern for table in service.tables for pattern in patterns_of(table)]
+    rows = [_pattern_row(pattern, measured[pattern.name]) for pattern in patterns]
     yield from _table(("pattern", "what it is", "served by", "request", "budget", "measured"), rows)
 
 
@@ -120,7 +122,7 @@ def _sent(sends: Iterable[Permission]) -> str:
 
 
 def _recipes(service: Service) -> Iterator[str]:
-    declared = [recipe for table in service.tables for recipe in table.recipes.values()]
+    declared = [recipe for table in service.tables for recipe in recipes_of(table)]
     if declared:
         yield from ("## What recipes send by themselves", "")
         rows = [(f"`{recipe.name}`", recipe.doc.partition("\n")[0], _sent(recipe.sends)) for recipe in declared]
@@ -144,7 +146,7 @@ def _consumers(service: Service, table: Table) -> Iterator[tuple[str, ...]]:
     name = f"`{table.name}`"
     if service.projection is not None and service.projection.table is table:
         yield name, f"the projection `{service.name}-projection.db`, which `partita serve` keeps up", "every change"
-    kept = ", ".join(f"`{entity.name}`" for entity in table.entities if entity.cls.in_lake)
+    kept = ", ".join(f"`{entity.name}`" for entity in entities_of(table) if entity.cls.in_lake)
     if table.schema.stream == "NEW_AND_OLD_IMAGES" and kept:
         yield name, f"the lake, which `partita cdc run {service.name}` and `partita serve --lake` fill", kept
 

@@ -114,6 +114,9 @@ class KeyParameters:
             raise ModelError(message, owner=self.label, hint=f"Its fields are: {', '.join(known)}.")
         hint = self.hints[name]
         declared = schema.annotations[name]
+        if hint is None:
+            message = f"{self.label}: {name!r} has no type. Annotate it with that of the field: {declared}."
+            raise ModelError(message, owner=self.label)
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
         if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
             raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)

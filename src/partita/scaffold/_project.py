@@ -57,7 +57,8 @@ class Project(Struct, frozen=True):
         for source in (home / "src", home):
             if (source / wanted.replace(".", "/") / "__init__.py").is_file():
                 return cls(root, home, source, wanted)
-        raise ValueError(f"There is no package {wanted!r} in {home}. Name one with --package.")
+        hint = f"Make src/{wanted.replace('.', '/')}/__init__.py, or name another with --package."
+        raise ValueError(f"There is no package {wanted!r} in {home}. {hint}")
 
     def folder(self, service: str | None = None) -> Path:
         """Where the code of a service is, or that of the package."""

@@ -11,7 +11,15 @@ import pytest
 from tests.store.embedded.support import BY_OWNER, TABLE, Clock, OpenStore, count, note, read
 
 from partita.errors import StoreClosed
-from partita.store._requests import BatchWriteItem, CreateTable, DeleteItem, DeleteTable, PutItem, SetTimeToLive
+from partita.store._requests import (
+    BatchWriteItem,
+    CreateTable,
+    DeleteIndex,
+    DeleteItem,
+    DeleteTable,
+    PutItem,
+    SetTimeToLive,
+)
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
 
@@ -203,3 +211,14 @@ def test_a_closed_store_is_not_compacted(open_store: OpenStore) -> None:
     store.close()
     with pytest.raises(StoreClosed):
         store.compact()
+
+
+def test_what_an_index_had_is_in_no_file_after_it_is_deleted(path: Path, open_store: OpenStore) -> None:
+    """Its entry and the columns in the row are not the item's: they go with the index."""
+    with open_store() as store:
+        store.execute(CreateTable(INDEXED))
+        others(store)
+        store.execute(planted(10))
+        store.execute(DeleteIndex("notes", "by-owner"))
+        store.execute(note(0, sk="planted-key", text="short"))
+    assert found(path.parent, PLANTED[1:]) == {}

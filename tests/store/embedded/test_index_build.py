@@ -5,26 +5,46 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import apsw
 import pytest
+from tests.store.embedded.index_steps import (
+    AT_ONCE,
+    ITEMS,
+    OWNED,
+    Killed,
+    filled,
+    killing,
+    numbers,
+    tables_beside,
+)
 from tests.store.embedded.support import BY_OWNER, TABLE, note
 
 from partita.errors import StoreDamaged, TableNotFound, ValidationFailed
-from partita.expressions._ast import KeyCondition
-from partita.store import CreateIndex, CreateTable, DeleteIndex, DeleteItem, DeleteTable, IndexSchema, QueryTable
+from partita.store import (
+    CreateIndex,
+    CreateTable,
+    DeleteIndex,
+    DeleteItem,
+    DeleteTable,
+    DescribeTable,
+    IndexSchema,
+)
 from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
-from partita.store.embedded.tables import _definitions
-from partita.store.embedded.tables._indexes import BeginIndex, FillIndex
+from partita.store.embedded.tables import _chunks, _index_progress, create_index
+from partita.store.embedded.tables._indexes import AddEntries, BeginEntries, BeginIndex, FillIndex, FinishIndex
 
-OWNED = QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")
-AT_ONCE = 3
-ITEMS = 10
+SPREAD = 6
+"""Pages by which the longest transactions may differ: of the catalog, of the inner nodes of a larger table."""
+CLEARING = 3
+"""Transactions that drop the list of rows that were written meanwhile, which is empty, and find no more."""
 
 
 @pytest.fixture(autouse=True)
 def _few_rows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_definitions, "MAX_ROWS", AT_ONCE)
+    monkeypatch.setattr(_chunks, "MAX_ROWS", AT_ONCE)
 
 
 @pytest.fixture
@@ -35,24 +55,49 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(path: Path) -> Iterator[EmbeddedStore]:
     with EmbeddedStore(path, durable=False) as store:
-        store.execute(CreateTable(TABLE))
-        for number in range(1, ITEMS + 1):
-            store.execute(note(number, owner="o", rank=number))
+        filled(store, TABLE)
         yield store
 
 
 @pytest.fixture
 def unfinished(store: EmbeddedStore, path: Path) -> Iterator[EmbeddedStore]:
     """The store of a process that was killed after it had filled some of an index."""
-    store._commit.run(BeginIndex("notes", BY_OWNER))
-    store._commit.run(FillIndex("notes", "by-owner"))
+    number = store._commit.run(BeginIndex("notes", BY_OWNER))
+    store._commit.run(FillIndex("notes", "by-owner", number))
     store.close()
     with EmbeddedStore(path, durable=False) as opened:
         yield opened
 
 
-def numbers(store: EmbeddedStore) -> list[int]:
-    return [int(item["sk"]) for item in store.execute(OWNED).items]
+def most_pages(path: Path, items: int) -> dict[str, int]:
+    """The most pages that one commit writes, while an index is added to a table and while it is deleted."""
+    with EmbeddedStore(path, durable=False) as store:
+        store.execute(CreateTable(TABLE))
+        owners = [
+            note(number, owner=f"o{7_919 * number % items}", rank=number, text="x" * 100) for number in range(items)
+        ]
+        store.execute(LoadItems("notes", [BulkPut(put.item) for put in owners]))
+        pages = pages_by_commit(store)
+        store.execute(CreateIndex("notes", BY_OWNER))
+        adding = max(pages)
+        pages.clear()
+        store.execute(DeleteIndex("notes", "by-owner"))
+        store.verify()
+        return {"add": adding, "delete": max(pages)}
+
+
+def pages_by_commit(store: EmbeddedStore) -> list[int]:
+    """How many pages each commit from now on has written to the log."""
+    pages, length = list[int](), store._writer.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)[0]
+
+    def note_pages(_connection: apsw.Connection, _name: str, written: int) -> int:
+        nonlocal length
+        pages.append(written - length)
+        length = written
+        return apsw.SQLITE_OK
+
+    store._writer.connection.set_wal_hook(note_pages)
+    return pages
 
 
 def test_an_index_is_filled_by_some_rows_at_a_time_and_says_how_far_it_is(store: EmbeddedStore) -> None:
@@ -60,16 +105,69 @@ def test_an_index_is_filled_by_some_rows_at_a_time_and_says_how_far_it_is(store:
     store.execute(CreateIndex("notes", BY_OWNER, lambda done, total: seen.append((done, total))))
     assert seen[:3] == [(3, 12), (6, 12), (9, 12)]
     assert seen[-1] == (12, 12)
-    assert store._commit.commits - before == 1 + 4 + 1
+    assert store._commit.commits - before == (1 + 4) + (1 + 4) + 1 + CLEARING
     assert numbers(store) == list(range(1, ITEMS + 1))
     store.verify()
 
 
 def test_rows_of_many_bytes_are_fewer_at_a_time(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_definitions, "_CHUNK_BYTES", 1)
+    monkeypatch.setattr(_chunks, "_CHUNK_BYTES", 1)
     before = store._commit.commits
     store.execute(CreateIndex("notes", BY_OWNER))
-    assert store._commit.commits - before == 1 + ITEMS + 1
+    assert store._commit.commits - before == (1 + ITEMS) + (1 + 4) + 1 + CLEARING
+
+
+def test_the_longest_transaction_does_not_grow_with_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_chunks, "MAX_ROWS", 20)
+    few, many = (most_pages(tmp_path / f"{items}.db", items) for items in (300, 3_000))
+    assert many["add"] <= few["add"] + SPREAD
+    assert many["delete"] <= few["delete"] + SPREAD
+
+
+def test_another_process_writes_between_the_transactions(store: EmbeddedStore, path: Path) -> None:
+    with EmbeddedStore(path, durable=False) as other:
+        written = list[int]()
+
+        def write(_done: int, _total: int) -> None:
+            written.append(ITEMS + 1 + len(written))
+            other.execute(note(written[-1], owner="o", rank=written[-1]))
+
+        store.execute(CreateIndex("notes", BY_OWNER, write))
+        assert len(written) > ITEMS // AT_ONCE
+        assert numbers(other) == [*range(1, ITEMS + 1), *written]
+    store.verify()
+
+
+@pytest.mark.parametrize("killed_after", range(15))
+def test_a_process_may_be_killed_after_any_commit(path: Path, killed_after: int) -> None:
+    """What it had not committed is not there; who asks again goes on, and in between all can be written."""
+    with EmbeddedStore(path, durable=False) as store:
+        filled(store, TABLE)
+        with suppress(Killed):
+            create_index(killing(store, killed_after), store._private_connection, CreateIndex("notes", BY_OWNER))
+    with EmbeddedStore(path, durable=False) as store:
+        store.verify()
+        store.execute(note(1, owner="o", rank=100))
+        store.execute(note(5, owner="other", rank=100))
+        store.execute(DeleteItem("notes", {"pk": "p", "sk": "000007"}))
+        store.execute(note(11, owner="o", rank=0))
+        if "by-owner" not in store.execute(DescribeTable("notes")).schema.index_names:
+            store.execute(CreateIndex("notes", BY_OWNER))
+        store.sweep()
+        assert numbers(store) == [11, 2, 3, 4, 6, 8, 9, 10, 1]
+        store.verify()
+        assert tables_beside(store) == []
+
+
+def test_an_index_can_be_made_in_memory() -> None:
+    with EmbeddedStore(":memory:") as store:
+        filled(store, TABLE)
+        store.execute(CreateIndex("notes", BY_OWNER))
+        assert numbers(store) == list(range(1, ITEMS + 1))
+        store.execute(DeleteIndex("notes", "by-owner"))
+        store.execute(CreateIndex("notes", BY_OWNER))
+        assert numbers(store) == list(range(1, ITEMS + 1))
+        store.verify()
 
 
 def test_an_index_can_be_made_by_a_task(store: EmbeddedStore) -> None:
@@ -109,9 +207,10 @@ def test_another_index_of_the_same_name_is_refused(unfinished: EmbeddedStore) ->
 
 
 def test_an_unfinished_index_can_be_deleted(unfinished: EmbeddedStore) -> None:
+    number = unfinished._commit.run(BeginIndex("notes", BY_OWNER))
     unfinished.execute(DeleteIndex("notes", "by-owner"))
     with pytest.raises(TableNotFound, match="by-owner not found"):
-        unfinished._commit.run(FillIndex("notes", "by-owner"))
+        unfinished._commit.run(FillIndex("notes", "by-owner", number))
     unfinished.execute(note(1, owner="o", rank=1))
     unfinished.execute(CreateIndex("notes", BY_OWNER))
     assert numbers(unfinished) == list(range(1, ITEMS + 1))
@@ -127,7 +226,11 @@ def test_a_table_is_deleted_with_its_unfinished_index(unfinished: EmbeddedStore)
 
 def test_who_finds_the_index_finished_is_content(store: EmbeddedStore) -> None:
     description = store.execute(CreateIndex("notes", BY_OWNER))
-    assert store._commit.run(FillIndex("notes", "by-owner")).is_done
+    number = store._writer.table("notes").index_of("by-owner").number
+    assert store._commit.run(FillIndex("notes", "by-owner", number)).is_done
+    assert store._commit.run(BeginEntries("notes", "by-owner", number)) is None
+    store._commit.run(AddEntries("notes", "by-owner", number, []))
+    assert store._commit.run(FinishIndex("notes", "by-owner", number)) == description
     assert description.schema.index("by-owner") is not None
     with pytest.raises(ValidationFailed, match="already exists: by-owner"):
         store.execute(CreateIndex("notes", BY_OWNER))
@@ -143,16 +246,17 @@ def test_a_wrong_entry_of_an_unfinished_index_is_found(unfinished: EmbeddedStore
         unfinished.verify()
 
 
-def test_a_server_logs_how_far_an_index_is(store: EmbeddedStore, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_logs_how_far_an_index_is(
+    store: EmbeddedStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_index_progress, "QUIET_ROWS", ITEMS - 1)
     with caplog.at_level(logging.WARNING, "partita.store"):
         store.execute(CreateIndex("notes", BY_OWNER))
     parts = [record.getMessage().rpartition(": ")[2] for record in caplog.records]
-    assert parts == ["20 %.", "50 %.", "70 %.", "100 %."]
+    assert parts == ["20 %.", "50 %.", "70 %.", "80 %.", "90 %.", "100 %."]
 
 
-def test_an_index_that_is_made_at_once_is_not_logged(
-    store: EmbeddedStore, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_definitions, "MAX_ROWS", ITEMS)
+def test_an_index_that_is_made_at_once_is_not_logged(store: EmbeddedStore, caplog: pytest.LogCaptureFixture) -> None:
     store.execute(CreateIndex("notes", BY_OWNER))
+    store.execute(DeleteIndex("notes", "by-owner"))
     assert caplog.records == []

@@ -52,6 +52,14 @@ with EmbeddedStore(path) as store:
         print(number, flush=True)
 """
 
+ADD_INDEX_UNTIL_KILLED = """
+from partita.store.embedded.tables import _chunks
+_chunks.MAX_ROWS = 5
+index = IndexSchema("by-owner", (KeyAttribute("owner"),), (KeyAttribute("rank", "N"),))
+with EmbeddedStore(path) as store:
+    store.execute(CreateIndex("notes", index, lambda done, total: print(done, flush=True)))
+"""
+
 
 def start(script: str, path: Path, argument: str = "") -> subprocess.Popen[str]:
     command = [sys.executable, "-c", CHILD + script, str(path), argument]
@@ -80,6 +88,24 @@ def test_what_was_acknowledged_survives_a_kill(path: Path) -> None:
         assert all(read(store, number) is not None for number in acknowledged)
         owned = store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner"))
         assert owned.count in (len(acknowledged), len(acknowledged) + 1)
+
+
+@pytest.mark.parametrize("reached", [10, 230], ids=["while it is filled", "while entries are added"])
+def test_who_adds_an_index_may_be_killed(store: EmbeddedStore, path: Path, reached: int) -> None:
+    for number in range(200):
+        store.execute(note(number, owner="o", rank=number))
+    with start(ADD_INDEX_UNTIL_KILLED, path) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if int(line) >= reached:
+                child.send_signal(signal.SIGKILL)
+    store.verify()
+    store.execute(note(0, owner="o", rank=1_000))
+    if "by-owner" not in store.execute(DescribeTable("notes")).schema.index_names:  # it may have been quicker
+        store.execute(CreateIndex("notes", BY_OWNER))
+    owned = store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner"))
+    assert [item["rank"] for item in owned.items] == [*range(1, 200), 1_000]
+    store.verify()
 
 
 @pytest.fixture

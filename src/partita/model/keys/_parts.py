@@ -316,6 +316,6 @@ def bare_value(value: Any) -> Any:
     if hasattr(value, "__key__"):
         value = value.__key__()
     attribute = to_attribute(value)
-    if attribute in ("", b""):
+    if isinstance(attribute, str | bytes) and not attribute:
         raise InvalidKey("A key is empty.", hint="Give the field a value, or None to leave an index.")
     return attribute

@@ -33,24 +33,33 @@ READS: Final[Mapping[type, Read]] = {
 }
 """What executes each read, by the type of the request."""
 
-WRITES: Final[Mapping[type, Handler]] = {
-    requests.PutItem: _writes.put_item,
-    requests.UpdateItem: _writes.write_item,
-    requests.DeleteItem: _writes.write_item,
-    requests.BatchWriteItem: _writes.batch_write,
-    requests.TransactWriteItems: _transactions.transact_write,
-    requests.CreateTable: tables.create_table,
-    requests.DeleteTable: tables.delete_table,
-    **tables.INDEXES,
-    **tables.VECTOR_INDEXES,
-    requests.SetTimeToLive: tables.set_time_to_live,
-    requests.SetStream: tables.set_stream,
-    _ttl.DeleteExpired: _ttl.delete_expired,
-    _ttl.TrimHistory: _ttl.trim_history,
-    LoadItems: load_items,
-    **RESHARDING,
-    **points.WRITES,
-}
+
+class _Writes(dict[type, Handler]):
+    """What executes each write; the steps of the work on an index are known when the first of them comes."""
+
+    def __missing__(self, kind: type) -> Handler:
+        return tables.index_steps()[kind]
+
+
+WRITES: Final[Mapping[type, Handler]] = _Writes(
+    {
+        requests.PutItem: _writes.put_item,
+        requests.UpdateItem: _writes.write_item,
+        requests.DeleteItem: _writes.write_item,
+        requests.BatchWriteItem: _writes.batch_write,
+        requests.TransactWriteItems: _transactions.transact_write,
+        requests.CreateTable: tables.create_table,
+        requests.DeleteTable: tables.delete_table,
+        **tables.VECTOR_INDEXES,
+        requests.SetTimeToLive: tables.set_time_to_live,
+        requests.SetStream: tables.set_stream,
+        _ttl.DeleteExpired: _ttl.delete_expired,
+        _ttl.TrimHistory: _ttl.trim_history,
+        LoadItems: load_items,
+        **RESHARDING,
+        **points.WRITES,
+    }
+)
 """What executes each write, inside a transaction."""
 
 BY_LOOP: Final = frozenset(

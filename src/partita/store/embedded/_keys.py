@@ -21,7 +21,7 @@ RANGE_BYTES: Final = 1_024
 _INVALID: Final = "One or more parameter values were invalid: "
 _NOT_VALID: Final = "One or more parameter values are not valid. "
 _TYPES: Final[dict[KeyType, tuple[type, ...]]] = {"S": (str,), "N": (int, Decimal), "B": (bytes,)}
-_EMPTY: Final = {"": "string", b"": "binary"}
+_EMPTY: Final = {str: "string", bytes: "binary"}
 
 
 class KeyPart:
@@ -93,7 +93,7 @@ class KeyMismatch(ValidationFailed):
 
 
 def _empty(value: str | bytes) -> str:
-    return f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[value]} value."
+    return f"The AttributeValue for a key attribute cannot contain an empty {_EMPTY[type(value)]} value."
 
 
 def partition_hash(column: Column, *others: Column) -> int:

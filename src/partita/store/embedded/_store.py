@@ -147,7 +147,9 @@ class EmbeddedStore:
     def _execute_long(self, request: Request[R]) -> R:
         """Execute what takes several reads and writes."""
         if isinstance(request, requests.CreateIndex):
-            return tables.create_index(self._commit.run, request)  # type: ignore[return-value]
+            return tables.create_index(self._commit.run, self._private_connection, request)  # type: ignore[return-value]
+        if isinstance(request, requests.DeleteIndex):
+            return tables.delete_index(self._commit.run, request)  # type: ignore[return-value]
         return self.history.execute(request)
 
     def _read(self, read: Read, request: Request[R]) -> R:

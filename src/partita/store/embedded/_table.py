@@ -3,6 +3,7 @@
     items_<table>(id, hh, hk, rk, ttl, size, k<index>_h, k<index>_<position>…, item)
     key_<table>      on (hh, hk, rk)
     index_<index>    on (k<index>_h, hash columns, range columns, hk, rk), only rows that have all of them
+    unused_<index>_… columns that a deleted index has left, for the next one (`tables/_index_columns.py`)
 
 `hh` and `k<index>_h` are hashes of the partition: scans go in their order, and a segment is a range of them.
 
@@ -139,6 +140,8 @@ class Index(Source):
         self.hash = tuple(KeyPart(attribute, HASH_BYTES) for attribute in schema.hash)
         self.range = tuple(KeyPart(attribute, RANGE_BYTES) for attribute in schema.range)
         self.range_columns = keys[-len(schema.range) :] if schema.range else ()
+        self.order = (self.order_column, *self.hash_columns, *self.range_columns, *self.ties)
+        """The columns that it is sorted by, which are all of SQLite's index."""
         self._hashes = 0 if schema.local else len(schema.hash)
         self._own = self.range if schema.local else (*self.hash, *self.range)
         self.empty: Row = (None,) * len(self.columns)
@@ -184,7 +187,7 @@ class Index(Source):
 
     def sql_create(self, table_id: int) -> str:
         """Makes the SQLite index."""
-        columns = ", ".join((self.order_column, *self.hash_columns, *self.range_columns, *self.ties))
+        columns = ", ".join(self.order)
         name, present = f"index_{self.number}", f"{self.columns[0]} IS NOT NULL"
         return f"CREATE INDEX {name} ON items_{table_id} ({columns}) WHERE {present}"
 
@@ -360,6 +363,8 @@ class Table(Source):
 
 class MissingIndex(ValidationFailed):
     """The index is not known here; another process may have made it."""
+
+    hint = "Create it with `session.create_tables()`."
 
 
 def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from partita.store._requests import Request
-from partita.store.embedded import _streams, _transactions, points
+from partita.store.embedded import _streams, _transactions, points, tables
 from partita.store.embedded._connection import Writer
 from partita.store.embedded._planned_writes import StoredItem, apply, deletion
 from partita.store.embedded._table import ITEM, Table
@@ -19,7 +19,10 @@ class DeleteExpired(Request[int], frozen=True):
 
 
 class TrimHistory(Request[int], frozen=True):
-    """Drop stream records and tokens that are kept no longer, and compact change logs; returns 0 when all is done."""
+    """Drop stream records and tokens that are kept no longer, and what deleted indexes left, and compact change logs.
+
+    Returns 0 when all is done.
+    """
 
 
 def delete_expired(writer: Writer, _: DeleteExpired) -> int:
@@ -43,6 +46,7 @@ def _delete_from(writer: Writer, table: Table, limit: int) -> int:
 
 def trim_history(writer: Writer, _: TrimHistory) -> int:
     """Drop what is kept no longer: stream records after 24 hours, tokens after ten minutes; and compact change logs."""
-    now = writer.clock()
+    now, connection = writer.clock(), writer.connection
     _transactions.forget_tokens(writer, now)
-    return _streams.trim(writer.connection, now) + points.compact_logs(writer.connection, now)
+    left = tables.clear_leftovers(connection)
+    return _streams.trim(connection, now) + points.compact_logs(connection, now) + left

@@ -146,6 +146,6 @@ def _then(table: Table, undone: str) -> Table:
 
 
 def _sql_index(undone: str, index: Index) -> str:
-    columns = ", ".join((index.order_column, *index.hash_columns, *index.range_columns, *index.ties))
+    columns = ", ".join(index.order)
     present = f"{index.columns[0]} IS NOT NULL"
     return f"CREATE INDEX temp.undone_index_{index.number} ON {undone} ({columns}) WHERE {present}"

@@ -8,17 +8,18 @@ from partita.store.embedded.tables._definitions import (
     set_stream,
     set_time_to_live,
 )
-from partita.store.embedded.tables._index_build import create_index
-from partita.store.embedded.tables._indexes import INDEXES
+from partita.store.embedded.tables._index_work import clear_leftovers, create_index, delete_index, index_steps
 from partita.store.embedded.tables._vector_indexes import VECTOR_INDEXES
 
 __all__ = [
-    "INDEXES",
     "VECTOR_INDEXES",
+    "clear_leftovers",
     "create_index",
     "create_table",
+    "delete_index",
     "delete_table",
     "describe_table",
+    "index_steps",
     "list_tables",
     "set_stream",
     "set_time_to_live",

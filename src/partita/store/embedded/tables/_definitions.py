@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import apsw
@@ -24,17 +23,15 @@ from partita.store.embedded import _streams, points
 from partita.store.embedded._catalog import definition_text
 from partita.store.embedded._checks import check_name_length, check_readable, check_table
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._table import ITEM, Table
+from partita.store.embedded._table import Table
 from partita.store.embedded._table_stats import table_stats
+from partita.store.embedded.tables._chunks import items_of
+from partita.store.embedded.tables._index_work import drop_leftovers
 from partita.store.embedded.vectors import create_rows, drop_rows
-from partita.values import Item, decode_item
 
 _SQL_CREATE: Final = "INSERT INTO tables (name, definition, created_at) VALUES (?, ?, ?)"
 _SQL_INDEX: Final = "INSERT INTO indexes (table_id, name) VALUES (?, ?)"
 _SQL_DEFINE: Final = "UPDATE tables SET definition = ? WHERE id = ?"
-_SQL_CHUNK: Final = "SELECT id, {} FROM items_{} WHERE id > ? ORDER BY id LIMIT ?"
-MAX_ROWS: Final = 5_000
-_CHUNK_BYTES: Final = 4_000_000
 
 
 def create_table(writer: Writer, request: CreateTable) -> TableDescription:
@@ -66,6 +63,13 @@ def new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
     """Give an index of a table its number."""
     connection.execute(_SQL_INDEX, (table_id, name))
     return connection.last_insert_rowid()
+
+
+def refuse_known(table: Table, name: str) -> None:
+    """Raise ValidationFailed where a table has an index of that name, be it unfinished."""
+    known = {*table.schema.index_names, *(index.name for index in table.building)}
+    if name in known:
+        raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
 
 
 def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
@@ -100,33 +104,13 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
     drop_rows(writer.connection, table.vectors)
     points.drop(writer.connection, table.id)
     writer.connection.execute(f"DROP TABLE items_{table.id}")
+    drop_leftovers(writer.connection, table)
     for index in table.building:
         writer.connection.execute("DELETE FROM index_builds WHERE number = ?", (index.number,))
     writer.connection.execute("DELETE FROM indexes WHERE table_id = ?", (table.id,))
     writer.connection.execute("DELETE FROM tables WHERE id = ?", (table.id,))
     writer.catalog_changed()
     return description
-
-
-def items_of(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, Item]]:
-    """Every item with its row; in chunks, so that rows may be changed between them."""
-    last = 0
-    while rows := chunk_of(connection, table, last):
-        for row_id, blob in rows:
-            yield row_id, decode_item(blob)
-        last = rows[-1][0]
-
-
-def chunk_of(connection: apsw.Connection, table: Table, after: int) -> list[tuple[int, bytes]]:
-    """Some rows after a row: their numbers and the bytes of their items, which are few MB together."""
-    rows: list[tuple[int, bytes]] = []
-    size = 0
-    for row_id, blob in connection.execute(_SQL_CHUNK.format(ITEM, table.id), (after, MAX_ROWS)):
-        rows.append((row_id, blob))
-        size += len(blob)
-        if size >= _CHUNK_BYTES:
-            break
-    return rows
 
 
 def redefine(writer: Writer, table: Table, schema: TableSchema) -> TableDescription:

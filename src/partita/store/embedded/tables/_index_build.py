@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, closing
+from itertools import islice
+from typing import Any, Final, TypeAlias
 
-from partita.runtime import warn
+import apsw
+
+from partita.errors import StoreError
 from partita.store._requests import CreateIndex, TableDescription
-from partita.store.embedded.tables._indexes import BeginIndex, Filled, FillIndex, FinishIndex
+from partita.store.embedded._table import Row
+from partita.store.embedded.tables import _chunks
+from partita.store.embedded.tables._index_progress import log_of
+from partita.store.embedded.tables._index_removal import clear_all
+from partita.store.embedded.tables._indexes import (
+    AddEntries,
+    BeginEntries,
+    BeginIndex,
+    EntrySource,
+    Filled,
+    FillIndex,
+    FinishIndex,
+)
 
 _SORTING: Final = 4
 """To sort and write the entries of so many rows takes about as long as to fill one."""
-_TENTHS: Final = 10
+_COPIED_ROWS: Final = 50_000
+"""Rows from one report of progress to the next while entries are copied, which nobody waits for."""
+
+Write: TypeAlias = Callable[[Any], Any]
+Connected: TypeAlias = Callable[[], AbstractContextManager[apsw.Connection]]
+"""A connection of its own for long reads."""
+Report: TypeAlias = Callable[[float], object]
+"""Gets which part is done, of 1."""
 
 
-def create_index(write: Callable[[Any], Any], request: CreateIndex) -> TableDescription:
+def create_index(write: Write, connected: Connected, request: CreateIndex) -> TableDescription:
     """Add a global index and fill it; items whose keys do not fit are left off it.
 
     `request.progress` gets what is done and all that there is to do, both in rows. Without it, every tenth is logged.
@@ -22,34 +45,68 @@ def create_index(write: Callable[[Any], Any], request: CreateIndex) -> TableDesc
     Raises:
         ValidationFailed: the index exists, or breaks a rule. TableNotFound: it was deleted meanwhile.
     """
-    write(BeginIndex(request.table, request.index))
+    number: int = write(BeginIndex(request.table, request.index))
     table, index = request.table, request.index.name
-    filled: Filled = write(FillIndex(table, index))
-    report = request.progress or (_ignored if filled.is_done else _log_of(table, index))
+    report = request.progress or log_of("The index %s is being added to the table %s: %d %%.", index, table)
+    filled: Filled = write(FillIndex(table, index, number))
     while not filled.is_done:
         report(filled.last, filled.highest + filled.highest // _SORTING)
-        filled = write(FillIndex(table, index))
+        filled = write(FillIndex(table, index, number))
     rows, sorting = filled.highest, filled.highest // _SORTING
-    description: TableDescription = write(
-        FinishIndex(table, index, lambda part: report(rows + int(sorting * part), rows + sorting))
-    )
+    begin = BeginEntries(table, index, number)
+    _add_entries(write, connected, begin, lambda part: report(rows + int(sorting * part), rows + sorting))
+    description: TableDescription = write(FinishIndex(table, index, number))
+    clear_all(write, number)
     report(rows + sorting, rows + sorting)
     return description
 
 
-def _ignored(_done: int, _total: int) -> None:
-    """What is done at once needs no report."""
+def _add_entries(write: Write, connected: Connected, begin: BeginEntries, report: Report) -> None:
+    source: EntrySource | None = write(begin)
+    if source is None:  # another process has finished it
+        return
+    try:
+        with connected() as connection, closing(_sorted(connection, source, report)) as entries:
+            for some in entries:
+                write(AddEntries(begin.table, begin.index, begin.number, some))
+    except StoreError:
+        write(begin)  # where it was deleted meanwhile, it has no columns any more: this says so
+        raise
 
 
-def _log_of(table: str, index: str) -> Callable[[int, int], None]:
-    """Logs each tenth."""
-    logged = -1
+def _sorted(connection: apsw.Connection, source: EntrySource, report: Report) -> Generator[list[Row], None, None]:
+    """All entries in the order of the index, some at a time; SQLite sorts them in temporary files.
 
-    def log(done: int, total: int) -> None:
-        nonlocal logged
-        tenths = _TENTHS * done // total
-        if logged < tenths:
-            logged = tenths
-            warn("partita.store", "The index %s is being added to the table %s: %d %%.", index, table, 10 * tenths)
+    They are copied first, by some rows at a time: nobody's log grows while they are sorted.
+    """
+    columns = ", ".join((*source.columns, "id"))
+    connection.execute("ATTACH '' AS sorting")
+    connection.pragma("journal_mode", "off", schema="sorting")
+    rows = connection.cursor()
+    try:
+        connection.execute(f"CREATE TABLE sorting.copied ({columns})")
+        copied = _copy(connection, source, columns, lambda part: report(part / 2))
+        rows.execute(f"SELECT {columns} FROM sorting.copied ORDER BY {columns}")
+        done = 0
+        while entries := list(islice(rows, _chunks.MAX_ROWS)):
+            yield entries
+            done += len(entries)
+            report((1 + done / copied) / 2)
+    finally:
+        rows.close()
+        connection.execute("DETACH sorting")
 
-    return log
+
+def _copy(connection: apsw.Connection, source: EntrySource, columns: str, report: Report) -> int:
+    """Copy the entries; gives how many there are."""
+    sql = (
+        f"INSERT INTO sorting.copied SELECT {columns} FROM main.{source.items} "
+        f"WHERE id > ? AND id <= ? AND {source.columns[0]} IS NOT NULL"
+    )
+    highest: int = connection.execute(f"SELECT max(id) FROM {source.items}").get or 0
+    copied = 0
+    for start in range(0, highest, _COPIED_ROWS):
+        connection.execute(sql, (start, start + _COPIED_ROWS))
+        copied += connection.changes()
+        report(start / highest)
+    return copied

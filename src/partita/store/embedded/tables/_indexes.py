@@ -1,31 +1,37 @@
-"""Global indexes of tables that are there already: made in many short transactions, and removed.
+"""Global indexes of tables that are there already: made in many short transactions.
 
-    begin      columns for its entries ── from here on, whoever writes an item writes its entry too
-    fill       the entries of some thousand items ── and how far it is, in the same transaction
+    begin      columns for its entries in the rows ── from here on, whoever writes an item writes its entry too
+    fill       the entries of some thousand rows ── and how far it is, in the same transaction
     …          others write between two of them
-    finish     SQLite's index over the entries ── the index can be queried
+    entries    a table for all entries in their order, which triggers keep for whatever is written from here on
+    add        some thousand of the others, sorted
+    …          others write between two of them
+    finish     the table is SQLite's index ── the index can be queried
 
-So neither memory nor the log grow with the table until the last step, whose log is as large as the index. A process
-that is killed leaves an unfinished index, which nobody can query; who asks for the same index again goes on with it.
+So neither memory, nor the log, nor what a writer waits for grow with the table. A process that is killed leaves an
+unfinished index, which nobody can query; who asks for the same index again goes on with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Final
 
-import apsw
 import msgspec
 
 from partita._sqlite import Handler
-from partita.errors import TableNotFound, ValidationFailed
-from partita.store._requests import DeleteIndex, Request, TableDescription
+from partita.errors import ValidationFailed
+from partita.store._requests import Request, TableDescription
 from partita.store._schema import IndexSchema, TableSchema
 from partita.store.embedded._checks import check_index, check_readable, check_table
 from partita.store.embedded._connection import Writer
-from partita.store.embedded._table import Index, Table
-from partita.store.embedded.tables._definitions import chunk_of, description_of, new_index, redefine
+from partita.store.embedded._table import Index, Row, Table
+from partita.store.embedded.tables._chunks import chunk_of
+from partita.store.embedded.tables._definitions import description_of, new_index, redefine, refuse_known
+from partita.store.embedded.tables._index_columns import make_columns
+from partita.store.embedded.tables._index_entries import add_entries, begin_entries, entries_to_index
+from partita.store.embedded.tables._index_removal import index_not_found
+from partita.store.embedded.tables._leftovers import leave, left_by
 from partita.values import decode_item
 
 _SQL_TABLE: Final = """
@@ -37,14 +43,10 @@ _SQL_BEGIN: Final = "INSERT INTO index_builds VALUES (?, ?, ?, 0)"
 _SQL_LAST: Final = "SELECT last FROM index_builds WHERE number = ?"
 _SQL_ADVANCE: Final = "UPDATE index_builds SET last = ? WHERE number = ?"
 _SQL_FORGET: Final = "DELETE FROM index_builds WHERE number = ?"
-_REPORT_STEPS: Final = 10_000
-"""Of SQLite's virtual machine, from one report of progress to the next."""
-_STEPS_OF_A_ROW: Final = 10
-"""That SQLite takes for a row of an index, besides one for each of its columns."""
 
 
-class BeginIndex(Request[None], frozen=True):
-    """Make room for an index, or find the one that was not finished."""
+class BeginIndex(Request[int], frozen=True):
+    """Make room for an index, or find the one that was not finished; gives its number."""
 
     table: str
     index: IndexSchema
@@ -63,17 +65,42 @@ class FillIndex(Request[Filled], frozen=True):
 
     table: str
     index: str
+    number: int
 
 
-class FinishIndex(Request[TableDescription], frozen=True):
-    """Make an index that is filled one that can be queried. `progress` gets which part of it is done, of 1."""
+class EntrySource(msgspec.Struct, frozen=True):
+    """Where the entries of an index are: in which columns of which rows."""
+
+    items: str
+    columns: tuple[str, ...]
+
+
+class BeginEntries(Request[EntrySource | None], frozen=True):
+    """Make the table of the entries of an index that is filled; None where the index is finished."""
 
     table: str
     index: str
-    progress: Callable[[float], object]
+    number: int
 
 
-def begin_index(writer: Writer, request: BeginIndex) -> None:
+class AddEntries(Request[None], frozen=True):
+    """Add some entries to that table, each with the number of its row."""
+
+    table: str
+    index: str
+    number: int
+    entries: list[Row]
+
+
+class FinishIndex(Request[TableDescription], frozen=True):
+    """Make an index that has all entries one that can be queried."""
+
+    table: str
+    index: str
+    number: int
+
+
+def begin_index(writer: Writer, request: BeginIndex) -> int:
     """Make room for an index, unless it is being made already.
 
     Raises:
@@ -84,35 +111,30 @@ def begin_index(writer: Writer, request: BeginIndex) -> None:
     check_readable(schema)
     if request.index.local:
         raise ValidationFailed("A local index can only be created together with its table")
-    if any(index.schema == request.index for index in table.building):
-        return
+    for unfinished in table.building:
+        if unfinished.schema == request.index:
+            return unfinished.number
     refuse_known(table, request.index.name)
     check_index(schema, request.index)
     check_table(schema)
     connection.execute(_SQL_TABLE)
     number = new_index(connection, table.id, request.index.name)
-    for column in Index(table.id, number, request.index, schema).columns:
-        connection.execute(f"ALTER TABLE items_{table.id} ADD COLUMN {column}")
+    index = Index(table.id, number, request.index, schema)
+    make_columns(connection, table, index, being_cleared=left_by(connection, table))
     definition = msgspec.json.encode(request.index).decode()
     connection.execute(_SQL_BEGIN, (number, table.id, definition))
     writer.catalog_changed()
+    return number
 
 
 def _with_index(table: Table, index: IndexSchema) -> TableSchema:
     return msgspec.structs.replace(table.schema, indexes=(*table.schema.indexes, index))
 
 
-def refuse_known(table: Table, name: str) -> None:
-    """Raise ValidationFailed where a table has an index of that name, be it unfinished."""
-    known = {*table.schema.index_names, *(index.name for index in table.building)}
-    if name in known:
-        raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
-
-
 def fill_index(writer: Writer, request: FillIndex) -> Filled:
     """Write some entries; items whose keys do not fit are left off the index."""
     table, connection = writer.table(request.table), writer.connection
-    index = _unfinished(table, request.index)
+    index = _unfinished(table, request)
     if index is None:  # another process has finished it
         return Filled(1, 1, is_done=True)
     rows = chunk_of(connection, table, connection.execute(_SQL_LAST, (index.number,)).get)
@@ -125,82 +147,54 @@ def fill_index(writer: Writer, request: FillIndex) -> Filled:
     return Filled(last, highest, is_done=last >= highest)
 
 
-def _unfinished(table: Table, name: str) -> Index | None:
+def _unfinished(table: Table, request: FillIndex | BeginEntries | AddEntries | FinishIndex) -> Index | None:
     """The index that is being made; None where it is finished.
 
     Raises:
-        TableNotFound: it was deleted meanwhile.
+        TableNotFound: it was deleted meanwhile, be there another of its name.
     """
-    if table.schema.index(name) is not None:
+    if any(index.number == request.number for index in table.indexes):
         return None
     for index in table.building:
-        if index.name == name:
+        if index.number == request.number:
             return index
-    raise _not_found(name)
+    raise index_not_found(request.index)
+
+
+def begin_entries_of(writer: Writer, request: BeginEntries) -> EntrySource | None:
+    """Make the table of entries, unless it is there."""
+    table = writer.table(request.table)
+    index = _unfinished(table, request)
+    if index is None:
+        return None
+    begin_entries(writer.connection, table, index)
+    return EntrySource(f"items_{table.id}", index.order)
+
+
+def add_entries_of(writer: Writer, request: AddEntries) -> None:
+    """Add entries; those of rows that were written since are there already."""
+    index = _unfinished(writer.table(request.table), request)
+    if index is not None:
+        add_entries(writer.connection, index, request.entries)
 
 
 def finish_index(writer: Writer, request: FinishIndex) -> TableDescription:
-    """Sort the entries, and let the index be queried. Writers wait meanwhile, readers do not."""
+    """Let the index be queried."""
     table, connection = writer.table(request.table), writer.connection
-    index = _unfinished(table, request.index)
+    index = _unfinished(table, request)
     if index is None:
         return description_of(writer, table.name)
-    with _reporting(connection, table, index, request.progress):
-        connection.execute(index.sql_create(table.id))
+    entries_to_index(connection, table, index)
+    leave(connection, table, index)
     connection.execute(_SQL_FORGET, (index.number,))
     return redefine(writer, table, _with_index(table, index.schema))
-
-
-@contextmanager
-def _reporting(
-    connection: apsw.Connection, table: Table, index: Index, progress: Callable[[float], object]
-) -> Iterator[None]:
-    rows = connection.execute(f"SELECT max(id) FROM items_{table.id}").get or 1
-    steps = rows * (_STEPS_OF_A_ROW + len(index.columns) + len(index.ties) + 1)
-    done = 0
-
-    def report() -> bool:
-        nonlocal done
-        done += _REPORT_STEPS
-        progress(min(done / steps, 1.0))
-        return False
-
-    connection.set_progress_handler(report, _REPORT_STEPS)
-    try:
-        yield
-    finally:
-        connection.set_progress_handler(None)
-
-
-def delete_index(writer: Writer, request: DeleteIndex) -> TableDescription:
-    """Remove a global index, or one that is not finished.
-
-    Raises:
-        TableNotFound: there is no such global index.
-    """
-    table, connection = writer.table(request.table), writer.connection
-    every = (*table.indexes, *table.building)
-    index = next((index for index in every if index.name == request.index and not index.local), None)
-    if index is None:
-        raise _not_found(request.index)
-    connection.execute(f"DROP INDEX IF EXISTS index_{index.number}")
-    for column in index.columns:
-        connection.execute(f"ALTER TABLE items_{table.id} DROP COLUMN {column}")
-    connection.execute("DELETE FROM indexes WHERE id = ?", (index.number,))
-    if index in table.building:
-        connection.execute(_SQL_FORGET, (index.number,))
-    left = tuple(other for other in table.schema.indexes if other.name != request.index)
-    return redefine(writer, table, msgspec.structs.replace(table.schema, indexes=left))
-
-
-def _not_found(name: str) -> TableNotFound:
-    return TableNotFound(f"Requested resource not found: Index: {name} not found")
 
 
 INDEXES: Final[Mapping[type, Handler]] = {
     BeginIndex: begin_index,
     FillIndex: fill_index,
+    BeginEntries: begin_entries_of,
+    AddEntries: add_entries_of,
     FinishIndex: finish_index,
-    DeleteIndex: delete_index,
 }
-"""What makes and removes global indexes, by the type of the request. `create_index` runs the first three."""
+"""What makes global indexes, by the type of the request, in their order. `create_index` runs them."""

@@ -13,8 +13,8 @@ from partita.store._requests import TableDescription
 from partita.store._vector_requests import CreateVectorIndex, DeleteVectorIndex
 from partita.store.embedded._checks import check_readable, check_table
 from partita.store.embedded._connection import Writer
-from partita.store.embedded.tables._definitions import items_of, new_index, redefine
-from partita.store.embedded.tables._indexes import refuse_known
+from partita.store.embedded.tables._chunks import items_of
+from partita.store.embedded.tables._definitions import new_index, redefine, refuse_known
 from partita.store.embedded.vectors import VectorIndex, create_rows, drop_rows, fill_rows
 
 

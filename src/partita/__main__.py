@@ -1,0 +1,6 @@
+"""`python -m partita`: the command line, where the program `partita` is not on the path."""
+
+from partita.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="partita")
