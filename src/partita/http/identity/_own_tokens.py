@@ -46,7 +46,8 @@ def _hmac(secret: bytes, text: bytes) -> bytes:
     inner, outer = (each.copy() for each in _keyed(secret))
     inner.update(text)
     outer.update(inner.digest())
-    return outer.digest()
+    signature: bytes = outer.digest()
+    return signature
 
 
 @lru_cache(maxsize=4)  # an installation has two keys at most
