@@ -11,7 +11,7 @@ from tests.referee import Referee, ministack
 
 from partita.store.remote import Credentials, RemoteStore
 
-pytest_plugins = ("tests.collecting", "tests.scheduling")
+pytest_plugins = ("tests.collecting", "tests.workers")
 
 # Several processes are tested where they are what is tested: tests/cli/processes.
 os.environ.setdefault("PARTITA_PROCESSES", "1")

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("layout")  # every module is parsed once for all of them
+
 ROOT = Path(__file__).parent.parent
 SOURCES = ("src", "services/src")
 CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)

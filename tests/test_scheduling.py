@@ -1,29 +1,12 @@
-"""Tests of a group run in one worker, whatever the versions of pytest and its plugins."""
+"""Which worker is given which tests."""
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from collections.abc import Sequence
-from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from tests.scheduling import GroupScheduling
-
-ROOT = Path(__file__).parents[1]
-GROUPED = """
-import pytest
-
-@pytest.mark.xdist_group("one")
-@pytest.mark.parametrize("n", range(6))
-def test_grouped(n):
-    pass
-
-@pytest.mark.parametrize("n", range(6))
-def test_single(n):
-    pass
-"""
+from tests.scheduling import GroupScheduling, units_of
 
 
 class Recorder:
@@ -31,40 +14,22 @@ class Recorder:
 
     def __init__(self) -> None:
         self.given: list[int] = []
-        self.shutting_down = False
+        self.finishes = False
 
-    def send_runtest_some(self, indices: Sequence[int]) -> None:
-        self.given.extend(indices)
+    def run(self, tests: Sequence[int]) -> None:
+        assert not self.finishes
+        self.given.extend(tests)
 
-    def shutdown(self) -> None:
-        self.shutting_down = True
-
-
-def test_a_group_of_several_files_runs_in_one_worker(tmp_path: Path) -> None:
-    for name in ("test_a.py", "test_b.py"):
-        (tmp_path / name).write_text(GROUPED)
-    command = ["pytest", "-p", "tests.scheduling", "-n2", "--dist=loadgroup", "-v", "-p", "no:cacheprovider"]
-    said = subprocess.run(
-        [sys.executable, "-m", *command, "--rootdir", tmp_path, tmp_path],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout
-    ran = re.findall(r"\[(gw\d)\] .* PASSED test_([ab]).py::test_(grouped|single)", said)
-    assert len(ran) == 24, said
-    assert len({worker for worker, _, kind in ran if kind == "grouped"}) == 1
+    def finish(self) -> None:
+        assert not self.finishes
+        self.finishes = True
 
 
 def scheduled(*workers: Recorder) -> GroupScheduling:
     """Tests 1, 2 and 4 are a group; the largest."""
-    tests = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11"]
-    scheduling = GroupScheduling(len(workers), lambda: {"1": "g", "2": "g", "4": "g"})
+    scheduling = GroupScheduling([[1, 2, 4], [0], [3], [5], [6], [7], [8], [9], [10], [11]])
     for worker in workers:
-        scheduling.add_node(worker)
-        scheduling.add_node_collection(worker, tests)
-    scheduling.schedule()
+        scheduling.begin(worker)
     return scheduling
 
 
@@ -72,26 +37,61 @@ def test_groups_come_first_and_what_is_over_goes_where_there_is_room() -> None:
     first, second = Recorder(), Recorder()
     scheduling = scheduled(first, second)
     assert (first.given, second.given) == ([1, 2, 4, 0], [3, 5, 6, 7])
+    assert scheduling.is_waiting
     for index in second.given[:4]:
-        scheduling.mark_test_complete(second, index)
+        scheduling.complete(second, index)
     assert second.given == [3, 5, 6, 7, 8, 9, 10, 11]
-    assert second.shutting_down
-    assert scheduling.has_pending
-    assert not scheduling.tests_finished
-    for worker in (first, second):
-        for index in worker.given:
-            if index not in {3, 5, 6, 7}:
-                scheduling.mark_test_complete(worker, index)
-    assert not scheduling.has_pending
-    assert scheduling.tests_finished
+    assert (first.finishes, second.finishes) == (False, True)
+    scheduling.complete(first, 1)
+    assert first.finishes
+    assert not scheduling.is_waiting
 
 
-def test_what_a_worker_left_when_it_died_is_done_by_the_others() -> None:
+def test_what_a_worker_left_when_it_died_is_done_by_another_as_one_unit() -> None:
+    first, second, third = Recorder(), Recorder(), Recorder()
+    scheduling = scheduled(first, second)
+    assert scheduling.end(first) == 1
+    scheduling.begin(third)
+    assert third.given == [2, 4, 0, 8]
+
+
+def test_a_worker_that_was_told_the_last_is_given_no_more() -> None:
     first, second = Recorder(), Recorder()
     scheduling = scheduled(first, second)
-    assert scheduling.remove_node(first) == "1"
     for index in (3, 5, 6, 7):
-        scheduling.mark_test_complete(second, index)
-    assert second.given[4:] == [2, 4, 0, 8]
-    (left,) = scheduling.nodes
-    assert left is second
+        scheduling.complete(second, index)
+    scheduling.end(first)
+    assert scheduling.is_waiting
+    scheduling.complete(second, 8)
+    assert second.given == [3, 5, 6, 7, 8, 9, 10, 11]
+
+
+def test_one_that_ended_by_itself_died_of_nothing() -> None:
+    first = Recorder()
+    scheduling = GroupScheduling([[0]])
+    scheduling.begin(first)
+    scheduling.complete(first, 0)
+    assert scheduling.end(first) is None
+    assert not scheduling.is_waiting
+
+
+def test_after_a_stop_nothing_is_handed_out_nor_taken_back() -> None:
+    first, second = Recorder(), Recorder()
+    scheduling = scheduled(first, second)
+    scheduling.stop()
+    scheduling.complete(first, 1)
+    scheduling.end(first)
+    scheduling.end(second)
+    assert not scheduling.is_waiting
+
+
+def item(name: str, **marks: str) -> Any:
+    def get_closest_marker(mark: str) -> SimpleNamespace | None:
+        return SimpleNamespace(args=(marks[mark],)) if mark in marks else None
+
+    return SimpleNamespace(nodeid=name, get_closest_marker=get_closest_marker)
+
+
+def test_groups_are_units_and_what_is_slow_comes_before_other_single_tests() -> None:
+    grouped = [item("a", xdist_group="one"), item("b"), item("c", slow=""), item("d", xdist_group="one")]
+    assert units_of(grouped) == [[0, 3], [2], [1]]

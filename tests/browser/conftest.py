@@ -6,15 +6,16 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
 from msgspec import Struct
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, ViewportSize, expect, sync_playwright
+from tests.browser.server import LOADED
+from tests.template import Template
 
 from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
@@ -45,25 +46,30 @@ class Server(Struct, frozen=True):
         return identity_of(DataFolder(self.data)).token(Caller(user, Role(role)))
 
 
+@cache
+def template() -> Template:
+    """From which servers are forked: each begins with everything loaded."""
+    return Template("tests.browser.server", *LOADED)
+
+
 @contextmanager
 def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
     """Serve one service with its sample data, until it is asked to stop."""
-    run = "from partita.cli import main; main()"
-    command = [sys.executable, "-c", run, "serve", service, "--port", "0", "--data", str(data), *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        assert process.stdout is not None
-        said = ""
+    process = template().start("serve", service, "--port", "0", "--data", str(data), *options)
+    said = ""
+    with process.stdout:
         for line in process.stdout:
-            said += line
-            if address := re.search(r"serves at (http://\S+)/", line):
+            said += line.decode()
+            if address := re.search(r"serves at (http://\S+)/", said):
                 break
         else:
             raise AssertionError(f"The server did not start:\n{said}")
         try:
             yield Server(address[1], data)
         finally:
-            process.send_signal(signal.SIGTERM)
+            os.kill(process.pid, signal.SIGTERM)
             process.stdout.read()
+            template().wait(process.pid)
 
 
 HERE = Path(__file__).parent
@@ -90,6 +96,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _group(name: str) -> str:
     return next(group for group, words in TOGETHER.items() if any(word in name for word in words))
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _template_ends() -> Iterator[None]:
+    """After all servers, which fixtures that came later have started."""
+    yield
+    if template.cache_info().currsize:
+        template().close()
+        template.cache_clear()
 
 
 # For this folder, not for the whole session: while the driver is open an event loop runs, in which no other

@@ -20,9 +20,10 @@ Story = Callable[[Page, Server], Iterator[str]]
 pytestmark = pytest.mark.req("X17")
 
 AXE: Final = Path(__file__).parents[2] / ".venv" / "npm" / "node_modules" / "axe-core" / "axe.min.js"
-RUN: Final = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
-    .map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" ")).slice(0, 3)])"""
-
+RUN: Final = """async () => (
+        await axe.run(document, { resultTypes: ["violations"], preload: { assets: ["media"] } })
+    ).violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" ")).slice(0, 3)])"""
+"""Style sheets are not loaded once more: the one rule that reads them is an experiment, which axe does not run."""
 
 WORDS: Final = r"""() => {
     const names = ["ETag", "If-Match", "Idempotency", "Bearer", "Authorization", "cursor", "[RW]CU", "capacity unit"];

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
-import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -16,7 +14,7 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.types import Receive, Scope, Send
 from uvicorn.server import ServerState
 
-from partita.cli._connections import ConnectionLimits, LimitedConnection, LoopErrors, WaitingConnections
+from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections
 
 pytestmark = pytest.mark.req("X04")
 
@@ -352,29 +350,3 @@ async def test_a_half_sent_head_on_a_socket_is_closed() -> None:
         assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
         writer.close()
         await writer.wait_closed()
-
-
-def test_there_are_fewer_connections_than_descriptors() -> None:
-    found = {descriptors: ConnectionLimits().within(descriptors).connections for descriptors in (64, 256, 1_024, 9_999)}
-    assert found == {64: 32, 256: 128, 1_024: 896, 9_999: 1_000}
-
-
-def test_an_outage_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    loop, log = FakeLoop(), LoopErrors()
-    context = {"exception": OSError(errno.EMFILE, "Too many open files"), "socket": object(), "message": "accept"}
-    with caplog.at_level(logging.ERROR):
-        for _ in range(1_000):
-            log(loop, context)  # type: ignore[arg-type]
-            loop.now += 1
-        assert [record.exc_info for record in caplog.records] == [None]
-        assert "Too many open files" in caplog.text
-        loop.now += 60
-        log(loop, context)  # type: ignore[arg-type]
-    assert (len(caplog.records), loop.handled) == (2, [])
-
-
-@pytest.mark.parametrize("context", [{"message": "other"}, {"exception": OSError(errno.EMFILE, "files")}])
-def test_other_errors_are_logged_as_ever(context: dict[str, Any]) -> None:
-    loop = FakeLoop()
-    LoopErrors()(loop, context)  # type: ignore[arg-type]
-    assert loop.handled == [context]

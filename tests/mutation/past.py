@@ -87,8 +87,8 @@ BUGS: Final = (
         "D3",
         "a damaged projection stops the server",
         "cli/data/_follow.py",
-        "closing(_open_or_rebuild(service.projection.open, _path_of(service, data)))",
-        "closing(service.projection.open(_path_of(service, data)))",
+        "enter_context(closing(_open_or_rebuild(service.projection.open, _path_of(service, data))))",
+        "enter_context(closing(service.projection.open(_path_of(service, data))))",
         ("tests/cli/data/test_follow.py::test_a_damaged_projection_is_built_again",),
     ),
     Past(

@@ -45,6 +45,16 @@ class TestBodies:
         assert first.statuses() == [200]
         assert server.connections.budget.used == 0
 
+    def test_headers_after_a_body_are_refused_with_the_first_of_them(self, store: EmbeddedStore) -> None:
+        server, (client,) = without_sockets(store, 1, limits=self.LIMITS)
+        head = LIST.partition(b"content-length")[0]
+        client.receive(head + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n")
+        assert client.statuses() == []
+        client.receive(b"x: y\r\n" * 2)  # they would go on without an end, each joined to all before it
+        assert client.statuses() == [400]
+        assert b"no headers after a body" in client.transport.written
+        assert server.connections.budget.used == 0
+
     def test_what_is_announced_and_not_sent_takes_nothing(self, store: EmbeddedStore) -> None:
         _, (first, second) = without_sockets(store, 2, limits=self.LIMITS)
         first.receive(unfinished(900, sent=1))

@@ -16,6 +16,7 @@ from asyncio import AbstractEventLoop
 
 from partita._aws._connections import ConnectionPool, Connector, PendingConnection, PooledConnection
 from partita._aws._http import CHUNK, ResponseParser, Tls, encode_request
+from partita._aws._pace import Pace
 from partita._aws._transport import HttpRequest, HttpResponse, Limits, RequestNotSent, ResponseLost
 
 
@@ -63,7 +64,7 @@ class BlockingTransport:
             raise RequestNotSent("all connections are in use")
         try:
             connection = self._pool.acquire(request.url) or self._connect(request.url)
-            response = connection.exchange(data, self._limits.response_bytes)
+            response = connection.exchange(data, self._limits)
             self._pool.release(request.url, connection, closes=response.closes)
             return response
         finally:
@@ -99,17 +100,17 @@ def _wrapped(connected: socket.socket, context: ssl.SSLContext, host: str) -> ss
 class BlockingConnection(PooledConnection):
     """A connection that blocks."""
 
-    def exchange(self, data: bytes, max_body: int) -> HttpResponse:
+    def exchange(self, data: bytes, limits: Limits) -> HttpResponse:
         """Send a request and read its response.
 
         Raises:
             ResponseLost: it broke on the way; the connection is closed.
         """
         try:
-            parser = ResponseParser(max_body)
+            parser, pace = ResponseParser(limits.response_bytes), Pace(limits.read)
             self.socket.sendall(data)
-            while (response := parser.feed(self.socket.recv(CHUNK))) is None:
-                pass
+            while (response := parser.feed(received := self.socket.recv(CHUNK))) is None:
+                pace.check(len(received))
         except (OSError, ValueError) as error:
             self.close()
             raise _lost(error) from error
@@ -215,10 +216,11 @@ class AsyncConnection(PooledConnection):
             ResponseLost: it broke on the way; the connection is closed.
         """
         try:
-            parser = ResponseParser(limits.response_bytes)
+            parser, pace = ResponseParser(limits.response_bytes), Pace(limits.read)
             async with asyncio.timeout(limits.read) as silence:
                 await loop.sock_sendall(self.socket, data if self._tls is None else self._tls.encrypt(data))
-                while (response := self._feed(parser, await loop.sock_recv(self.socket, CHUNK))) is None:
+                while (response := self._feed(parser, received := await loop.sock_recv(self.socket, CHUNK))) is None:
+                    pace.check(len(received))
                     silence.reschedule(loop.time() + limits.read)
         except (OSError, ValueError) as error:  # a time-out is an OSError
             self.close()

@@ -65,7 +65,7 @@ class Limits(Struct, frozen=True):
 
     connect: float = 2.0
     read: float = 10.0
-    """The longest silence while a response is awaited."""
+    """The longest silence while a response is awaited; in as long, 16 KiB of it must come, or all that is left."""
     connections: int = 100
     """Requests at once, of all threads, and of the tasks of each event loop; others wait."""
     wait: float = 10.0

@@ -6,6 +6,9 @@
 uvicorn would wait for ever for the rest of a head or a body, and for a client to read its response. Where all
 connections are in use, the one that has waited for its client for the longest time makes room.
 
+A client may send a request before it has the response to the one before. What is wrong with it is not said in the
+middle of that response: the connection is closed after it.
+
 A connection has one timer, whatever number of requests it has. Where the deadline has moved on when it expires, it is
 set again for the rest of the time.
 """
@@ -13,28 +16,23 @@ set again for the rest of the time.
 from __future__ import annotations
 
 import asyncio
-import errno
-import logging
 from collections.abc import Callable
 from enum import Enum, auto
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
-from msgspec.structs import replace
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from partita.http import problem_response
 
-logger: Final = logging.getLogger("partita.serve")
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
 
-RESERVED_DESCRIPTORS: Final = 128
-"""Of those that a process may open: for the databases, the queues, and connections that are being closed."""
-OUTAGE_SECONDS: Final = 60.0
-"""Accepting that fails again within this time is the same outage."""
+MAX_PIPELINED: Final = 100
+"""Requests of a connection that wait for the responses before theirs. Of a client that sends more, no more is read."""
 _EARLY_SECONDS: Final = 0.01
 """A loop rounds its timers, so that one may end a little before its time."""
-_EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -53,21 +51,6 @@ class ConnectionLimits(Struct, frozen=True):
     head_bytes: int = 65_536
     """Of a head that has not ended; one that has is measured by the app."""
     connections: int = 1_000
-
-    def within(self, descriptors: int) -> ConnectionLimits:
-        """The same, with no more connections than a process that may open so many files can have."""
-        bound = max(descriptors - RESERVED_DESCRIPTORS, descriptors // 2)
-        return replace(self, connections=min(self.connections, bound))
-
-
-def max_descriptors() -> int | None:
-    """How many files this process may open; None where that is not bounded, or not known."""
-    try:
-        import resource
-    except ModuleNotFoundError:  # Windows has no such limit
-        return None
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return None if soft == resource.RLIM_INFINITY else soft
 
 
 class Step(Enum):
@@ -89,6 +72,10 @@ class WaitingConnections(Struct, frozen=True):
     def longest(self) -> LimitedConnection | None:
         """The one to close where there are too many."""
         return next(chain(self.heads, self.bodies), None)
+
+
+class TooManyRequests(Exception):
+    """A client has sent more requests than may wait for their responses. The parser ends with it."""
 
 
 class LimitedConnection(HttpToolsProtocol):
@@ -116,6 +103,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ends = 0.0
         self._sending: asyncio.TimerHandle | None = None
+        self._running: RequestResponseCycle | None = None
+        """The request that the app has; `cycle` is the last one, which may wait for it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(transport)
@@ -139,7 +128,21 @@ class LimitedConnection(HttpToolsProtocol):
         self._stop_timer()
         self._stop_timing_the_sending()
         super().connection_lost(exc)
+        if self._running is not None and not self._running.response_complete:  # uvicorn says it to the last one alone
+            self._running.disconnected = True
+            self._running.message_event.set()
         self._count()
+
+    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio's; uvicorn's always closes
+        """The client sends no more. It may still read, where it has sent whole requests: it gets their responses.
+
+        A response that has begun may have no end, and nobody reads it where the client is gone.
+        """
+        is_whole = self._step in (Step.RESPONSE, Step.HEAD)  # or a second request is not, after one that is
+        if not is_whole or self._running is None or self._running.response_started:
+            return False
+        self.shutdown()
+        return True
 
     def _count(self) -> None:
         if self._on_change is not None:
@@ -156,13 +159,23 @@ class LimitedConnection(HttpToolsProtocol):
         elif self._step is Step.HEAD:
             self._head_bytes += len(data)
             if self._head_bytes > self._limits.head_bytes:
-                self._refuse(431, "head_too_large", "The head of the request is too large.")
+                self._reject(431, "head_too_large", "The head of the request is too large.")
+
+    def send_400_response(self, msg: str) -> None:
+        """What has come is not HTTP, or too much of it."""
+        self._reject(400, "invalid_http", msg)
 
     def on_message_begin(self) -> None:
         self._step = Step.HEAD
         super().on_message_begin()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._step is Step.HEAD:  # a trailer, after a body, is not a header: whoever checks those has not seen it
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
+        if len(self.pipeline) >= MAX_PIPELINED:
+            raise TooManyRequests
         super().on_headers_complete()
         self._step = Step.BODY
 
@@ -171,6 +184,10 @@ class LimitedConnection(HttpToolsProtocol):
         self._requests += 1
         # A body that is too large has its response before it ends.
         self._step = Step.IDLE if self.cycle.response_complete else Step.RESPONSE
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        self._running = cycle
+        super()._start_asgi_task(cycle, app)
 
     # What the app sends
 
@@ -240,15 +257,24 @@ class LimitedConnection(HttpToolsProtocol):
         self._waiting.bodies.pop(self, None)
 
     def _expire(self) -> None:
-        is_responding = self.cycle is not None and not self.cycle.response_complete
-        if self._step is Step.HEAD and is_responding:
-            self.shutdown()  # the response of an earlier request is finished before the connection is closed
-        elif self._step is Step.HEAD:
-            self._refuse(408, "request_timeout", "The head of the request did not arrive in time.")
-        elif self._step is Step.BODY and is_responding and not self.cycle.response_started and not self.pipeline:
-            self._refuse(408, "request_timeout", "The body of the request did not arrive in time.")
-        else:
+        if self._step is Step.IDLE:
             self._close()
+        else:
+            part = "head" if self._step is Step.HEAD else "body"
+            self._reject(408, "request_timeout", f"The {part} of the request did not arrive in time.")
+
+    def _reject(self, status: int, code: str, detail: str) -> None:
+        """Refuse a request that has not come whole, but not in the middle of a response, and not after its own."""
+        is_responding = self.cycle is not None and not self.cycle.response_complete
+        if self._step is Step.BODY:
+            if is_responding and not self.cycle.response_started and not self.pipeline:
+                self._refuse(status, code, detail)
+            else:
+                self._close()
+        elif is_responding:
+            self.shutdown()  # what was asked for before is finished before the connection is closed
+        else:
+            self._refuse(status, code, detail)
 
     def _refuse(self, status: int, code: str, detail: str) -> None:
         response = problem_response(status, code, detail, headers=_REFUSED)
@@ -279,20 +305,3 @@ class LimitedConnection(HttpToolsProtocol):
         if self._sending is not None:
             self._sending.cancel()
             self._sending = None
-
-
-class LoopErrors:
-    """Handles errors of the event loop: where connections cannot be accepted, one line says so, not one for each."""
-
-    def __init__(self) -> None:
-        self._same_until = float("-inf")
-
-    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log the error, unless it is of an outage that was logged."""
-        error = context.get("exception")
-        if not isinstance(error, OSError) or error.errno not in _EXHAUSTED or "socket" not in context:
-            loop.default_exception_handler(context)
-            return
-        if loop.time() >= self._same_until:
-            logger.error("No connection can be accepted now: %s. This is tried again every second.", error.strerror)
-        self._same_until = loop.time() + OUTAGE_SECONDS

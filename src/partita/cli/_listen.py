@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import signal
 import socket
@@ -13,11 +12,15 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
+from msgspec.structs import replace
 
+from partita.cli._descriptors import log_outages, max_connections
 from partita.cli._signals import on_stop_signal
 from partita.runtime import AllowedHosts, is_loopback
 
 if TYPE_CHECKING:
+    import asyncio
+
     import uvicorn
     from starlette.types import ASGIApp
 
@@ -112,13 +115,6 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
     server.run(sockets=[listener])
 
 
-def log_outages() -> None:
-    """Have the running event loop log it once, and not for each connection, where none can be accepted."""
-    from partita.cli._connections import LoopErrors
-
-    asyncio.get_running_loop().set_exception_handler(LoopErrors())
-
-
 def connection_config(
     app: ASGIApp, *, on_change: Callable[[int], None] | None = None, has_own_log: bool = True
 ) -> uvicorn.Config:
@@ -132,10 +128,10 @@ def connection_config(
     import uvicorn
     from uvicorn.config import LOGGING_CONFIG
 
-    from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections, max_descriptors
+    from partita.cli._connections import ConnectionLimits, LimitedConnection, WaitingConnections
 
-    limits, descriptors = ConnectionLimits(), max_descriptors()
-    limits = limits if descriptors is None else limits.within(descriptors)
+    limits = ConnectionLimits()
+    limits = replace(limits, connections=max_connections(limits.connections))
     protocol = partial(LimitedConnection, limits=limits, waiting=WaitingConnections(), on_change=on_change)
     return uvicorn.Config(
         app,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 def stop_signals() -> Iterator[signal.Signals]:
@@ -18,3 +19,16 @@ def on_stop_signal(stop: Callable[[], None]) -> None:
     """Call this when the process is asked to stop, however often; from the main thread."""
     for number in stop_signals():
         signal.signal(number, lambda *_: stop())
+
+
+@contextmanager
+def holding_stop_signals() -> Iterator[None]:
+    """Start processes in this block: a signal to them waits until they have handlers of their own, and unblock it.
+
+    Before that, they have those of this process.
+    """
+    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)

@@ -147,7 +147,10 @@ def test_items_with_many_attributes_are_read_in_general() -> None:
 
 @pytest.mark.parametrize(
     "tagged",
-    [{}, {"X": "1"}, {"S": 1}, {"N": None}, {"SS": []}, {"M": {"name": {"S": "Ada"}, "age": {"Y": "36"}}}],
+    [
+        *({}, {"X": "1"}, {"S": 1}, {"N": None}, {"SS": []}, {"M": {"name": {"S": "Ada"}, "age": {"Y": "36"}}}),
+        *({"N": "1E400"}, {"N": "NaN"}, {"N": ""}, {"N": "1_0"}, {"N": "9" * 39}, {"NS": ["x"]}, {"L": [{"N": "-"}]}),
+    ],
     ids=str,
 )
 def test_what_is_not_an_attribute_value_is_refused_as_ever(tagged: Json) -> None:
@@ -159,6 +162,43 @@ def test_what_is_not_an_attribute_value_is_refused_as_ever(tagged: Json) -> None
             assert store.execute(QUERY).items == [TASK]
         with pytest.raises(StoreUnavailable, match="cannot be read"):
             store.execute(QUERY)
+
+
+def tagged_values() -> st.SearchStrategy[str]:
+    """JSON of attribute values, of which some are not."""
+    return st.sampled_from(
+        [
+            *('{"S":"a"}', '{"N":"1"}', '{"BOOL":true}', '{"SS":["a"]}', '{"M":{"x":{"S":"y"}}}', '{"L":[{"S":"q"}]}'),
+            *('{"NULL":true}', '{"B":"AAE="}', '{"NS":["1"]}', '{"BS":["AA=="]}', '{"N":"1E400"}', '{"N":"-0"}'),
+            *('{"N":"007"}', '{"N":"²"}', '{"N":"+1"}', '{"N":"1.50"}', '{"N":1}', '{"S":"a","N":"1"}', "{}", "null"),
+            *('{"S":"a","S":"b"}', '{"S":"a","X":1}', '{"SS":[]}', '{"M":{}}', '{"S":"\\ud800"}', '{"BOOL":1}', "["),
+            *('{"B":"!"}', '{"M":{"x":{"S":"y"},"x":{"N":"2"}}}', '{"S\udcda":"a"}', '{"S":"\udcff"}', '{"s":"a"}'),
+        ]
+    )
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(st.sampled_from(["a", "b", "a0", "S", "é"]), tagged_values()), max_size=5),
+    st.sampled_from(["", ',"Items":[]', ',"Extra":1', ',"Count":"1"', "}"]),
+)
+def test_whatever_a_server_sends_is_read_as_in_general_or_refused_as_there(
+    attributes: list[tuple[str, str]], more: str
+) -> None:
+    """Also with names that come twice, what is not UTF-8, and what is not JSON."""
+    inner = ",".join(f'"{name}":{value}' for name, value in [("filling", f'{{"S":"{FILLING}"}}'), *attributes])
+    body = f'{{"Count":1,"ScannedCount":1,"Items":[{{{inner}}}]{more}}}'.encode(errors="surrogateescape")
+    usual = {"filling": FILLING, "a": "text", "b": 1}
+    assert outcome(learned(page_of(usual)), body) == outcome(PageDecoder(), body)
+    assert outcome(learned(page_of(usual, {**usual, "a0": True, "b": "text"})), body) == outcome(PageDecoder(), body)
+
+
+def outcome(decoder: PageDecoder, body: bytes) -> object:
+    """What comes of a page: the types of its values, too; None where it is refused."""
+    try:
+        return [sorted((name, repr(value)) for name, value in item.items()) for item in decoder.decode(QUERY, body)[1]]
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def test_count_capacity_and_last_key_come_with_the_items() -> None:

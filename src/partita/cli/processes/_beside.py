@@ -6,6 +6,7 @@ forked from it. So neither of them does what is needed once.
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from multiprocessing.connection import Connection
 
 import click
 
-from partita.cli._signals import on_stop_signal, stop_signals
+from partita.cli._signals import holding_stop_signals, on_stop_signal, stop_signals
 from partita.cli.processes._forking import fork_context
 from partita.errors import PartitaError
 
@@ -31,13 +32,9 @@ def working_beside(work: Callable[[], None]) -> Iterator[None]:
     """
     ours, theirs = fork_context().Pipe(duplex=False)
     process = fork_context().Process(target=_run, args=(work, theirs))
-    # A signal that comes before the process has handlers of its own would be taken for one of this process.
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-    try:
+    with holding_stop_signals():
         on_stop_signal(lambda: sys.exit(0))
         process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
     theirs.close()
     with ours:
         try:
@@ -57,6 +54,7 @@ def _run(work: Callable[[], None], pipe: Connection) -> None:
     for each in signals:
         signal.signal(each, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    logging.basicConfig(format="preparing (%(process)d): %(message)s", force=True)
     try:
         work()
     except (PartitaError, click.ClickException, OSError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from partita.cli._signals import stop_signals
+from partita.cli._signals import holding_stop_signals
 from partita.cli.processes._board import ConnectionBoard
 from partita.cli.processes._channel import Counted, Failed, receive_from_process
 from partita.cli.processes._forking import fork_context
@@ -41,8 +40,8 @@ class Running(Struct):
     pipe: Connection
     started_at: float
     is_ready: bool = False
-    is_told: bool = False
-    """Whether it was told to stop."""
+    is_asked_to_stop: bool = False
+    """Whether `Stop` was sent to it."""
     is_silent: bool = False
     """Whether it did not say in time what it has counted, and nothing since."""
     failure: str = ""
@@ -87,11 +86,7 @@ def fork_process(
 
     name = work.kind if work.count == 1 and number == 0 else f"{work.kind} {number + 1}"
     process = context.Process(target=run, name=name)
-    # A signal that comes before the process has handlers of its own would be taken for one of the supervisor's.
-    earlier = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
-    try:
+    with holding_stop_signals():
         process.start()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, earlier)
     theirs.close()
     return Running(work, number, process, ours, time.monotonic())

@@ -115,10 +115,10 @@ class Supervisor:
                 self._hear(pipes[each])
         for each in found:
             if isinstance(each, int) and each in ends:
-                self._bury(ends[each])
+                self._has_ended(ends[each])
         if self._wake in found:
             os.read(self._wake, 64)
-            self._obey()
+            self._stop_as_asked()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
 
@@ -200,7 +200,7 @@ class Supervisor:
         if not is_server:
             self._listener.close()
 
-    def _bury(self, each: Running) -> None:
+    def _has_ended(self, each: Running) -> None:
         """A process has ended: keep what it counted, and start another in its place."""
         each.process.join()
         code = each.process.exitcode
@@ -232,14 +232,14 @@ class Supervisor:
         with suppress(BlockingIOError):  # what is in the pipe already will be read
             os.write(self._waker, b"!")
 
-    def _obey(self) -> None:
+    def _stop_as_asked(self) -> None:
         """The first signal: finish. The second: do not."""
         if not self._is_stopping:
             self._stop()
         if self._signals > 1:
             for each in self._running.values():
                 send(each.pipe, Cut())
-                if each.is_told:
+                if each.is_asked_to_stop:
                     self._kill_after(CUT_SECONDS, each)
 
     def _stop(self) -> None:
@@ -255,8 +255,8 @@ class Supervisor:
         for work in (self._servers, self._workers, self._background):
             running = self._of(work)
             for each in running:
-                if not each.is_told:
-                    each.is_told = True
+                if not each.is_asked_to_stop:
+                    each.is_asked_to_stop = True
                     send(each.pipe, Stop())
                     self._kill_after(self._patience(work), each)
             if running:

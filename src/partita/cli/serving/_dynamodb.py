@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._descriptors import log_outages
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
 from partita.cli._signals import stop_signals
 from partita.cli.processes import Supervisor, Work, default_processes, loading_for_forks, processes_option
@@ -134,6 +135,7 @@ async def _serve(server: WireServer, listener: socket.socket, data: DataFolder) 
     loop = asyncio.get_running_loop()
     for number in stop_signals():
         loop.add_signal_handler(number, stopped.set)
+    log_outages()
     await server.start(listener)
     click.echo(banner_of(listener, data))
     await stopped.wait()

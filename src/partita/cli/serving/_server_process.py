@@ -13,7 +13,8 @@ from fastapi.concurrency import run_in_threadpool
 from msgspec.structs import replace
 
 from partita.app import PreparedRoutes, RequestMetrics
-from partita.cli._listen import connection_config, log_outages
+from partita.cli._descriptors import log_outages
+from partita.cli._listen import connection_config
 from partita.cli._quiet_server import QuietServer
 from partita.cli.data import reading_projections
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from partita import EmbeddedStore
 from partita.cli._data_folder import DataFolder
+from partita.cli._descriptors import log_outages, max_connections
 from partita.cli._listen import address_of
 from partita.cli._vanished import await_folder
 from partita.cli.processes import Acceptor, ConnectionBoard, ProcessChannel
@@ -43,7 +44,7 @@ def opened_server(
 ) -> Iterator[WireServer]:
     """The server on the database of the folder, and on one for each region where that was asked for."""
     from partita.buckets import open_buckets
-    from partita.wire import RegionStores, WireServer
+    from partita.wire import Limits, RegionStores, WireServer
 
     buckets = None if settings.buckets is None else open_buckets(settings.buckets)
     data, realistic = settings.data, realistically(settings.switches)
@@ -54,6 +55,7 @@ def opened_server(
                 store,
                 key=settings.key,
                 allowed_hosts=settings.allowed_hosts,
+                limits=Limits(connections=max_connections(Limits().connections)),
                 regions=stores if settings.regions else None,
                 on_connections=on_connections,
             )
@@ -83,6 +85,7 @@ async def _serve(
     data: DataFolder,
 ) -> None:
     loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+    log_outages()
     acceptor = Acceptor(listener, server.begin(listener), board, number)
     acceptor.start()
 

@@ -123,12 +123,12 @@ class WorkerPool:
                 return
             for number, process in enumerate(self._processes):
                 if process.exitcode is not None and number not in self._due:
-                    self._bury(number, process)
+                    self._replace_ended(number, process)
             for number in [number for number, due in self._due.items() if due <= time.monotonic()]:
                 del self._due[number]
                 self._processes[number] = self._start(number)
 
-    def _bury(self, number: int, process: SpawnProcess) -> None:
+    def _replace_ended(self, number: int, process: SpawnProcess) -> None:
         now = time.monotonic()
         wait = self._restarts.pause(number, now - self._started_at[number])
         logger.warning("Worker %s ended with %s, and is replaced in %.0f s.", process.pid, process.exitcode, wait)

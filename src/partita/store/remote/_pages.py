@@ -49,7 +49,7 @@ class PageDecoder:
         if known is not None and known.decode is not None and len(body) >= MIN_BYTES:
             try:
                 return known.decode(body)
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, UnicodeDecodeError):
                 pass  # another shape, or one that is refused in general, too
         output = _decode(body)
         if len(body) >= MIN_BYTES and output.items:

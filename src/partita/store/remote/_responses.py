@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import UNSET, Meta, Struct, UnsetType, ValidationError
 
+from partita.errors import ValidationFailed
 from partita.store._dynamodb_json import plain_number
 from partita.store._requests import Capacity
 from partita.values import MAX_DIGITS, Item
@@ -165,7 +167,7 @@ def plain(item: TaggedItem) -> Item:
             result[name] = text
         elif (digits := tagged.N) is not UNSET:
             whole = digits.isdigit() and digits.isascii() and len(digits) <= MAX_DIGITS
-            result[name] = int(digits) if whole else plain_number(digits)
+            result[name] = int(digits) if whole else received_number(digits)
         elif (truth := tagged.BOOL) is not UNSET:
             result[name] = truth
         elif (members := tagged.M) is not UNSET:
@@ -186,16 +188,28 @@ def plain_value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for eac
     if (texts := tagged.SS) is not UNSET:
         return texts
     if (digits := tagged.N) is not UNSET:
-        return plain_number(digits)
+        return received_number(digits)
     if (elements := tagged.L) is not UNSET:
         return [plain_value(element) for element in elements]
     if tagged.BOOL is not UNSET:
         return tagged.BOOL
     if tagged.NS is not UNSET:
-        return frozenset(map(plain_number, tagged.NS))
+        return frozenset(map(received_number, tagged.NS))
     if tagged.B is not UNSET:
         return tagged.B
     return _null(tagged) if tagged.BS is UNSET else tagged.BS
+
+
+def received_number(text: str) -> int | Decimal:
+    """The number that a response says. What is not one is a fault of the response, not of the request.
+
+    Raises:
+        ValidationError: it is not a number that DynamoDB has.
+    """
+    try:
+        return plain_number(text)
+    except ValidationFailed as error:
+        raise ValidationError(f"{text[:MAX_DIGITS]!r} is not a number") from error
 
 
 def _null(tagged: TaggedValue) -> None:

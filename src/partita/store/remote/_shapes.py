@@ -13,8 +13,14 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct, UnsetType, defstruct
 from msgspec.json import Decoder
 
-from partita.store._dynamodb_json import plain_number
-from partita.store.remote._responses import NonEmptyTexts, PageOutput, TaggedItem, TaggedValue, plain_value
+from partita.store.remote._responses import (
+    NonEmptyTexts,
+    PageOutput,
+    TaggedItem,
+    TaggedValue,
+    plain_value,
+    received_number,
+)
 from partita.values import MAX_DIGITS, Item
 
 MAX_ATTRIBUTES: Final = 64
@@ -159,7 +165,7 @@ def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
             lines.append(f"        if (value := row.{slot}) is not UNSET:")
             lines.append(f"            item[{each.name!r}] = {_read('value', each.form)}")
     lines += ["        items.append(item)", "    return items"]
-    names: dict[str, Any] = {"UNSET": UNSET, "plain_number": plain_number, "plain_value": plain_value}
+    names: dict[str, Any] = {"UNSET": UNSET, "received_number": received_number, "plain_value": plain_value}
     exec("\n".join(lines), names)  # noqa: S102 - as above
     items_of: Callable[[list[Any]], list[Item]] = names["items_of"]
     return items_of
@@ -172,5 +178,5 @@ def _read(value: str, form: Form) -> str:
         return f"{{{', '.join(parts)}}}"
     if form == "N":
         is_whole = f"(digits := {value}.N).isdigit() and digits.isascii() and len(digits) <= {MAX_DIGITS}"
-        return f"int(digits) if {is_whole} else plain_number(digits)"
+        return f"int(digits) if {is_whole} else received_number(digits)"
     return f"{value}.{form}" if form in _TYPES else f"plain_value({value})"

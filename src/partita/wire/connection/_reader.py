@@ -160,7 +160,9 @@ class RequestReader:
         self._url += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or after the chunks of a body a trailer."""
+        """A header, or after the chunks of a body a trailer, which nothing bounds."""
+        if self.head is not None:
+            self._refuse("The server takes no headers after a body.")
         key = _NAMES.get(name) or name.lower().decode()
         value = value.rstrip()
         text = value.decode() if value.isascii() else value.decode("latin-1")  # which takes a third longer
@@ -198,8 +200,6 @@ class RequestReader:
         """The last byte of a request."""
         assert self.head is not None  # noqa: S101 - it has come
         assert self._body is not None  # noqa: S101 - made with the head
-        if self._headers:
-            self._refuse("The server takes no headers after a body.")
         self._complete.append(HttpRequest(self.head, self._body, self._authorization))
         self.head = self._body = None
         self.is_coming = False

@@ -1,0 +1,144 @@
+"""Workers that are forks: what they run, what they say, and what happens when one dies."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+GROUPED = """
+import os, signal
+import pytest
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, request):
+    request.addfinalizer((request.config.rootpath / f"stopped-{os.getpid()}").touch)
+    return tmp_path_factory.mktemp("server")
+
+@pytest.mark.xdist_group("one")
+@pytest.mark.parametrize("n", range(6))
+def test_grouped(n, server):
+    (server / f"grouped-{n}").touch(exist_ok=False)
+    assert server.parent.name == os.environ["PYTEST_XDIST_WORKER"]
+
+@pytest.mark.parametrize("n", range(6))
+def test_single(n, tmp_path):
+    (tmp_path / "single").touch(exist_ok=False)
+"""
+TROUBLE = """
+@pytest.mark.parametrize("n", range(3))
+def test_talks_and_fails(n):
+    print(f"this is {n}")
+    os.write(2, f"that is {n}".encode())
+    assert n < 0, f"because of {n}"
+
+@pytest.mark.xdist_group("two")
+def test_dies():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+@pytest.mark.xdist_group("two")
+def test_skips():
+    pytest.skip("not today")
+"""
+WAITING = """
+import signal
+import pytest
+
+@pytest.fixture(scope="session")
+def server(request):
+    request.addfinalizer((request.config.rootpath / "stopped").touch)
+
+def test_waits(server, request):
+    (request.config.rootpath / "begun").write_text("begun")
+    signal.pause()
+"""
+AS_IN_A_TERMINAL = """
+import signal, pytest
+signal.signal(signal.SIGINT, signal.default_int_handler)
+raise SystemExit(pytest.main())
+"""
+"""Whoever runs the tests in the background has this signal ignored."""
+
+
+def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    """Pytest with the tests of a folder, run by workers, without the plugins that these do not need."""
+    plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider")
+    command = [sys.executable, "-c", AS_IN_A_TERMINAL, *plugins, "--dist=loadgroup", *options]
+    # Not a pipe, whose reader would wait for what a dead worker may have left behind.
+    with (folder / "said.txt").open("w") as said:
+        return subprocess.Popen(
+            [*command, "--rootdir", folder, f"--basetemp={folder / 'temp'}", folder],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def run(folder: Path, *options: str) -> str:
+    """What pytest says of the tests of a folder."""
+    started(folder, *options).wait()
+    return (folder / "said.txt").read_text()
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("tests")
+    (folder / "test_a.py").write_text(GROUPED)
+    (folder / "test_b.py").write_text(GROUPED + TROUBLE)
+    return run(folder, "-n2", "-v") + "\n".join(path.name for path in folder.glob("stopped-*"))
+
+
+def test_a_group_of_several_files_runs_in_one_worker(said: str) -> None:
+    ran = re.findall(r"\[(gw\d)\].* PASSED test_([ab])\.py::test_(grouped|single)", said)
+    assert len(ran) == 24, said
+    assert len({worker for worker, _, kind in ran if kind == "grouped"}) == 1
+
+
+def test_what_a_group_shares_is_ended_once_with_its_worker(said: str) -> None:
+    assert len(re.findall(r"^stopped-\d+$", said, re.MULTILINE)) == 1
+
+
+def test_a_failure_comes_with_its_own_output(said: str) -> None:
+    parts = re.split(r"_+ test_talks_and_fails\[(\d)\] _+", said)
+    told: defaultdict[str, set[str]] = defaultdict(set)
+    for number, part in zip(parts[1::2], parts[2::2], strict=True):
+        told[number] |= set(re.findall(r"(?:this is|that is|because of) \d", part.partition("test_dies")[0]))
+    assert told == {n: {f"this is {n}", f"that is {n}", f"because of {n}"} for n in "012"}, said
+
+
+def test_a_worker_that_dies_fails_its_test_and_another_takes_its_place(said: str) -> None:
+    assert re.search(r"worker gw\d ended with SIGKILL while it ran test_b\.py::test_dies", said)
+    assert "4 failed, 24 passed, 1 skipped" in said
+
+
+def test_after_the_first_failure_no_more_is_run(tmp_path: Path) -> None:
+    (tmp_path / "test_c.py").write_text(
+        "import pytest\n"
+        '@pytest.mark.xdist_group("one")\n'
+        '@pytest.mark.parametrize("n", range(500))\n'
+        "def test_of_many(n, tmp_path):\n"
+        "    assert n != 1\n"
+    )
+    said = run(tmp_path, "-n2", "-x")
+    assert "stopping after 1 failures" in said
+    found = re.search(r"1 failed, (\d+) passed", said)
+    assert found is not None, said
+    assert int(found[1]) < 499, said
+
+
+def test_an_interrupt_ends_the_workers_and_what_they_have_started(tmp_path: Path) -> None:
+    (tmp_path / "test_d.py").write_text(WAITING)
+    os.mkfifo(tmp_path / "begun")
+    process = started(tmp_path, "-n1")
+    assert (tmp_path / "begun").read_text() == "begun"
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == pytest.ExitCode.INTERRUPTED, (tmp_path / "said.txt").read_text()
+    assert (tmp_path / "stopped").exists()
