@@ -33,6 +33,11 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         run_examples(page, tmp_path, monkeypatch)
 
 
+def test_the_first_example_can_be_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        run_examples(ROOT / "README.md", tmp_path, monkeypatch)
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.name)
 def test_guides_run_on_one_table_with_the_tool_that_they_are_about(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,10 +7,11 @@ from collections.abc import AsyncIterator
 import httpx
 import pytest
 from fastapi import FastAPI
+from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind, StatusCode
+from opentelemetry.trace import ProxyTracerProvider, SpanKind, StatusCode
 from tests.http.toy import RAISED
 
 from partita import AsyncSession
@@ -96,3 +97,28 @@ def test_without_the_package_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) 
     assert tracing.can_trace()
     monkeypatch.setattr(tracing, "find_spec", lambda _: None)
     assert not tracing.can_trace()
+
+
+async def test_whether_spans_are_wanted_is_asked_once_a_second(
+    app: FastAPI, session: AsyncSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[TracerProvider | ProxyTracerProvider] = []
+    provider: TracerProvider | ProxyTracerProvider = ProxyTracerProvider()
+
+    def current() -> TracerProvider | ProxyTracerProvider:
+        asked.append(provider)
+        return provider
+
+    monkeypatch.setattr(trace, "get_tracer_provider", current)
+    now = 5.0
+    traced = tracing.TracedRequests(app, session.meter, clock=lambda: now)
+    asked.clear()
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(traced), base_url="http://test") as client:
+        for _ in range(3):
+            await client.get("/healthz")
+        assert len(asked) == 1
+        provider = TracerProvider()
+        for _ in range(3):
+            now += 1
+            await client.get("/healthz")
+        assert len(asked) == 2  # once it is known, nobody is asked again

@@ -258,6 +258,18 @@ def test_it_is_read_from_any_thread(store: EmbeddedStore, db: Session, projectio
         assert list(pool.map(lambda _: counted(projection), range(20))) == [{"open": 1}] * 20
 
 
+def test_the_way_back_of_a_statement_is_not_written_to_a_file(store: EmbeddedStore, db: Session, path: Path) -> None:
+    places: list[int] = []
+
+    def note(connection: apsw.Connection, _: ItemChange) -> None:
+        places.append(connection.pragma("temp_store"))
+
+    db.run(put(User(user_id="u1")))
+    with closing(SqliteProjection(path, tables=TABLES, apply=note)) as projection:
+        Consumer(store, TABLE, projection).catch_up()
+    assert set(places) == {2}  # SQLite's number for memory
+
+
 def test_reading_cannot_write(projection: SqliteProjection) -> None:
     with pytest.raises(StoreError):
         projection.read("DELETE FROM counts")

@@ -51,6 +51,9 @@ class FakeLoop:
         self.timers.append(Timer(self.now + seconds, callback, arguments))
         return self.timers[-1]
 
+    def call_soon(self, callback: Callable[..., None], *arguments: Any) -> asyncio.Handle:
+        return asyncio.get_running_loop().call_soon(callback, *arguments)
+
     def create_task(self, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         return asyncio.get_running_loop().create_task(coroutine)
 

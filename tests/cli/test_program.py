@@ -45,6 +45,17 @@ def test_python_can_run_the_package() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == help_text()
 
 
+def test_an_interrupt_while_it_is_loaded_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["partita", "patterns"])
+    monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
+    monkeypatch.setattr("partita.cli.main", interrupted)
+    with pytest.raises(SystemExit, match="Aborted!"):
+        run()
+
+
 def test_the_help_fits_a_terminal() -> None:
     assert [line for line in help_text().splitlines() if len(line) > COLUMNS] == []
 

@@ -31,6 +31,13 @@ def test_what_is_written_is_read_without_pyjwt(monkeypatch: pytest.MonkeyPatch) 
     assert identity.caller(token) == Caller("ann")
 
 
+@pytest.mark.parametrize("length", [32, 63, 64, 65, 200])
+def test_a_key_of_any_length_signs_as_elsewhere(length: int) -> None:
+    token = jwt.encode(CLAIMS, bytes(range(length)), "HS256", {"kid": "k"})
+    assert own_claims(token, bytes(range(length))) == CLAIMS
+    assert own_claims(token, bytes(range(1, length + 1))) is None
+
+
 OTHERS: dict[str, str] = {
     "another key": jwt.encode(CLAIMS, b"x" * 32, "HS256", HEADER),
     "another algorithm": jwt.encode(CLAIMS, b"k" * 64, "HS512", HEADER),

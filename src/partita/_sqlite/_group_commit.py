@@ -17,6 +17,7 @@ where a loop goes back. So the write lock is released by a call into C, which no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -138,17 +139,15 @@ class GroupCommit:
             self._lock.release()
         self._wake_thread()
 
-    async def run_async(self, request: Any) -> Any:
+    def run_async(self, request: Any) -> asyncio.Future[Any]:
         """The same for a task; writes of its loop share a commit while each iteration brings more of them."""
-        from asyncio import get_running_loop  # noqa: PLC0415 - loaded by whoever awaits this
-
-        loop = get_running_loop()
+        loop: asyncio.AbstractEventLoop = sys.modules["asyncio"].get_running_loop()  # whoever awaits has loaded it
         future = loop.create_future()
         self._queue.append(PendingWrite(request, future))
         if loop not in self._waking_loops:
             self._waking_loops.add(loop)
             loop.call_soon(self._write_from, loop, 0)
-        return await future
+        return future
 
     def _write_from(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
         """Write, here or by the writer thread, when an iteration has brought no more: a burst then shares a commit."""

@@ -32,8 +32,9 @@ class PendingWrite:
         self.response: Any = None
         self.error: Exception | None = None
         self._cancelled = False
-        self._until_notified = threading.Lock()
-        self._until_notified.acquire()
+        if future is None:  # a thread waits, and not a task
+            self._until_notified = threading.Lock()
+            self._until_notified.acquire()
 
     def cancel(self) -> None:
         """Nobody waits for this any more."""

@@ -6,7 +6,7 @@ One step and not one for each of them: a middleware costs a coroutine, a closure
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -52,7 +52,7 @@ class Front:
 
         with self.meter.watch() as seen:
 
-            async def send_completed(message: Message) -> None:
+            def send_completed(message: Message) -> Awaitable[None]:  # which needs no coroutine of its own
                 nonlocal status, replayed
                 if message["type"] == "http.response.start":
                     status = message["status"]
@@ -60,7 +60,7 @@ class Front:
                     replayed = is_replay(headers)
                     headers += (capacity_header(seen), request_id_header(request_id))
                     keep_private(scope, headers)
-                await send(message)
+                return send(message)
 
             app = self.limits.refusal(scope) or self.direct.find(scope) or self.app
             try:

@@ -5,9 +5,10 @@ Without a configured provider its spans record nothing; without the package noth
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+import time
+from collections.abc import Awaitable, Callable, Iterable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
 
 SERVER_ERROR = 500
+ASK_SECONDS: Final = 1.0
+"""How long it may take to notice that the program wants spans."""
 
 
 def can_trace() -> bool:
@@ -29,14 +32,23 @@ def can_trace() -> bool:
 class TracedRequests:
     """Middleware that wraps each request in a span that continues the caller's trace, and says what it consumed."""
 
-    def __init__(self, app: ASGIApp, meter: Meter, provider: TracerProvider | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        meter: Meter,
+        provider: TracerProvider | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         from opentelemetry import trace  # noqa: PLC0415 - an optional package
 
         self._current_provider = trace.get_tracer_provider
         self._unconfigured = trace.ProxyTracerProvider
         self.app = app
         self.meter = meter
-        self.provider = provider
+        self._clock = clock
+        self._wants_spans = provider is not None
+        self._ask_at = 0.0
         self.tracer = trace.get_tracer("partita.http", tracer_provider=provider)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -62,8 +74,14 @@ class TracedRequests:
             await self.app(scope, receive, send_watching)
 
     def _is_configured(self) -> bool:
-        """Whether the program has said where spans go: until then they record nothing, and need not be made."""
-        return self.provider is not None or not isinstance(self._current_provider(), self._unconfigured)
+        """Whether the program has said where spans go: until then they record nothing, and need not be made.
+
+        OpenTelemetry looks into the environment when it is asked, so it is asked once a second.
+        """
+        if not self._wants_spans and (now := self._clock()) >= self._ask_at:
+            self._wants_spans = not isinstance(self._current_provider(), self._unconfigured)
+            self._ask_at = now + ASK_SECONDS
+        return self._wants_spans
 
 
 def _describe(span: Span, scope: Scope, status: int, seen: Iterable[Consumption]) -> None:

@@ -105,6 +105,8 @@ class SqliteProjection:
         with _translating(self.path):
             make_private(self.path)
             self._connection = self._connect()
+            # Each statement that fires a trigger keeps a way back. In a file, that is most of what a batch writes.
+            self._connection.pragma("temp_store", "memory")
             if read_header(self.path) is None:
                 reserve(self._connection)
             self._connection.pragma("journal_mode", "wal")

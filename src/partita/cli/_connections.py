@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, field
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from partita.cli._joined_writes import JoinedWrites
 from partita.http import problem_response
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class LimitedConnection(HttpToolsProtocol):
         """The request that the app has; `cycle` is the last one, which may wait for it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self._count()
         if len(self.connections) <= self._limits.connections:
             self._wait()

@@ -67,9 +67,12 @@ def run() -> None:
     import gc
 
     gc.set_threshold(FEW_COLLECTIONS)
-    from partita.cli import main
+    try:
+        from partita.cli import main
 
-    main()
+        main()
+    except KeyboardInterrupt:  # while it is loaded: a command that is interrupted ends by itself
+        sys.exit("\nAborted!")
 
 
 def _said(text: str) -> bool:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network
+from operator import attrgetter
 from typing import Any, Final
 from uuid import UUID
 
@@ -121,12 +122,17 @@ def _refuse(value: Any) -> Any:
     raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
 
 
+_VALUE: Final = attrgetter("_value_")
+"""Of an enum; `value` is a property that costs three calls."""
+
+
 class _Conversions(dict[type, Callable[[Any], Any]]):
     """How values of each type are converted; a subclass is found once, by the first ancestor that has a way."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
         ways = (_SUBCLASSES.get(ancestor) or _BY_NAME.get(_name_of(ancestor)) for ancestor in kind.__mro__)
-        convert = self[kind] = next(filter(None, ways), _refuse)
+        is_plain = issubclass(kind, Enum) and PLAIN_TYPES.issuperset(type(member._value_) for member in kind)
+        convert = self[kind] = _VALUE if is_plain else next(filter(None, ways), _refuse)
         return convert
 
 
@@ -156,7 +162,7 @@ CONVERSIONS: Final = _Conversions(
     }
 )
 _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
-    Enum: lambda value: to_attribute(value._value_),  # `value` is a property that costs three calls
+    Enum: lambda value: to_attribute(value._value_),
     BaseModel: _model,
     str: str.__str__,
     int: int,

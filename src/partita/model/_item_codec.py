@@ -91,7 +91,7 @@ class ItemCodec(Generic[E]):
             kind = type(value)
             if kind in PLAIN_TYPES:
                 continue
-            if not value and (empty_set(value) or (value is None and name in self._nullable)):
+            if not value and ((value is None and name in self._nullable) or empty_set(value)):
                 absent.append(name)
             else:
                 item[name] = CONVERSIONS[kind](value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from random import Random, SystemRandom
 from typing import Final
@@ -12,11 +12,12 @@ from partita.runtime._clock import Clock, system_clock
 
 _DIGITS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32: no I, L, O or U
 _PAIRS: Final = tuple(first + second for first in _DIGITS for second in _DIGITS)
-_SHIFTS: Final = tuple(range(120, -1, -10))
 
 
 RANDOM_BITS: Final = 80
 """How much of an identifier is random; the rest is time."""
+_RANDOM_SHIFTS: Final = range(RANDOM_BITS - 10, -1, -10)
+_TIME_SHIFTS: Final = range(40, -1, -10)
 _STEP_BITS: Final = 64
 _MAX_STEP_BACK: Final = 1_000
 
@@ -33,12 +34,19 @@ class Ulids:
         self._random = random or SystemRandom()
         self._lock = threading.Lock()
         self._last = 0
+        self._time = 0, _text(0, _TIME_SHIFTS)
+        """The last time that was written, and its text: many are made within a millisecond."""
 
     def __call__(self) -> str:
         """A new identifier."""
         with self._lock:
             value = self._last = self._next_value()
-        return "".join([_PAIRS[value >> shift & 1023] for shift in _SHIFTS])
+        time = value >> RANDOM_BITS
+        known, text = self._time
+        if known != time:
+            text = _text(time, _TIME_SHIFTS)
+            self._time = time, text  # in one step: other threads read it without the lock
+        return text + _text(value, _RANDOM_SHIFTS)
 
     @contextmanager
     def using(self, clock: Clock, random: Random) -> Iterator[None]:
@@ -55,6 +63,10 @@ class Ulids:
         if last - _MAX_STEP_BACK <= now <= last:
             return self._last + 1 + self._random.getrandbits(_STEP_BITS)  # at random: one does not tell the next
         return now << RANDOM_BITS | self._random.getrandbits(RANDOM_BITS)
+
+
+def _text(value: int, shifts: Iterable[int]) -> str:
+    return "".join([_PAIRS[value >> shift & 1023] for shift in shifts])
 
 
 new_ulid: Final = Ulids()

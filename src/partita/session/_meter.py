@@ -222,19 +222,16 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        # As most are: this is on the way of every operation, and the properties of a capacity cost several calls.
-        if type(capacity) is Capacity and not capacity.vectors:
-            self.read += capacity.read
-            self.write += capacity.write
-            for _, read, write in capacity.indexes:
+        # Without the properties of a capacity, which cost several calls: this is on the way of every operation.
+        for part in (capacity,) if type(capacity) is Capacity else capacity:
+            self.read += part.read
+            self.write += part.write
+            for _, read, write in part.indexes:
                 self.read += read
                 self.write += write
-            return
-        for part in (capacity,) if isinstance(capacity, Capacity) else capacity:
-            self.read += part.total_read
-            self.write += part.total_write
-            self.searched += part.searched
-            self.searched_least += part.searched if part.searched_least is None else part.searched_least
+            if part.vectors:
+                self.searched += part.searched
+                self.searched_least += part.searched if part.searched_least is None else part.searched_least
 
     def count_retry(self, error: PartitaError) -> None:
         """Count one repeated request."""

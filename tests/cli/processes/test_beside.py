@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -22,7 +23,7 @@ pytestmark = [
 ]
 
 CASES = """
-import os, signal, click
+import logging, os, signal, click
 from partita.cli.processes import working_beside
 from partita.errors import StoreError
 
@@ -34,6 +35,7 @@ def end():
 
 def say():
     print("beside", flush=True)
+    logging.warning("heard")
 
 parent = os.getpid()
 for work in (say, lambda: os.getpid() == parent and fail(), fail, end, signal.pause):
@@ -57,6 +59,7 @@ def test_it_is_done_elsewhere_and_what_kept_it_from_that_is_said() -> None:
         "The process that prepares ended with -9.",
         "what is beside it is ended",
     ]
+    assert re.fullmatch(r"preparing \(\d+\): heard\n", done.stderr)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -6,6 +6,7 @@ import csv
 from collections.abc import Iterable
 from datetime import datetime
 from io import StringIO
+from operator import attrgetter
 from typing import Annotated, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -112,12 +113,16 @@ class RequestView(CamelModel):
     @classmethod
     def of(cls, request: Request, *, is_own: bool = False) -> Self:
         """The view of a request."""
-        values: dict[str, Any] = {name: getattr(request, name) for name in RequestView.model_fields}
+        values: dict[str, Any] = dict(zip(_VIEWED, _viewed(request), strict=True))
         if not is_own:
             values["display_name"] = request.shown_name
         if request.status is Status.RECEIVED:
             values["queued_at"] = None
         return cls(**values)
+
+
+_VIEWED: Final = tuple(RequestView.model_fields)
+_viewed: Final = attrgetter(*_VIEWED)
 
 
 class Requests(BaseModel):

@@ -6,6 +6,7 @@ forked from it. So neither of them does what is needed once.
 
 from __future__ import annotations
 
+import logging
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -53,6 +54,7 @@ def _run(work: Callable[[], None], pipe: Connection) -> None:
     for each in signals:
         signal.signal(each, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+    logging.basicConfig(format="preparing (%(process)d): %(message)s", force=True)
     try:
         work()
     except (PartitaError, click.ClickException, OSError) as error:

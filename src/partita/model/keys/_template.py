@@ -36,6 +36,8 @@ MAX_HASH_BYTES: Final = 2_048
 MAX_RANGE_BYTES: Final = 1_024
 
 MAX_CHARACTER_BYTES: Final = 4
+_INSTANT: Final = instant_text(datetime(2000, 1, 1, tzinfo=UTC))
+"""All instants have these characters, whatever their time."""
 _PLACEHOLDER: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 
 T = TypeVar("T")
@@ -161,6 +163,8 @@ class Template:
 
             return render_one
 
+        stands = not is_special(_INSTANT)
+
         def render(arguments: Sequence[Any]) -> str:
             text = head
             for position, style, tail in parts:
@@ -168,6 +172,8 @@ class Template:
                 # Most values are plain text that can stand as it is: not worth two calls.
                 if type(value) is str and style is None and value and not is_special(value):
                     text += value + tail
+                elif type(value) is datetime and style is None and stands:
+                    text += instant_text(value) + tail
                 else:
                     text += part_text(value, style, format) + tail
             return text

@@ -15,6 +15,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from math import inf
 from typing import Any, Final, Protocol, TypeAlias
 from zlib import crc32
@@ -57,12 +58,17 @@ class Stream(Struct, frozen=True):
     @property
     def sql_append(self) -> str:
         """Adds one record."""
-        return f"INSERT INTO changes_{self.id} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        return _sql_append(self.id)
 
     def of_partition(self, hashed: int) -> Stream:
         """The one shard that has the changes of a partition."""
         _, number = self.shards[bisect_right(self.shards, (hashed, inf))]
         return Stream(number, self.view)
+
+
+@lru_cache(maxsize=256)  # the same text for each record: SQLite knows its statement by that
+def _sql_append(number: int) -> str:
+    return f"INSERT INTO changes_{number} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 def sql_log(table_id: int) -> str:
