@@ -36,6 +36,7 @@ def compact(connection: apsw.Connection, path: str, progress: Progress | None = 
     if path != _sqlite.MEMORY:
         _sqlite.erase_log(connection)  # from here on it has what is written now
     copy = _Copy(connection, Path(f"{path}-wal"))
+    progress(0, copy.total)  # before the thread begins, which may be far when it is first looked at
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(copy.write)
         done.add_done_callback(copy.end)
