@@ -214,10 +214,10 @@ BUGS: Final = (
     Past(
         "D12 accepting",
         "a flood of log at the limit of descriptors",
-        "cli/_connections.py",
+        "cli/_descriptors.py",
         "if loop.time() >= self._same_until:",
         "if True:",
-        ("tests/cli/test_connections.py::test_an_outage_is_logged_once",),
+        ("tests/cli/test_descriptors.py::test_an_outage_is_logged_once",),
     ),
     Past(
         "checksums",
