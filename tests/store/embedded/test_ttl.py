@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -118,11 +119,18 @@ def test_tokens_are_forgotten_after_ten_minutes(store: EmbeddedStore, clock: Clo
     assert not store.execute(request).replayed
 
 
-def test_a_thread_sweeps_by_itself(open_store: OpenStore, clock: Clock) -> None:
-    store = open_store(sweep_every=0.001)
+def test_a_thread_sweeps_by_itself(path: Path, clock: Clock) -> None:
     swept = threading.Event()
-    store._writer.connection.set_update_hook(lambda kind, *_: swept.set() if kind == 9 else None)  # a deletion
-    store.execute(CreateTable(EXPIRING))
-    store.execute(note(1, ends=int(clock.now) - 1))
-    assert swept.wait(60)
-    store.close()
+
+    class WatchedStore(EmbeddedStore):
+        def sweep(self) -> int:
+            deleted = super().sweep()
+            if deleted:
+                swept.set()
+            return deleted
+
+    with WatchedStore(path, clock=clock, durable=False, sweep_every=0.001) as store:
+        store.execute(CreateTable(EXPIRING))
+        store.execute(note(1, ends=int(clock.now) - 1))
+        assert swept.wait(60)
+        assert count(store) == 0
