@@ -48,7 +48,7 @@ def test_skips():
     pytest.skip("not today")
 """
 WAITING = """
-import signal
+import select, signal, socket
 import pytest
 
 @pytest.fixture(scope="session")
@@ -56,8 +56,11 @@ def server(request):
     request.addfinalizer((request.config.rootpath / "stopped").touch)
 
 def test_waits(server, request):
+    woken, wakes = socket.socketpair()
+    wakes.setblocking(False)
+    signal.set_wakeup_fd(wakes.fileno())  # signal.pause() would not notice what comes just before it
     (request.config.rootpath / "begun").write_text("begun")
-    signal.pause()
+    select.select([woken], [], [])
 """
 AS_IN_A_TERMINAL = """
 import signal, pytest
