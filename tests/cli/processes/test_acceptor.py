@@ -86,6 +86,40 @@ async def test_many_that_come_at_once_are_spread() -> None:
             assert await until(each, 12) == [4, 4, 4]
 
 
+async def test_who_has_the_fewest_accepts_until_another_has_fewer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        board, heard = ConnectionBoard(2), asyncio.Event()
+        board.open(0)
+        board.open(1)
+        board.update(1, 5)
+        side = Side(listener, board, 0, heard)
+        async with connected(listener, 9):
+            side.acceptor._ready()  # one iteration of its loop
+            assert board.get(0) == 6
+            await until([side], 6)
+        for transport in side.opened:
+            transport.close()
+
+
+@pytest.mark.parametrize(("own", "accepted"), [(1, 1), (7, 1), (8, 2), (50, 9)])
+async def test_who_has_more_accepts_a_quarter_as_many_of_what_is_left(own: int, accepted: int) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        board, heard = ConnectionBoard(2), asyncio.Event()
+        board.open(0)
+        board.open(1)
+        board.update(0, own)
+        side = Side(listener, board, 0, heard)
+        async with connected(listener, 9):
+            side.acceptor._accept_left()  # what a timer calls
+            assert board.get(0) == own + accepted
+            await until([side], accepted)
+        await asyncio.sleep(0)
+        for transport in side.opened:
+            transport.close()
+
+
 async def test_what_another_leaves_is_accepted_by_who_has_more() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         async with sides(listener, 2) as (stuck, other), connected(listener, 3):
@@ -95,11 +129,42 @@ async def test_what_another_leaves_is_accepted_by_who_has_more() -> None:
 
 async def test_who_accepts_no_more_does_not_count() -> None:
     board = ConnectionBoard(2)
-    board.set(0, 3)
-    board.set(1, 1)
+    board.open(0)
+    board.open(1)
+    board.update(0, 3)
+    board.update(1, 1)
     assert [board.has_fewest(0), board.has_fewest(1)] == [False, True]
     board.close(1)
     assert board.has_fewest(0)
+
+
+async def test_a_connection_counts_from_when_it_is_accepted_to_its_end() -> None:
+    board = ConnectionBoard(1)
+    board.open(0)
+    board.accepted(0)
+    board.accepted(0)
+    begun = board.setter(0)
+    begun(1)
+    assert board.get(0) == 2
+    begun(2)
+    begun(1)
+    assert board.get(0) == 1
+    board.close(0)
+    begun(0)
+    assert board.get(0) == -1
+
+
+async def test_one_that_is_refused_does_not_count_for_ever() -> None:
+    board = ConnectionBoard(1)
+    board.open(0)
+    board.update(0, 3)
+    board.accepted(0)
+    board.accepted(0)
+    board.update(0, 3)  # one was closed for another
+    board.settle(0, 1)
+    assert board.get(0) == 4
+    board.settle(0, 0)
+    assert board.get(0) == 3
 
 
 async def test_where_all_have_stopped_who_connects_is_refused_and_does_not_wait() -> None:

@@ -21,22 +21,42 @@ class ConnectionBoard:
         start = array(_FORMAT, [_CLOSED] * processes)
         self._counts = memoryview(mmap(-1, len(start) * start.itemsize)).cast(_FORMAT)
         self._counts[:] = memoryview(start)
+        self._begun = [0] * processes
+        self._beginning = [0] * processes
+        """Those that were accepted and have not begun. Only a process itself knows its own."""
 
-    def set(self, number: int, connections: int) -> None:
-        """Say how many connections a process has."""
-        self._counts[number] = connections
+    def get(self, number: int) -> int:
+        """How many connections a process has; -1 where it accepts none."""
+        return self._counts[number]
+
+    def open(self, number: int) -> None:
+        """A process accepts from now on."""
+        self._counts[number] = 0
+
+    def accepted(self, number: int) -> None:
+        """A process has accepted a connection, which begins later."""
+        self._beginning[number] += 1
+        self._count(number)
 
     def update(self, number: int, connections: int) -> None:
-        """The same, unless the process accepts no more."""
-        if self._counts[number] != _CLOSED:
-            self._counts[number] = connections
+        """So many connections of a process have begun and not ended."""
+        new = connections - self._begun[number]
+        self._begun[number] = connections
+        if new > 0:
+            self._beginning[number] = max(0, self._beginning[number] - new)
+        self._count(number)
 
-    def add(self, number: int) -> None:
-        """Say that a process has one more."""
-        self._counts[number] += 1
+    def settle(self, number: int, beginning: int) -> None:
+        """At most so many of those that were accepted may still begin: some were refused, or have replaced others."""
+        self._beginning[number] = min(self._beginning[number], beginning)
+        self._count(number)
+
+    def _count(self, number: int) -> None:
+        if self._counts[number] != _CLOSED:
+            self._counts[number] = self._begun[number] + self._beginning[number]
 
     def setter(self, number: int) -> Callable[[int], None]:
-        """The same for one process."""
+        """The same as `update`, for one process."""
         return lambda connections: self.update(number, connections)
 
     def close(self, number: int) -> None:
