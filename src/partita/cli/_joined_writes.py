@@ -20,7 +20,7 @@ MAX_JOINED: Final = 65_536
 
 
 class JoinedWrites(asyncio.Transport):
-    """A transport of one connection. What it does not do itself is done by the transport of the event loop."""
+    """A transport of one connection, before that of the event loop. It has what uvicorn asks for, and no more."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
