@@ -47,6 +47,14 @@ for work in (say, lambda: os.getpid() == parent and fail(), fail, end, signal.pa
     except click.ClickException as error:
         print(error, flush=True)
 """
+SIGNALLED = """
+import os, signal
+from partita.cli.processes import working_beside
+
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGTERM))  # held until it is started
+with working_beside(signal.pause):
+    print("begun", flush=True)
+"""
 
 
 def test_it_is_done_elsewhere_and_what_kept_it_from_that_is_said() -> None:
@@ -60,6 +68,13 @@ def test_it_is_done_elsewhere_and_what_kept_it_from_that_is_said() -> None:
         "what is beside it is ended",
     ]
     assert re.fullmatch(r"preparing \(\d+\): heard\n", done.stderr)
+
+
+def test_a_signal_that_comes_while_it_is_started_ends_both_and_is_said() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SIGNALLED], capture_output=True, text=True, timeout=DEADLINE, check=True
+    )
+    assert (done.stdout, done.stderr) == ("Stopped.\n", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

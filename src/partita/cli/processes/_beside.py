@@ -32,19 +32,20 @@ def working_beside(work: Callable[[], None]) -> Iterator[None]:
     """
     ours, theirs = fork_context().Pipe(duplex=False)
     process = fork_context().Process(target=_run, args=(work, theirs))
-    with holding_stop_signals():
-        on_stop_signal(lambda: sys.exit(0))
-        process.start()
-    theirs.close()
     with ours:
         try:
+            with holding_stop_signals():  # one that comes meanwhile ends this block
+                on_stop_signal(lambda: sys.exit(0))
+                process.start()
+            theirs.close()
             yield
             process.join()
         except SystemExit:
             click.echo("Stopped.")
             raise
         finally:
-            process.kill()
+            if process.pid is not None:
+                process.kill()
         if process.exitcode != 0:
             raise click.ClickException(_failure(ours) or f"The process that prepares ended with {process.exitcode}.")
 
