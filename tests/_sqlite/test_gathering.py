@@ -11,7 +11,7 @@ import pytest
 from tests.store.embedded.support import count, note
 
 from partita._sqlite._commit_time import CommitTime
-from partita._sqlite._gathering import MAX_SKIPPED, MIN_COMMIT_SECONDS, Gathering
+from partita._sqlite._gathering import IN_VAIN, MIN_COMMIT_SECONDS, SKIPPED, Gathering
 from partita.store.embedded import EmbeddedStore
 
 
@@ -70,13 +70,52 @@ def test_a_writer_alone_is_not_waited_for() -> None:
     assert gathering.is_worthwhile()
 
 
-def test_after_waits_in_vain_ever_more_commits_go_on_without_one() -> None:
-    gathering, skipped = Gathering(slow()), []
-    for _ in range(8):
-        gathering.wait([], 2)
-        skipped.append(next(number for number in range(MAX_SKIPPED + 1) if gathering.is_worthwhile()))
-    assert skipped == [1, 3, 7, 15, 31, 63, 63, 63]
-    gathering.wait([0, 1], 0)
+def waited(gathering: Gathering, seconds: float, *, missing: int = 0) -> None:
+    """A wait for two writers that takes so long, after which some are missing."""
+    begun_and_ended = iter((0.0, seconds))
+    gathering._commit_time.timer = lambda: next(begun_and_ended)
+    gathering.wait([0] * (2 - missing), missing)
+
+
+def tried(gathering: Gathering) -> list[int]:
+    """Before which of the next commits there is a wait."""
+    return [number for number in range(3 * (SKIPPED + 1)) if gathering.is_worthwhile()]
+
+
+@pytest.mark.parametrize(
+    ("commits", "missing"),
+    [
+        pytest.param(1.1, 0, id="they come back, and it takes longer than a commit"),
+        pytest.param(0.1, 1, id="one does not come back"),
+    ],
+)
+def test_where_waits_do_not_pay_one_is_tried_now_and_then(commits: float, missing: int) -> None:
+    commit_time = slow()
+    gathering = Gathering(commit_time)
+    for _ in range(20):
+        waited(gathering, commits * commit_time.seconds, missing=missing)
+    assert tried(gathering) == [SKIPPED, 2 * SKIPPED + 1, 3 * SKIPPED + 2]
+
+
+def test_waits_that_pay_again_are_made_again() -> None:
+    commit_time = slow()
+    gathering = Gathering(commit_time)
+    for _ in range(50):
+        waited(gathering, commit_time.seconds, missing=2)
+    assert gathering._cost == pytest.approx(IN_VAIN, rel=0.01)
+    tries = 0
+    while len(tried(gathering)) == 3:
+        waited(gathering, 0.5 * commit_time.seconds)
+        tries += 1
+    assert tries == 5
+    assert len(tried(gathering)) == 3 * (SKIPPED + 1)
+
+
+def test_one_long_wait_among_short_ones_does_not_end_them() -> None:
+    commit_time = slow()
+    gathering = Gathering(commit_time)
+    waited(gathering, 0.5 * commit_time.seconds)
+    waited(gathering, 100 * commit_time.seconds)
     assert gathering.is_worthwhile()
 
 
@@ -101,6 +140,10 @@ class SlowUntilAllHaveBegun:
 
     def begin(self) -> None:
         self._left -= 1
+
+    def timer(self) -> float:
+        """No wait takes long on such a disk."""
+        return 0.0
 
     @property
     def seconds(self) -> float:
