@@ -100,6 +100,11 @@ def run(suites: Mapping[str, Suite], pace: Pace, command: str, say: Callable[[st
     return Run(command, commit(), date, seconds, machine(), versions(), tuple(lines), tuple(skipped))
 
 
+def keep_bytecode() -> None:
+    """Let the programs that are started keep what they compile, whatever the shell says: users' do."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def _line(suite: str, found: Comparison) -> Line:
     low = found.ratio if found.low is None else found.low
     high = found.ratio if found.high is None else found.high

@@ -1,0 +1,151 @@
+"""Each line of the harness beside the same line of another checkout, in turns: what a change has cost.
+
+    git worktree add ../before COMMIT && make -C ../before setup
+    python -m bench.beside ../before                   # all suites that both have
+    python -m bench.beside ../before reads writes      # some of them
+
+Both checkouts set up a line, each in a process and an environment of its own. Then they measure by turns, so that noise
+hits both, and the ratio of a line is the median over its rounds. At most 1.05 is required of it. A line counts only if
+both measure it in the same way: that is for people to see.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Final
+
+import click
+
+from bench._compare import duration
+from bench._run import ROOT, keep_bytecode
+
+SUITES: Final = ("reads", "imports", "scale", "events", "cdc", "remote", "writes", "wire", "ingest")
+MOST: Final = 1.05
+ROUNDS: Final = 31
+RENAMED: Final = {"import a model, a session and a store, to boto3": "import all that a model needs, to boto3"}
+"""Lines that had another name before."""
+SECONDS: Final = 20.0
+"""A line has fewer rounds where they would take longer, but never fewer than five."""
+
+_LINES: Final = '''
+import importlib, os, sys, tempfile
+from pathlib import Path
+
+said, heard = os.fdopen(os.dup(1), "w", buffering=1), os.fdopen(os.dup(0))
+os.dup2(2, 1)
+suite = importlib.import_module("bench." + sys.argv[1])
+own = suite.compare
+
+
+def measured(name, bar, ours, theirs, **_):
+    ours()
+    said.write("line " + name + "\\n")
+    while (order := heard.readline().strip()) != "next":
+        if not order:
+            raise SystemExit
+        said.write(repr(ours()) + "\\n")
+    return own(name, bar, ours, theirs, repetitions=3)
+
+
+suite.compare = measured
+with tempfile.TemporaryDirectory(prefix="partita-beside-") as folder:
+    for _ in suite.comparisons(Path(folder)):
+        """Each is measured as it is made."""
+said.write("end\\n")
+'''
+"""Runs in both checkouts, so it uses what both have: `comparisons` of a suite, which calls `compare`."""
+
+
+class Checkout:
+    """One suite of one checkout: at a line, or at its end."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._orders, self._said = process.stdin, process.stdout
+        self.line = self._next()
+
+    def _next(self) -> str | None:
+        said = self._said.readline().rstrip("\n")
+        return said.removeprefix("line ") if said.startswith("line ") else None
+
+    def measure(self) -> float:
+        """The seconds of one round."""
+        self._order("measure")
+        return float(self._said.readline())
+
+    def go_on(self) -> None:
+        """Go to the next line."""
+        self._order("next")
+        self.line = self._next()
+
+    def _order(self, word: str) -> None:
+        self._orders.write(f"{word}\n")
+        self._orders.flush()
+
+
+@contextmanager
+def opened(tree: Path, suite: str) -> Iterator[Checkout]:
+    """A suite of a checkout, at its first line."""
+    command = [str(tree / ".venv" / "bin" / "python"), "-c", _LINES, suite]
+    settings = os.environ | {"PYTHONPATH": str(tree)}
+    with subprocess.Popen(
+        command, cwd=tree, env=settings, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Checkout(process)  # at the end it is told that nothing more comes, and ends what it has started
+    if process.returncode:
+        raise click.ClickException(f"The suite {suite} of {tree} has failed.")
+
+
+def compared(suite: str, now: Path, before: Path) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+    """Each line that both have, with what it took in each round now and before."""
+    with ExitStack() as open_until_end:
+        ours, theirs = (open_until_end.enter_context(opened(tree, suite)) for tree in (now, before))
+        while ours.line is not None and theirs.line is not None:
+            if theirs.line in (ours.line, RENAMED.get(ours.line)):
+                yield ours.line, _rounds(ours, theirs)
+                theirs.go_on()
+            ours.go_on()
+
+
+def _rounds(now: Checkout, before: Checkout) -> list[tuple[float, float]]:
+    rounds: list[tuple[float, float]] = []
+    started = _elapsed()
+    while len(rounds) < ROUNDS and (len(rounds) < 5 or _elapsed() - started < SECONDS):
+        rounds.append((now.measure(), before.measure()))
+    return rounds
+
+
+def _elapsed() -> float:
+    return os.times().elapsed
+
+
+@click.command()
+@click.argument("before", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.argument("names", nargs=-1, type=click.Choice(SUITES), metavar="[SUITE]...")
+def main(before: Path, names: tuple[str, ...]) -> None:
+    """Measure each line here and in the checkout BEFORE, in turns; fail where one is more than 1.05 times as dear."""
+    keep_bytecode()
+    click.echo(f"{'what':<52} {'now':>10} {'before':>10} {'ratio':>7}  half of the rounds")
+    dearer = []
+    for suite in names or SUITES:
+        for name, rounds in compared(suite, ROOT, before.resolve()):
+            low, ratio, high = quantiles([a / b for a, b in rounds], method="inclusive")
+            times = (duration(median(side)) for side in zip(*rounds, strict=True))
+            click.echo(
+                f"{name:<52} {' '.join(f'{each:>10}' for each in times)} {ratio:>6.2f}x  {low:.2f} to {high:.2f}"
+            )
+            if ratio > MOST:
+                dearer.append(name)
+    click.echo(f"more than {MOST:g} times as dear: {'; '.join(dearer) or 'none'}")
+    sys.exit(1 if dearer else 0)
+
+
+if __name__ == "__main__":
+    main()
