@@ -34,7 +34,7 @@ from bench import (
 )
 from bench._compare import QUICK, THOROUGH
 from bench._plot import svg
-from bench._run import ROOT, Run, Suite, keep_bytecode, run, summary
+from bench._run import ROOT, Run, Suite, prepare_process, run, summary
 
 SUITES: Final[dict[str, Suite]] = {
     "reads": reads.comparisons,
@@ -89,7 +89,7 @@ def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> 
         raise click.UsageError("Say plot alone: it draws the suites of the last run.")
     chosen = {name: suite for name, suite in SUITES.items() if not names or name in names}
     command = " ".join(["python -m bench", *(["--quick"] if quick else []), *names])
-    keep_bytecode()
+    prepare_process()
     done = run(chosen, QUICK if quick else THOROUGH, command, click.echo)
     record.parent.mkdir(parents=True, exist_ok=True)
     record.write_bytes(as_json(done))

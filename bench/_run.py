@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -100,9 +102,10 @@ def run(suites: Mapping[str, Suite], pace: Pace, command: str, say: Callable[[st
     return Run(command, commit(), date, seconds, machine(), versions(), tuple(lines), tuple(skipped))
 
 
-def keep_bytecode() -> None:
-    """Let the programs that are started keep what they compile, whatever the shell says: users' do."""
+def prepare_process() -> None:
+    """Let programs that are started keep what they compile, as users' do, and end where this one is ended."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def _line(suite: str, found: Comparison) -> Line:

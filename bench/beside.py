@@ -23,7 +23,7 @@ from typing import Final
 import click
 
 from bench._compare import duration
-from bench._run import ROOT, keep_bytecode
+from bench._run import ROOT, prepare_process
 
 SUITES: Final = ("reads", "imports", "scale", "events", "cdc", "remote", "writes", "wire", "ingest")
 MOST: Final = 1.05
@@ -131,7 +131,7 @@ def _elapsed() -> float:
 @click.argument("names", nargs=-1, type=click.Choice(SUITES), metavar="[SUITE]...")
 def main(before: Path, names: tuple[str, ...]) -> None:
     """Measure each line here and in the checkout BEFORE, in turns; fail where one is more than 1.05 times as dear."""
-    keep_bytecode()
+    prepare_process()
     click.echo(f"{'what':<52} {'now':>10} {'before':>10} {'ratio':>7}  half of the rounds")
     dearer = []
     for suite in names or SUITES:
