@@ -47,7 +47,7 @@ class Gathering:
 
     def is_worthwhile(self) -> bool:
         """Whether to wait before the next commit, which this asks for once."""
-        if self._commit_time.seconds < MIN_COMMIT_SECONDS:
+        if self._commit_time.least < MIN_COMMIT_SECONDS:
             return False
         if self._cost < 1:
             return True

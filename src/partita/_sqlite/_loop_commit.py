@@ -6,7 +6,7 @@ loop that waits for the disk serves nobody meanwhile. So it commits by itself on
 | the event loop commits by itself | the writer thread commits |
 | --- | --- |
 | writes of items, and few of them | whatever may take long: a new index, a load, many writes at once |
-| the disk took less than half a millisecond for the last commits | it took longer |
+| a quarter of the last commits took less than half a millisecond | nearly all took longer |
 | the log is far from being brought into the file | this commit would do it |
 | no other thread or process writes | one does |
 """

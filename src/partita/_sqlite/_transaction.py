@@ -112,8 +112,8 @@ class Transactions:
             self._writer.refresh()
             for write in batch:
                 results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
-            before_wait()
             refuse_moved(self._writer.connection, self._has_moved)
+            before_wait()  # last: whoever is notified wants the interpreter, and this thread would wait to get it back
             started = self._commit_time.timer()
             self._writer.connection.execute("COMMIT")
             self._commit_time.add(self._commit_time.timer() - started)
