@@ -26,6 +26,8 @@ INSERT INTO recent_changes VALUES (abs(random() % 1000000000000), '', '');  -- t
 
 REMEMBERED: Final = 10_000
 """So many are remembered, of all topics together."""
+_FORGOTTEN_TOGETHER: Final = 64
+"""So many are forgotten by one statement; until then they are stored, and nobody is told of them."""
 MAX_CHANGES: Final = 100
 """Who is further behind reads everything again."""
 
@@ -44,8 +46,9 @@ class RecentChanges(Struct, frozen=True):
 def note_change(connection: apsw.Connection, topic: str, item: str) -> None:
     """Remember that an item of a topic has changed. What a topic is called is not stored, only its hash."""
     connection.execute("INSERT OR REPLACE INTO recent_changes VALUES (NULL, ?, ?)", (_hashed(topic), item))
-    forgotten = connection.last_insert_rowid() - REMEMBERED
-    connection.execute("DELETE FROM recent_changes WHERE number <= ?", (forgotten,))
+    number = connection.last_insert_rowid()
+    if number % _FORGOTTEN_TOGETHER == 0:
+        connection.execute("DELETE FROM recent_changes WHERE number <= ?", (number - REMEMBERED,))
 
 
 def changes_after(projection: SqliteProjection, number: int | None, topics: Collection[str]) -> RecentChanges:

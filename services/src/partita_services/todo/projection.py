@@ -50,6 +50,10 @@ END;
 """
 
 
+_ADD: Final = "INSERT INTO tasks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING"
+_REMOVE: Final = "DELETE FROM tasks WHERE pk = ? AND sk = ?"
+
+
 class Counts(BaseModel):
     """How many tasks there are, by status and by priority."""
 
@@ -87,10 +91,15 @@ def _apply(connection: apsw.Connection, change: ItemChange) -> None:
     key = (change.keys["PK"], change.keys["SK"])
     user_id, task_id = (part.partition("#")[2] for part in key)
     note_change(connection, user_id, task_id)
-    connection.execute("DELETE FROM tasks WHERE pk = ? AND sk = ?", key)
     if change.new is not None:
         row = (*key, *_columns(change.new))
-        connection.execute("INSERT INTO tasks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        connection.execute(_ADD, row)
+        if connection.changes():
+            return  # a new one, as most are
+        connection.execute(_REMOVE, key)
+        connection.execute(_ADD, row)
+    else:
+        connection.execute(_REMOVE, key)
 
 
 def _columns(task: Task) -> tuple[Any, ...]:
