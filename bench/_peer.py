@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import boto3
 from tests.referee import Referee, ministack
 
 from bench._model import fill
+from bench.imports import SETTINGS
 from partita import Session
-
-SETTINGS: Final = {"region_name": "us-east-1", "aws_access_key_id": "bench", "aws_secret_access_key": "bench"}
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from bench._compare import Bar, Comparison, Side, compare
-from bench._peer import SETTINGS
 
 REPETITIONS: Final = 11
 ALLOWED: Final = 1.5
@@ -40,6 +39,8 @@ HTTP: Final = (  # all that a function loads before its first request
     "from partita.store.remote import Credentials, RemoteStore; "
     "RemoteStore('https://dynamodb.eu-west-1.amazonaws.com', credentials=Credentials('a', 'b'))"
 )
+SETTINGS: Final = {"region_name": "us-east-1", "aws_access_key_id": "bench", "aws_secret_access_key": "bench"}
+"""Of a client of boto3's."""
 BOTO3: Final = f"import boto3; boto3.client('dynamodb', **{SETTINGS!r})"
 PROGRAM: Final = str(Path(sys.executable).with_name("partita"))
 """The command line as it is installed."""
