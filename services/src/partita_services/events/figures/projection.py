@@ -49,7 +49,12 @@ END;
 _AHEAD: Final = (
     "SELECT count(*) FROM requests WHERE event_id = ? AND (queued_at, request_id) <= (?, ?) AND finished_at IS NULL"
 )
-_IS_SENT: Final = "SELECT 1 FROM sent WHERE batch = ?"
+_ADD: Final = (
+    "INSERT INTO requests SELECT ?, ?, "
+    "CASE WHEN ? = 'RECEIVED' AND EXISTS (SELECT 1 FROM sent WHERE batch = ?) THEN 'QUEUED' ELSE ? END, ?, ?, ? "
+    "WHERE true ON CONFLICT DO NOTHING"
+)
+_REMOVE: Final = "DELETE FROM requests WHERE request_id = ?"
 _REQUEST: Final = "REQ#"
 _SENT: Final = "SENT#"
 
@@ -109,15 +114,17 @@ def _apply(connection: apsw.Connection, change: ItemChange) -> None:
 
 def _apply_request(connection: apsw.Connection, change: ItemChange) -> None:
     request_id, item = change.keys["PK"], change.new_item
-    connection.execute("DELETE FROM requests WHERE request_id = ?", (request_id,))
-    if item is None:
-        return
-    # Read as they are stored: an entity for each of very many changes would take longer than all the rest.
-    status, batch = item["status"], item.get("batchId")
-    if status == Status.RECEIVED and batch is not None and connection.execute(_IS_SENT, (batch,)).get:
-        status = Status.QUEUED
-    row = (request_id, item["eventId"], status, item["queuedAt"], item.get("finishedAt"), batch)
-    connection.execute("INSERT INTO requests VALUES (?, ?, ?, ?, ?, ?)", row)
+    if item is not None:
+        # Read as they are stored: an entity for each of very many changes would take longer than all the rest.
+        status, batch = item["status"], item.get("batchId")
+        row = (request_id, item["eventId"], status, batch, status, item["queuedAt"], item.get("finishedAt"), batch)
+        connection.execute(_ADD, row)
+        if connection.changes():
+            return  # a new one, as most are
+        connection.execute(_REMOVE, (request_id,))
+        connection.execute(_ADD, row)
+    else:
+        connection.execute(_REMOVE, (request_id,))
 
 
 def _apply_batch(connection: apsw.Connection, change: ItemChange) -> None:
