@@ -37,7 +37,7 @@ def test_a_service_of_the_data_folder_is_exported(seeded: Run, tmp_path: Path) -
 
 
 def test_tables_are_exported_as_they_were(run: Run, tmp_path: Path) -> None:
-    source, clock = str(tmp_path / "a.db"), FakeClock(time.time() - 100)
+    source, clock = str(tmp_path / "a.db"), FakeClock(int(time.time()) - 100)
     with EmbeddedStore(source, durable=False, clock=clock) as store:
         fill(store, 30)
         store.execute(SetRecovery("orders"))

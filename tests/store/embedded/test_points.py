@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -141,6 +142,16 @@ def test_what_is_older_than_the_period_is_dropped(store: EmbeddedStore, clock: C
     with pytest.raises(InstantOutOfRange) as refused:
         past_note(store, clock.now - DAY - 1)
     assert (refused.value.earliest, refused.value.latest) == (clock.now - DAY, clock.now)
+
+
+def test_the_earliest_instant_that_is_said_can_be_read(store: EmbeddedStore, clock: Clock) -> None:
+    clock.now = float(int(clock.now)) + 0.0004
+    store.execute(SetRecovery("notes"))
+    clock.now += 1
+    with pytest.raises(InstantOutOfRange) as refused:
+        past_note(store, clock.now - 10)
+    said = str(refused.value.hint).removeprefix("It can be read from ").partition(" ")[0]
+    assert past_note(store, datetime.fromisoformat(said).timestamp()) is None
 
 
 @pytest.mark.rule(60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -113,7 +114,7 @@ def checked(connection: apsw.Connection, table: Table, instant: float, now: floa
 
 def out_of_range(what: str, instant: float, earliest: float | None, latest: float) -> InstantOutOfRange:
     """The error for an instant that nothing is kept of."""
-    since = "" if earliest is None else f" from {_shown(earliest)}"
+    since = "" if earliest is None else f" from {_shown(math.ceil(earliest * 1_000) / 1_000)}"  # which can be read
     message = f"{_shown(instant)} is not an instant that {what} can be read at."
     hint = f"It can be read{since} to {_shown(latest)}."
     return InstantOutOfRange(message, hint=hint, earliest=earliest, latest=latest)
