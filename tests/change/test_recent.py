@@ -54,6 +54,14 @@ def test_who_is_too_far_behind_is_told_so(projection: SqliteProjection, monkeypa
     assert changes_after(projection, start + 9, ["ann"]).is_forgotten  # of another file
 
 
+def test_what_is_forgotten_is_deleted(projection: SqliteProjection, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_recent, "REMEMBERED", 3)
+    for number in range(200):
+        note_change(projection._connection, "ann", str(number))
+    [(stored,)] = projection.read("SELECT count(*) FROM recent_changes")
+    assert 3 <= stored < 3 + _recent._FORGOTTEN_TOGETHER
+
+
 def test_keys_are_enough_for_a_projection_that_says_so(tmp_path: Path) -> None:
     table = Table("notes", hash="id", range=None, stream="KEYS_ONLY", registry=Registry())
     seen: list[tuple[object, object]] = []
