@@ -1,4 +1,4 @@
-"""Writes docs/gallery/*.md: a page for each program in `examples/` that tells a story of a known design."""
+"""Writes docs/gallery/*.md: a page for each program in `examples/` that shows a known design."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLES = {
 
 
 def loaded(name: str) -> ModuleType:
-    """An example as a module, loaded once."""
+    """An example as a module, which is loaded only once."""
     full = f"gallery_{name}"
     if full not in sys.modules:
         path = ROOT / "examples" / f"{name}.py"
@@ -37,7 +37,7 @@ def loaded(name: str) -> ModuleType:
 
 
 def page(name: str) -> str:
-    """The page about an example."""
+    """The page for an example."""
     return "\n".join([*_lines(name, loaded(name)), ""])
 
 
@@ -45,25 +45,25 @@ def _lines(name: str, module: ModuleType) -> Iterator[str]:
     first, _, rest = (inspect.getdoc(module) or "").partition("\n\n")
     why = rest.rpartition("\n\nIt prints:")[0].rpartition("|\n\n")[2]
     printed = inspect.cleandoc((module.__doc__ or "").partition("It prints:\n\n")[2])
-    yield from (f"# {TITLES[name]}", "", f"{first.rstrip('.')}. An example for those who design a table.", "", why, "")
+    yield from (f"# {TITLES[name]}", "", f"{first.rstrip('.')}. An example for people who design tables.", "", why, "")
     link = f"[`examples/{name}.py`](../../examples/{name}.py)"
-    yield f"The program is {link}; `docs/gallery.py` writes this page from it. It prints:"
+    yield f"The program is {link}; `docs/gallery.py` generates this page from it. It prints:"
     yield from ("", "```text", printed, "```", "", "## Access patterns", "")
     yield from _patterns(module.TABLE)
     yield from ("", "## Keys", "")
     yield from _keys(module.TABLE)
     yield from (
         "",
-        "## Explained",
+        "## Request and cost",
         "",
-        f"`explain({module.EXPLAINED.name}(…))` shows what is sent, and what it should cost:",
+        f"`explain({module.EXPLAINED.name}(…))` shows the request that is sent, and its predicted cost:",
     )
     yield from ("", "```text", str(explain(module.EXPLAINED)), "```", "", "## The model", "")
     yield from ("```python", _model(ROOT / "examples" / f"{name}.py"), "```")
 
 
 def _patterns(table: Table) -> Iterator[str]:
-    yield "| pattern | what it is | served by | request | budget |"
+    yield "| pattern | description | served by | request | budget |"
     yield "| --- | --- | --- | --- | --- |"
     for pattern in table.patterns.values():
         call = f"`{pattern.name}({', '.join(pattern.signature.parameters)})`"
@@ -87,7 +87,7 @@ def _keys(table: Table) -> Iterator[str]:
 
 
 def _model(path: Path) -> str:
-    """The program from its table to its first pattern: what it declares, without what it does."""
+    """The part of the program from its table to its first pattern: the declarations, without the code that runs."""
     text = path.read_text(encoding="utf-8")
     body = ast.parse(text).body
     start = next(node.lineno for node in body if isinstance(node, ast.Assign))

@@ -1,22 +1,23 @@
-"""A chat: rooms with their last messages, the rooms of a user, and what is unread.
+"""A chat: rooms with their last messages, the rooms of a user, and the number of unread messages.
 
     pip install partita
     python chat.py
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `room_page(room_id)` | a room and its last 50 messages, in one query; older ones page by page | 7 RCU |
-| `messages_since(room_id, number)` | what was written since | 13 RCU |
-| `members_of(room_id)` | who is in a room | 13 RCU |
-| `rooms_of(user)` | the rooms that a user is in, by an inverted index | 13 RCU |
+| `room_page(room_id)` | a room and its last 50 messages, in one query; older messages page by page | 7 RCU |
+| `messages_since(room_id, number)` | the messages from a number on | 13 RCU |
+| `members_of(room_id)` | the members of a room | 13 RCU |
+| `rooms_of(user)` | the rooms of a user, through an inverted index | 13 RCU |
 | `member(room_id, user)` | one member of a room | 0.5 RCU |
-| `enter(member)` | a user enters a room | 4 WCU |
-| `next_number(room)` | counts a message | 2 WCU |
-| `say(message)` | a message | 4 WCU |
-| `count_unread(room_id, user)`, `read_all(room_id, user)` | what a member has not read, in one request | 4 WCU |
+| `enter(member)` | add a user to a room | 4 WCU |
+| `next_number(room)` | count a message | 2 WCU |
+| `say(message)` | write a message | 4 WCU |
+| `count_unread(room_id, user)`, `read_all(room_id, user)` | count a member's unread messages, in one request | 4 WCU |
 
-Messages have numbers that their room counts, so that they sort as they were written. A room stands behind its messages,
-so that a page is one query backwards. A membership is found from the room and, the key turned around, from the user.
+Each room counts its messages and numbers them, so that they sort in the order in which they were written. The item of a
+room sorts after its messages, so one query in descending order returns the room and its last messages. A membership can
+be queried by room and, through an index that swaps the two key attributes, by user.
 
 It prints:
 
@@ -65,7 +66,7 @@ TABLE = Table("chat", indexes=[Index("inverted", hash="SK", range="PK")])
 
 
 class Room(Entity, table=TABLE):
-    """Where people talk."""
+    """A room, with the number of its messages."""
 
     primary: ClassVar = Key("ROOM#{room_id}", "ROOM")
 
@@ -74,7 +75,7 @@ class Room(Entity, table=TABLE):
 
 
 class Message(Entity, table=TABLE):
-    """What somebody said."""
+    """A message in a room."""
 
     primary: ClassVar = Key("ROOM#{room_id}", "MESSAGE#{number:010}")
 
@@ -85,7 +86,7 @@ class Message(Entity, table=TABLE):
 
 
 class Member(Entity, table=TABLE):
-    """That a user is in a room, and what they have not read there."""
+    """The membership of a user in a room, with the number of unread messages."""
 
     primary: ClassVar = Key("ROOM#{room_id}", "USER#{user}")
     by_user: ClassVar = Key("USER#{user}", "ROOM#{room_id}", index="inverted")
@@ -97,7 +98,7 @@ class Member(Entity, table=TABLE):
 
 @dataclass(frozen=True)
 class RoomPage:
-    """A room as one enters it."""
+    """A room and a page of its messages."""
 
     room: Room
     messages: tuple[Message, ...]
@@ -110,17 +111,17 @@ def room_page(room_id: str) -> None:
 
 @query(Message, Message.primary, budget=Rcu(13))
 def messages_since(room_id: str, number: Span[int]) -> None:
-    """What was written since."""
+    """The messages of a room within a range of numbers."""
 
 
 @query(Member, Member.primary, budget=Rcu(13))
 def members_of(room_id: str) -> None:
-    """Who is in a room."""
+    """The members of a room."""
 
 
 @query(Member, Member.by_user, budget=Rcu(13))
 def rooms_of(user: str) -> None:
-    """The rooms that a user is in."""
+    """The memberships of a user, one for each room."""
 
 
 @get(Member, budget=Rcu(0.5))
@@ -130,31 +131,31 @@ def member(room_id: str, user: str) -> None:
 
 @pattern(budget=Wcu(4))
 def enter(new: Member) -> Put[Member]:
-    """Enter a room."""
+    """Add a user to a room."""
     return put(new)
 
 
 @pattern(budget=Wcu(2))
 def next_number(room: Room) -> Update[Room]:
-    """Count a message; the room that comes back has its number."""
+    """Count a new message; the returned room has its number."""
     return update(room, f(Room.messages).add(1))
 
 
 @pattern(budget=Wcu(4))
 def say(message: Message) -> Put[Message]:
-    """A message; its number is nobody else's."""
+    """Write a message, if its number is not taken."""
     return insert(message)
 
 
 @pattern(budget=Wcu(4))
 def count_unread(room_id: str, user: str) -> Upsert[Member]:
-    """One more message that a member has not read, who enters by it."""
+    """Count one more unread message for a member, who is added to the room if necessary."""
     return upsert(member(room_id, user), f(Member.unread).add(1))
 
 
 @pattern(budget=Wcu(4))
 def read_all(room_id: str, user: str) -> Update[Member]:
-    """A member has read everything."""
+    """Mark all messages as read by a member."""
     return update(member(room_id, user), f(Member.unread).set(0))
 
 
@@ -162,7 +163,7 @@ EXPLAINED = room_page("general")
 
 
 def tell(db: Session) -> None:
-    """Tell the story of a short talk."""
+    """Have a short conversation, and print what the patterns return."""
     rooms = [db.run(insert(Room(room_id=name))) for name in ("general", "random")]
     for room_id, user in (("general", "ada"), ("general", "ben"), ("random", "ben")):
         db.run(enter(Member(room_id=room_id, user=user)))
@@ -186,7 +187,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

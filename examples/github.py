@@ -5,19 +5,20 @@
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `account_page(name)` | an account and its 10 repositories that changed last, in one query | 3 RCU |
-| `repository_page(owner, name)` | a repository and its newest 20 issues, in one query | 6 RCU |
+| `account_page(name)` | an account and its 10 most recently updated repositories, in one query | 3 RCU |
+| `repository_page(owner, name)` | a repository and its 20 newest issues, in one query | 6 RCU |
 | `open_issues(owner, repo)` | the open issues of a repository, newest first | 5 RCU |
-| `stars_of(user)` | what a user has starred, the last first | 5 RCU |
-| `fans_of(owner, name)` | a repository with some forks and stars | 5 RCU |
-| `repository(owner, name)`, `issue(owner, repo, number)` | one of them | 1 RCU |
-| `next_number(repository)` | the next issue number, counted by the repository | 6 WCU |
-| `open_issue(issue)`, `close_issue(issue)` | an issue, which is in the index while it is open | 3 WCU |
-| `star(star, repository)` | a star, and the count of them, or neither | 16 WCU |
+| `stars_of(user)` | the stars of a user, newest first | 5 RCU |
+| `fans_of(owner, name)` | a repository with up to 5 forks and 5 stars | 5 RCU |
+| `repository(owner, name)`, `issue(owner, repo, number)` | one repository, one issue | 1 RCU |
+| `next_number(repository)` | count an issue of the repository, for its number | 6 WCU |
+| `open_issue(issue)`, `close_issue(issue)` | an issue, which is in the index of open issues while it is open | 3 WCU |
+| `star(star, repository)` | write a star and count it, or neither | 16 WCU |
 
-Users and organisations share the key `ACCOUNT#name`, so that a name is taken once: the attribute `type` tells them
-apart. A repository sorts behind its issues, so that it and the newest of them lie side by side. Stars and forks lie
-outside.
+Users and organisations share the key `ACCOUNT#name`, so that each name can be taken only once; the attribute `type`
+distinguishes them. A repository sorts directly after its issues, so one query in descending order returns the
+repository and its newest issues. Its forks sort before the issues and its stars after the repository, so that query
+does not read them.
 
 It prints:
 
@@ -72,7 +73,7 @@ def is_open(closed_at: datetime | None) -> bool:
 
 
 class Account(Entity):
-    """What users and organisations have in common."""
+    """The fields and keys that users and organisations share."""
 
     primary: ClassVar = Key("ACCOUNT#{name}", "ACCOUNT")
     with_repositories: ClassVar = Key("ACCOUNT#{name}", "SELF", index="GSI1")
@@ -81,19 +82,19 @@ class Account(Entity):
 
 
 class User(Account, table=TABLE):
-    """Somebody."""
+    """An account of a person."""
 
     email: str
 
 
 class Organisation(Account, table=TABLE):
-    """Several of them."""
+    """An account of several people."""
 
     owner: str
 
 
 class Repository(Entity, table=TABLE):
-    """Code of an account."""
+    """A repository of an account."""
 
     primary: ClassVar = Key("REPO#{owner}#{name}", "REPO")
     by_owner: ClassVar = Key("ACCOUNT#{owner}", "REPO#{updated_at}#{name}", index="GSI1")
@@ -106,7 +107,7 @@ class Repository(Entity, table=TABLE):
 
 
 class Issue(Entity, table=TABLE):
-    """Something to be done."""
+    """An issue of a repository."""
 
     primary: ClassVar = Key("REPO#{owner}#{repo}", "ISSUE#{number:08}")
     open: ClassVar = Key("OPEN#{owner}#{repo}", "{number:-08}", index="GSI2", when=is_open)
@@ -119,7 +120,7 @@ class Issue(Entity, table=TABLE):
 
 
 class Star(Entity, table=TABLE):
-    """That a user likes a repository."""
+    """A user's star for a repository."""
 
     primary: ClassVar = Key("REPO#{owner}#{repo}", "STAR#{user}")
     by_user: ClassVar = Key("STARS#{user}", "{at}", index="GSI1")
@@ -131,7 +132,7 @@ class Star(Entity, table=TABLE):
 
 
 class Fork(Entity, table=TABLE):
-    """That an account has a copy of a repository."""
+    """An account's fork of a repository."""
 
     primary: ClassVar = Key("REPO#{owner}#{repo}", "FORK#{by}")
 
@@ -142,7 +143,7 @@ class Fork(Entity, table=TABLE):
 
 @dataclass(frozen=True)
 class AccountPage:
-    """What a page about an account shows."""
+    """The content of an account's page."""
 
     user: User | None
     organisation: Organisation | None
@@ -151,7 +152,7 @@ class AccountPage:
 
 @dataclass(frozen=True)
 class RepositoryPage:
-    """What a page about a repository shows."""
+    """The content of a repository's page."""
 
     repository: Repository
     issues: tuple[Issue, ...]
@@ -159,7 +160,7 @@ class RepositoryPage:
 
 @dataclass(frozen=True)
 class Fans:
-    """Who likes a repository."""
+    """A repository with its forks and stars."""
 
     repository: Repository
     forks: tuple[Fork, ...]
@@ -168,7 +169,7 @@ class Fans:
 
 @collect(AccountPage, "ACCOUNT#{name}", index="GSI1", newest_first=True, limits={Repository: 10}, budget=Rcu(3))
 def account_page(name: str) -> None:
-    """An account and the repositories that changed last; `ACCOUNT#{owner}` is its partition, too."""
+    """An account and its most recently updated repositories, which share its partition of the index."""
 
 
 @collect(RepositoryPage, "REPO#{owner}#{name}", newest_first=True, limits={Issue: 20}, budget=Rcu(6))
@@ -178,7 +179,7 @@ def repository_page(owner: str, name: str) -> None:
 
 @collect(Fans, "REPO#{owner}#{name}", limits={Fork: 5, Star: 5}, budget=Rcu(5))
 def fans_of(owner: str, name: str) -> None:
-    """A repository with some forks and stars: issues lie between them, and are not read."""
+    """A repository with some forks and stars; the issues, which sort between them, are not read."""
 
 
 @query(Issue, Issue.open, budget=Rcu(5))
@@ -188,7 +189,7 @@ def open_issues(owner: str, repo: str) -> None:
 
 @query(Star, Star.by_user, newest_first=True, budget=Rcu(5))
 def stars_of(user: str) -> None:
-    """What a user has starred, the last first."""
+    """The stars of a user, newest first."""
 
 
 @get(Repository, budget=Rcu(1))
@@ -203,25 +204,25 @@ def issue(owner: str, repo: str, number: int) -> None:
 
 @pattern(budget=Wcu(6))
 def next_number(repo: Repository, at: datetime) -> Update[Repository]:
-    """Count an issue; the repository that comes back has its number, and has changed last."""
+    """Count a new issue; the returned repository has its number, and the new time of its last update."""
     return update(repo, f(Repository.issues).add(1), f(Repository.updated_at).set(at))
 
 
 @pattern(budget=Wcu(3))
 def open_issue(new: Issue) -> Put[Issue]:
-    """A new issue."""
+    """Write a new issue."""
     return insert(new)
 
 
 @pattern(budget=Wcu(3))
 def close_issue(done: Issue, at: datetime) -> Update[Issue]:
-    """Close an issue, which takes it off the index."""
+    """Close an issue, which removes it from the index of open issues."""
     return update(done, f(Issue.closed_at).set(at))
 
 
 @pattern(budget=Wcu(16), writes={Star: (PutItem,), Repository: (UpdateItem,)})
 def star(new: Star, repo: Repository) -> Transaction:
-    """Star a repository, and count it; a second star of one user is refused."""
+    """Star a repository and count the star; a second star by the same user is refused."""
     return transact(insert(new), update(repo, f(Repository.stars).add(1)))
 
 
@@ -229,7 +230,7 @@ EXPLAINED = repository_page("ada", "engine")
 
 
 def tell(db: Session) -> None:
-    """Tell the story of a repository."""
+    """Fill a repository, and print what the patterns return."""
     db.run(insert(User(name="ada", email="ada@example.com")))
     db.run(insert(Organisation(name="makers", owner="ada")))
     for day, name in enumerate(("notes", "engine")):
@@ -266,7 +267,7 @@ def shown(issues: tuple[Issue, ...]) -> str:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

@@ -1,4 +1,4 @@
-"""An adjacency list: invoices and the bills on them, read from both ends by an inverted index.
+"""An adjacency list: invoices and the bills on them, read in both directions through an inverted index.
 
     pip install partita
     python graph.py
@@ -7,11 +7,12 @@
 | --- | --- | --- |
 | `invoice_with_bills(invoice_id)` | an invoice and all bills on it, in one query of the table | 13 RCU |
 | `bill_with_invoices(bill_id)` | a bill and all invoices that it is on, in one query of the index | 13 RCU |
-| `add_invoice(invoice)`, `add_bill(bill)` | a node | 4 WCU |
-| `put_on(line)` | an edge between two nodes that must be there | 16 WCU |
+| `add_invoice(invoice)`, `add_bill(bill)` | write a node | 4 WCU |
+| `put_on(line)` | write an edge between two nodes that must exist | 16 WCU |
 
-Each node is an item under its own name twice, each edge an item under both. The index turns the key around (`SK`,
-`PK`), so nothing is stored for it: an edge is found from either end.
+The key of a node has the node's name twice, as partition key and as sort key. The key of an edge has the names of both
+nodes. The index swaps the two key attributes (`SK`, `PK`), so no further attributes are stored for it, and an edge can
+be queried from either end.
 
 It prints:
 
@@ -56,7 +57,7 @@ MANY = 99
 
 
 class Invoice(Entity, table=TABLE):
-    """A node."""
+    """An invoice: a node."""
 
     primary: ClassVar = Key("INVOICE#{invoice_id}", "INVOICE#{invoice_id}")
 
@@ -65,7 +66,7 @@ class Invoice(Entity, table=TABLE):
 
 
 class Bill(Entity, table=TABLE):
-    """A node of another kind."""
+    """A bill: a node of another kind."""
 
     primary: ClassVar = Key("BILL#{bill_id}", "BILL#{bill_id}")
     inverted: ClassVar = Key("BILL#{bill_id}", "BILL#{bill_id}", index="inverted")
@@ -75,7 +76,7 @@ class Bill(Entity, table=TABLE):
 
 
 class Line(Entity, table=TABLE):
-    """An edge: how much of a bill is on an invoice."""
+    """An edge: the amount of a bill that is on an invoice."""
 
     primary: ClassVar = Key("INVOICE#{invoice_id}", "BILL#{bill_id}")
     inverted: ClassVar = Key("BILL#{bill_id}", "INVOICE#{invoice_id}", index="inverted")
@@ -87,7 +88,7 @@ class Line(Entity, table=TABLE):
 
 @dataclass(frozen=True)
 class InvoiceWithBills:
-    """An invoice from its end."""
+    """An invoice with the lines on it."""
 
     invoice: Invoice
     lines: tuple[Line, ...]
@@ -95,7 +96,7 @@ class InvoiceWithBills:
 
 @dataclass(frozen=True)
 class BillWithInvoices:
-    """A bill from the other end."""
+    """A bill with the lines that refer to it."""
 
     bill: Bill
     lines: tuple[Line, ...]
@@ -113,29 +114,29 @@ def bill_with_invoices(bill_id: str) -> None:
 
 @get(Invoice)
 def invoice(invoice_id: str) -> None:
-    """One invoice, to be checked for."""
+    """One invoice, to check that it exists."""
 
 
 @get(Bill)
 def bill(bill_id: str) -> None:
-    """One bill, to be checked for."""
+    """One bill, to check that it exists."""
 
 
 @pattern(budget=Wcu(4))
 def add_invoice(new: Invoice) -> Put[Invoice]:
-    """A new invoice."""
+    """Write a new invoice."""
     return insert(new)
 
 
 @pattern(budget=Wcu(4))
 def add_bill(new: Bill) -> Put[Bill]:
-    """A new bill."""
+    """Write a new bill."""
     return insert(new)
 
 
 @pattern(budget=Wcu(16), writes={Line: (PutItem,), Invoice: (ConditionCheck,), Bill: (ConditionCheck,)})
 def put_on(line: Line) -> Transaction:
-    """Put a bill on an invoice; both must be there."""
+    """Put a bill on an invoice; both must exist."""
     return transact(check(invoice(line.invoice_id)), check(bill(line.bill_id)), put(line))
 
 
@@ -143,7 +144,7 @@ EXPLAINED = bill_with_invoices("b1")
 
 
 def tell(db: Session) -> None:
-    """Tell the story of two invoices."""
+    """Write two invoices and two bills, and print what the patterns return."""
     for invoice_id in ("i1", "i2"):
         db.run(add_invoice(Invoice(invoice_id=invoice_id, customer="ada")))
     for bill_id, total in (("b1", 50), ("b2", 12)):
@@ -165,7 +166,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

@@ -1,18 +1,19 @@
-"""A leaderboard: the best players of a game first, by numbers that descend in the key.
+"""A leaderboard: the best players of a game first, by a number that sorts in descending order in the key.
 
     pip install partita
     python leaderboard.py
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `join(player)` | a new player | 4 WCU |
+| `join(player)` | write a new player | 4 WCU |
 | `score(game, player)` | one player | 0.5 RCU |
-| `win(player, points)` | adds points; the player moves up | 6 WCU |
-| `best(game)` | the players of a game, the best first | 13 RCU |
-| `at_least(game, points)` | those with so many points or more | 13 RCU |
+| `win(player, points)` | add points; the player moves up in the index | 6 WCU |
+| `best(game)` | the players of a game, best first | 13 RCU |
+| `at_least(game, points)` | the players with points in a range, such as 250 or more | 13 RCU |
 
-`{points:-010}` writes a number so that the greatest comes first, and players with the same points by name: an order
-that no single direction of reading gives. A rank is the number of those who have more, counted by a query.
+`{points:-010}` writes a number so that the greatest sorts first, while players with equal points sort by name. Reading
+an index in one direction does not give this order if the number is written in ascending form. The rank of a player
+follows from the number of players with more points, which a query counts.
 
 It prints:
 
@@ -54,7 +55,7 @@ TABLE = Table("leaderboard", indexes=[Index("GSI1")])
 
 
 class Player(Entity, table=TABLE):
-    """Somebody's points in a game."""
+    """A player's points in a game."""
 
     primary: ClassVar = Key("GAME#{game}", "PLAYER#{player}")
     by_points: ClassVar = Key("GAME#{game}", "{points:-010}#{player}", index="GSI1")
@@ -66,7 +67,7 @@ class Player(Entity, table=TABLE):
 
 @pattern(budget=Wcu(4))
 def join(new: Player) -> Put[Player]:
-    """A new player."""
+    """Write a new player."""
     return insert(new)
 
 
@@ -77,25 +78,25 @@ def score(game: str, player: str) -> None:
 
 @pattern(budget=Wcu(6))
 def win(player: Player, points: int) -> Update[Player]:
-    """Add points, and move the player within the index."""
+    """Add points, which moves the player within the index."""
     return update(player, f(Player.points).add(points))
 
 
 @query(Player, Player.by_points, budget=Rcu(13))
 def best(game: str) -> None:
-    """The players of a game, the best first."""
+    """The players of a game, best first."""
 
 
 @query(Player, Player.by_points, budget=Rcu(13))
 def at_least(game: str, points: Span[int]) -> None:
-    """The players with points in a range, the best first."""
+    """The players with points in a range, best first."""
 
 
 EXPLAINED = best("chess")
 
 
 def tell(db: Session) -> None:
-    """Tell the story of a game."""
+    """Let four players join, and print what the patterns return."""
     for player, points in (("cem", 200), ("ada", 300), ("dia", 150), ("ben", 200)):
         db.run(join(Player(game="chess", player=player, points=points)))
     print("first:", shown(db.run(best("chess").page(3)).items))
@@ -110,12 +111,12 @@ def tell(db: Session) -> None:
 
 
 def shown(players: tuple[Player, ...]) -> str:
-    """Players in one line."""
+    """Format players as one line."""
     return ", ".join(f"{each.player} {each.points}" for each in players)
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

@@ -1,17 +1,17 @@
-"""Tasks by meaning: a vector index, an embedder of your choosing, and a small one that needs no model.
+"""Tasks by meaning: a vector index, with an embedder of your choice or a small one that needs no model.
 
     pip install 'partita[vectors]'
     python meanings.py
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `add_task(task)` | a new task | 3 WCU |
-| `similar_tasks(user_id, vector, top)` | a user's tasks that are most like a vector | 16 KB searched |
-| `similar_open_tasks(user_id, status, vector, top)` | the same of one status | 16 KB searched |
+| `add_task(task)` | write a new task | 3 WCU |
+| `similar_tasks(user_id, vector, top)` | a user's tasks that are most similar to a vector | 16 KB searched |
+| `similar_open_tasks(user_id, status, vector, top)` | the same for tasks with one status | 16 KB searched |
 
-An embedder is a function from a text to a vector: one that asks a model, or `by_letters`, which counts runs of three
-letters. So it finds other forms of a word and typing errors, but knows no synonyms. The vector is a field of the task,
-and its partition is the user: nobody's search meets the tasks of another.
+An embedder is a function from a text to a vector. It may call a model; `by_letters` counts sequences of three letters
+instead, so it finds other forms of a word and words with typing errors, but not synonyms. The vector is a field of the
+task. The partition is the user, so a search never finds another user's tasks.
 
 It prints:
 
@@ -50,18 +50,18 @@ DIMENSIONS = 256
 TABLE = Table("meanings", indexes=[VectorIndex("by-meaning", "embedding", DIMENSIONS, filters=("status",))])
 
 Embedder: TypeAlias = Callable[[str], Vector]
-"""Gives the vector of a text; one index needs vectors of one embedder."""
+"""Returns the vector of a text. All vectors of an index must come from the same embedder."""
 
 
 class Status(StrEnum):
-    """Whether a task is to be done."""
+    """Whether a task is open or done."""
 
     OPEN = "open"
     DONE = "done"
 
 
 class Task(Entity, table=TABLE):
-    """Something to do, with the vector of its title."""
+    """A task, with the vector of its title."""
 
     primary: ClassVar = Key("TASK#{user_id}", "{task_id}")
     by_meaning: ClassVar = Key("TASK#{user_id}", index="by-meaning")
@@ -81,16 +81,16 @@ def add_task(task: Task) -> Put[Task]:
 
 @search(Task, Task.by_meaning, budget=SearchedKb(16))
 def similar_tasks(user_id: str, vector: Vector, top: int) -> None:
-    """A user's tasks that are most like a vector."""
+    """A user's tasks that are most similar to a vector."""
 
 
 @search(Task, Task.by_meaning, budget=SearchedKb(16))
 def similar_open_tasks(user_id: str, status: Status, vector: Vector, top: int) -> None:
-    """A user's tasks of one status that are most like a vector."""
+    """A user's tasks with one status that are most similar to a vector."""
 
 
 def by_letters(text: str) -> Vector:
-    """How often each run of three letters is in a text, at a place by its hash: the same in every process."""
+    """Count each sequence of three letters in a text, at an index that is its hash: the same in every process."""
     places = [0.0] * DIMENSIONS
     for word in text.lower().split():
         marked = f"<{''.join(filter(str.isalnum, word))}>"
@@ -100,7 +100,7 @@ def by_letters(text: str) -> Vector:
 
 
 def tell(db: Session, embed: Embedder = by_letters) -> None:
-    """Add some tasks, and search them."""
+    """Add some tasks, search them, and print the results."""
     titles = {
         "Book a flight to Perth": Status.OPEN,
         "Buy milk and bread": Status.OPEN,

@@ -1,18 +1,19 @@
-"""Places in a hierarchy: one sort key answers by country, state, city and postcode.
+"""Places in a hierarchy: one key serves queries by country, state, city and postcode.
 
     pip install partita
     python places.py
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `open_store(place)` | a new place | 4 WCU |
-| `place(country, state, city, postcode, place_id)` | one of them | 0.5 RCU |
+| `open_store(place)` | write a new place | 4 WCU |
+| `place(country, state, city, postcode, place_id)` | one place | 0.5 RCU |
 | `in_country(country)`, `in_state(…)`, `in_city(…)` | all places of a country, state or city, in order | 13 RCU |
-| `near(country, state, city, postcode)` | places whose postcode begins so | 13 RCU |
+| `near(country, state, city, postcode)` | places of a city whose postcode begins with a prefix | 13 RCU |
 | `manager_of(manager)` | the places of a manager, by country | 13 RCU |
 
-Each level is a part of the sort key, from large to small. A query names parts from the left, and its last one may be a
-beginning or a range. `New York` stands in a key as `New%20York`: values are escaped, so that no name can end its part.
+The country is the partition key; each smaller level is a part of the sort key, from large to small. A query specifies
+parts from left to right, and the last of them may be a prefix or a range. Values in keys are escaped (`New York` is
+written as `New%20York`), so no value can contain the separator of the parts.
 
 It prints:
 
@@ -52,7 +53,7 @@ TABLE = Table("places", indexes=[Index("GSI1")])
 
 
 class Place(Entity, table=TABLE):
-    """A shop somewhere."""
+    """A shop, with its location and its manager."""
 
     primary: ClassVar = Key("COUNTRY#{country}", "{state}#{city}#{postcode}#{place_id}")
     by_manager: ClassVar = Key("MANAGER#{manager}", "{country}#{state}#{city}#{place_id}", index="GSI1")
@@ -67,7 +68,7 @@ class Place(Entity, table=TABLE):
 
 @pattern(budget=Wcu(4))
 def open_store(new: Place) -> Put[Place]:
-    """A new place."""
+    """Write a new place."""
     return insert(new)
 
 
@@ -88,12 +89,12 @@ def in_state(country: str, state: str) -> None:
 
 @query(Place, Place.primary, budget=Rcu(13))
 def in_city(country: str, state: str, city: str) -> None:
-    """All places of a city: New York, but not New York Mills."""
+    """All places of a city: New York does not include New York Mills."""
 
 
 @query(Place, Place.primary, budget=Rcu(13))
 def near(country: str, state: str, city: str, postcode: Prefix[str]) -> None:
-    """Places of a city whose postcode begins so."""
+    """Places of a city whose postcode begins with a prefix."""
 
 
 @query(Place, Place.by_manager, budget=Rcu(13))
@@ -105,7 +106,7 @@ EXPLAINED = near("US", "NY", "New York", Prefix("100"))
 
 
 def tell(db: Session) -> None:
-    """Tell the story of four shops."""
+    """Open four shops, and print what the patterns return."""
     shops = [
         ("WA", "Seattle", "98101", "Market", "ada"),
         ("NY", "New York", "10012", "Broadway", "ada"),
@@ -126,7 +127,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

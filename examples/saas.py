@@ -1,19 +1,20 @@
-"""A multi-tenant SaaS: tickets of many tenants, in an index whose keys have several attributes.
+"""A multi-tenant SaaS: the tickets of many tenants, in an index whose keys consist of several attributes.
 
     pip install partita
     python saas.py
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `create(ticket)`, `move(ticket, status)` | a ticket | 6 WCU |
+| `create(ticket)`, `move(ticket, status)` | write a ticket, change its status | 6 WCU |
 | `ticket(tenant, number)` | one ticket | 0.5 RCU |
-| `in_region(tenant, region)` | a tenant's tickets of a region, by status and priority | 13 RCU |
-| `with_status(tenant, region, status)` | those of one status, by priority | 13 RCU |
-| `urgent(tenant, region, status, priority)` | those of a range of priorities | 13 RCU |
-| `of_assignee(assignee, tenant)` | what somebody has to do for one tenant | 13 RCU |
+| `in_region(tenant, region)` | a tenant's tickets in a region, by status and priority | 13 RCU |
+| `with_status(tenant, region, status)` | those with one status, by priority | 13 RCU |
+| `urgent(tenant, region, status, priority)` | those with one status and a range of priorities | 13 RCU |
+| `of_assignee(assignee, tenant)` | the tickets of one tenant that are assigned to a person | 13 RCU |
 
-The partition key of the index is tenant and region, its sort key status, priority and number: fields as they are, with
-their own types. Nothing is glued together, so nothing is stored twice, and `priority` sorts as the number that it is.
+The partition key of the index consists of tenant and region, its sort key of status, priority and number. These are the
+fields of the ticket, with their own types. They are not concatenated into key strings, so nothing is stored twice, and
+`priority` sorts as a number.
 
 It prints:
 
@@ -63,7 +64,7 @@ TABLE = Table(
 
 
 class Ticket(Entity, table=TABLE):
-    """What a customer of a tenant asks for."""
+    """A request by a customer of a tenant."""
 
     primary: ClassVar = Key("TENANT#{tenant}", "TICKET#{number:08}")
     by_region: ClassVar = Key(["{tenant}", "{region}"], ["{status}", "{priority}", "{number}"], index="by-region")
@@ -79,13 +80,13 @@ class Ticket(Entity, table=TABLE):
 
 @pattern(budget=Wcu(6))
 def create(new: Ticket) -> Put[Ticket]:
-    """A new ticket."""
+    """Write a new ticket."""
     return insert(new)
 
 
 @pattern(budget=Wcu(6))
 def move(old: Ticket, status: str) -> Update[Ticket]:
-    """Give a ticket another status; the index follows by itself, because the field is its key."""
+    """Change the status of a ticket; the index follows, because the field itself is part of its key."""
     return update(old, f(Ticket.status).set(status))
 
 
@@ -96,29 +97,29 @@ def ticket(tenant: str, number: int) -> None:
 
 @query(Ticket, Ticket.by_region, budget=Rcu(13))
 def in_region(tenant: str, region: str) -> None:
-    """A tenant's tickets of a region, by status and priority."""
+    """A tenant's tickets in a region, by status and priority."""
 
 
 @query(Ticket, Ticket.by_region, budget=Rcu(13))
 def with_status(tenant: str, region: str, status: str) -> None:
-    """Those of one status, by priority."""
+    """A tenant's tickets in a region with one status, by priority."""
 
 
 @query(Ticket, Ticket.by_region, budget=Rcu(13))
 def urgent(tenant: str, region: str, status: str, priority: Span[int]) -> None:
-    """Those of a range of priorities."""
+    """A tenant's tickets in a region with one status and a range of priorities."""
 
 
 @query(Ticket, Ticket.by_assignee, budget=Rcu(13))
 def of_assignee(assignee: str, tenant: str) -> None:
-    """What somebody has to do for one tenant."""
+    """The tickets of one tenant that are assigned to a person."""
 
 
 EXPLAINED = urgent("acme", "eu", "open", Span.since(5))
 
 
 def tell(db: Session) -> None:
-    """Tell the story of three tickets."""
+    """Write three tickets, and print what the patterns return."""
     for number, status, priority in ((1, "open", 2), (2, "closed", 1), (3, "open", 10)):
         assignee = None if status == "closed" else "ada"
         made = Ticket(tenant="acme", number=number, region="eu", status=status, priority=priority, assignee=assignee)
@@ -137,7 +138,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

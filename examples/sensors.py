@@ -5,15 +5,16 @@
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `record(reading)` | a reading | 4 WCU |
-| `reading_at(sensor, at)` | one reading; its day follows from the instant | 0.5 RCU |
-| `readings_on(sensor, day)` | a sensor's readings of one day, in order | 13 RCU |
-| `readings_within(sensor, day, at)` | those of some hours of it | 13 RCU |
-| `latest_alarms()` | alarms of all sensors, the newest first, from all shards | 21 RCU |
-| `mute(reading)` | takes an alarm off the list | 4 WCU |
+| `record(reading)` | write a reading | 4 WCU |
+| `reading_at(sensor, at)` | one reading; the day is computed from the instant | 0.5 RCU |
+| `readings_on(sensor, day)` | a sensor's readings of one day, in the order of time | 13 RCU |
+| `readings_within(sensor, day, at)` | a sensor's readings within a range of times on one day | 13 RCU |
+| `latest_alarms()` | the alarms of all sensors from all shards, newest first | 21 RCU |
+| `mute(reading)` | remove an alarm from the list | 4 WCU |
 
-The day is not stored: it stands in the key alone, and follows from the instant. All alarms together would be one
-partition that every sensor writes to, so they are spread over four, by the sensor; a read merges them in order of time.
+The day is not stored as an attribute: it is computed from the instant, and is only part of the key. If all alarms were
+in one partition, every sensor would write to it. So the alarms are spread over four partitions, by sensor, and a read
+merges them in the order of time.
 
 It prints:
 
@@ -67,12 +68,12 @@ def day_of(at: datetime) -> date:
 
 
 def is_alarm(celsius: int, muted: bool) -> bool:  # noqa: FBT001 - a function of fields
-    """Whether somebody has to look."""
+    """Whether a reading is an alarm that was not muted."""
     return celsius > TOO_HOT and not muted
 
 
 class Reading(Entity, table=TABLE):
-    """What a sensor measured."""
+    """A reading of a sensor."""
 
     primary: ClassVar = Key("SENSOR#{sensor}#{day}", "READING#{at}")
     alarms: ClassVar = Key("ALARMS#{shard}", "{at}#{sensor}", index="GSI1", when=is_alarm)
@@ -89,7 +90,7 @@ class Reading(Entity, table=TABLE):
 
 @pattern(budget=Wcu(4))
 def record(reading: Reading) -> Put[Reading]:
-    """A reading, also one that comes twice."""
+    """Write a reading; writing it twice does no harm."""
     return put(reading)
 
 
@@ -100,22 +101,22 @@ def reading_at(sensor: str, at: datetime) -> None:
 
 @query(Reading, Reading.primary, budget=Rcu(13))
 def readings_on(sensor: str, day: date) -> None:
-    """A sensor's readings of one day, in order."""
+    """A sensor's readings of one day, in the order of time."""
 
 
 @query(Reading, Reading.primary, budget=Rcu(13))
 def readings_within(sensor: str, day: date, at: Span[datetime]) -> None:
-    """A sensor's readings of some hours of a day."""
+    """A sensor's readings within a range of times on one day."""
 
 
 @query(Reading, Reading.alarms, newest_first=True, budget=Rcu(21))
 def latest_alarms() -> None:
-    """Alarms of all sensors, the newest first."""
+    """The alarms of all sensors, newest first."""
 
 
 @pattern(budget=Wcu(4))
 def mute(reading: Reading) -> Update[Reading]:
-    """Take an alarm off the list."""
+    """Remove an alarm from the list."""
     return update(reading, f(Reading.muted).set(True))
 
 
@@ -123,7 +124,7 @@ EXPLAINED = latest_alarms()
 
 
 def tell(db: Session) -> None:
-    """Tell the story of a hot day."""
+    """Record a hot day, and print what the patterns return."""
     measured = [("s1", -3, 21), ("s1", 0, 22), ("s2", 1, 64), ("s1", 2, 58), ("s3", 3, 71)]
     for sensor, hours, celsius in measured:
         at = NOON + timedelta(hours=hours)
@@ -147,7 +148,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

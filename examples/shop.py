@@ -5,17 +5,18 @@
 
 | access pattern | what it reads or writes | budget |
 | --- | --- | --- |
-| `put_into_cart(customer, sku)` | one more of a product, in one request, whether it is there or not | 1 WCU |
-| `cart_of(customer)` | a cart | 13 RCU |
-| `place(order, lines)` | order, lines and stock, all or nothing | 60 WCU |
+| `put_into_cart(customer, sku)` | add one of a product, in one request, whether it is in the cart or not | 1 WCU |
+| `cart_of(customer)` | the products in a cart | 13 RCU |
+| `place(order, lines)` | write the order and its lines, and reduce the stock: all or nothing | 60 WCU |
 | `order_page(order_id)` | an order with its lines, in one query | 13 RCU |
-| `orders_of(customer)` | a customer's orders, the last first | 13 RCU |
-| `to_be_sent()` | orders that wait to be sent, the oldest first | 13 RCU |
-| `send(order, at)` | takes an order off that list | 4 WCU |
-| `product(sku)` | a product with what is left of it | 0.5 RCU |
+| `orders_of(customer)` | a customer's orders, newest first | 13 RCU |
+| `to_be_sent()` | orders that have not been sent, oldest first | 13 RCU |
+| `send(order, at)` | mark an order as sent, which removes it from that list | 4 WCU |
+| `product(sku)` | a product with its remaining stock | 0.5 RCU |
 
-An order and its lines share a partition. It is in the index of what is to be sent while it was not sent: nobody keeps a
-second field in step. Stock is a counter with a floor, so that two customers cannot buy the last one.
+An order and its lines share a partition. An order is in the index of orders to be sent until it is sent; this follows
+from `sent_at`, so there is no second field to keep in step. The stock is a counter with a floor, so two customers
+cannot both buy the last item.
 
 It prints:
 
@@ -71,12 +72,12 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def is_waiting(sent_at: datetime | None) -> bool:
-    """Whether an order is to be sent."""
+    """Whether an order has not been sent yet."""
     return sent_at is None
 
 
 class Product(Entity, table=TABLE):
-    """Something to buy."""
+    """A product, with its remaining stock."""
 
     primary: ClassVar = Key("PRODUCT#{sku}", "PRODUCT")
 
@@ -85,7 +86,7 @@ class Product(Entity, table=TABLE):
 
 
 class InCart(Entity, table=TABLE):
-    """How many of a product a customer wants."""
+    """A product in a customer's cart, and how many of it."""
 
     primary: ClassVar = Key("CART#{customer}", "PRODUCT#{sku}")
 
@@ -95,7 +96,7 @@ class InCart(Entity, table=TABLE):
 
 
 class Order(Entity, table=TABLE):
-    """What somebody bought."""
+    """An order of a customer."""
 
     primary: ClassVar = Key("ORDER#{order_id}", "ORDER")
     by_customer: ClassVar = Key("CUSTOMER#{customer}", "{placed_at}", index="GSI1")
@@ -108,7 +109,7 @@ class Order(Entity, table=TABLE):
 
 
 class Line(Entity, table=TABLE):
-    """A product of an order."""
+    """A line of an order: a product, and how many of it."""
 
     primary: ClassVar = Key("ORDER#{order_id}", "LINE#{sku}")
 
@@ -119,7 +120,7 @@ class Line(Entity, table=TABLE):
 
 @dataclass(frozen=True)
 class OrderPage:
-    """An order as a customer sees it."""
+    """An order with its lines."""
 
     order: Order
     lines: tuple[Line, ...]
@@ -127,22 +128,22 @@ class OrderPage:
 
 @get(Product, budget=Rcu(0.5))
 def product(sku: str) -> None:
-    """A product with what is left of it."""
+    """A product with its remaining stock."""
 
 
 @get(InCart)
 def in_cart(customer: str, sku: str) -> None:
-    """A product in a cart, to be counted."""
+    """A product in a cart, to change its count."""
 
 
 @query(InCart, InCart.primary, budget=Rcu(13))
 def cart_of(customer: str) -> None:
-    """A cart."""
+    """The products in a cart."""
 
 
 @pattern(budget=Wcu(1))
 def put_into_cart(customer: str, sku: str) -> Upsert[InCart]:
-    """One more of a product."""
+    """Add one of a product to a cart."""
     return upsert(in_cart(customer, sku), f(InCart.count).add(1))
 
 
@@ -151,7 +152,7 @@ STOCK = Counter(Product, f(Product.stock), floor=0)
 
 @pattern(budget=Wcu(60), writes={Order: (PutItem,), Line: (PutItem,), Product: (UpdateItem,)})
 def place(order: Order, lines: Sequence[Line]) -> Transaction:
-    """Place an order: it, its lines and what they take from the stock, or nothing."""
+    """Place an order: write it and its lines, and reduce the stock, or do nothing."""
     taken = [STOCK.down(product(line.sku), line.count) for line in lines]
     return transact(insert(order), *(put(line) for line in lines), *taken)
 
@@ -163,17 +164,17 @@ def order_page(order_id: str) -> None:
 
 @query(Order, Order.by_customer, newest_first=True, budget=Rcu(13))
 def orders_of(customer: str) -> None:
-    """A customer's orders, the last first."""
+    """A customer's orders, newest first."""
 
 
 @query(Order, Order.waiting, budget=Rcu(13))
 def to_be_sent() -> None:
-    """Orders that wait to be sent, the oldest first."""
+    """Orders that have not been sent, oldest first."""
 
 
 @pattern(budget=Wcu(4))
 def send(order: Order, at: datetime) -> Update[Order]:
-    """Send an order."""
+    """Mark an order as sent."""
     return update(order, f(Order.sent_at).set(at))
 
 
@@ -181,7 +182,7 @@ EXPLAINED = order_page("o1")
 
 
 def tell(db: Session) -> None:
-    """Tell the story of three pens."""
+    """Sell pens and ink, and print what the patterns return."""
     for sku, stock in (("pen", 3), ("ink", 5)):
         db.run(insert(Product(sku=sku, stock=stock)))
     for sku in ("pen", "ink", "pen"):
@@ -210,7 +211,7 @@ def tell(db: Session) -> None:
 
 
 def main() -> None:
-    """Tell it on a store in memory."""
+    """Run it on a store in memory."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store, strict_budgets=True)
         db.create_tables([TABLE])

@@ -1,4 +1,4 @@
-"""Wallets: money moves in one transaction, every movement is kept, and nobody spends what is not there.
+"""Wallets: money moves in one transaction, every movement is recorded, and nobody can spend more than they have.
 
     pip install partita
     python wallets.py
@@ -39,7 +39,7 @@ IDS = Ulids()
 
 
 class Wallet(Entity, table=TABLE):
-    """What somebody has."""
+    """The balance of an owner."""
 
     primary: ClassVar = Key("WALLET#{owner}", "WALLET")
 
@@ -49,7 +49,7 @@ class Wallet(Entity, table=TABLE):
 
 
 class Entry(Entity, table=TABLE):
-    """One movement, in the partition of its wallet and in the order of time."""
+    """One movement of money, in the partition of its wallet; the entries sort by time."""
 
     primary: ClassVar = Key("WALLET#{owner}", "ENTRY#{entry_id}")
 
@@ -72,7 +72,7 @@ CENTS = Counter(Wallet, f(Wallet.cents), floor=0)
 
 
 def move(db: Session, giver: str, taker: str, cents: int) -> None:
-    """Move money: both wallets and both entries change, or nothing does."""
+    """Move money: both wallets change and both entries are written, or nothing happens."""
     db.transact(
         CENTS.down(wallet_of(giver), cents),
         CENTS.up(wallet_of(taker), cents),
@@ -82,7 +82,7 @@ def move(db: Session, giver: str, taker: str, cents: int) -> None:
 
 
 def main() -> None:
-    """Tell the story of two wallets."""
+    """Move money between two wallets, and print the results."""
     db = Session(EmbeddedStore(":memory:"))
     db.create_tables([TABLE])
     for owner in ("ada", "ben"):
