@@ -130,7 +130,7 @@ class TestUnpacking:
 
     def test_a_small_body_that_grows_large_is_refused_before_it_has(self) -> None:
         packed = bytearray(gzip.compress(b" " * 1_000_000))
-        with pytest.raises(Fault, match="too large when unpacked"):
+        with pytest.raises(Fault, match="too large when decompressed"):
             unpack(packed, "gzip", 1_000)
 
     def test_a_hundred_members_are_read(self) -> None:

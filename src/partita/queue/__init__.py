@@ -1,4 +1,4 @@
-"""Queues: messages that survive, in order within their group, until somebody has worked on them."""
+"""Queues: durable messages, in order within their group, that stay until a consumer acknowledges them."""
 
 from partita.queue._bodies import Body, BodyDecoder, encode_body
 from partita.queue._interface import (

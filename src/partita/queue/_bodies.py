@@ -1,4 +1,4 @@
-"""What messages say: values with a kind and a version, so that old and new code can share a queue."""
+"""Message bodies: values with a kind and a version, so that old and new code can share a queue."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from partita.errors import ModelError, PoisonMessage
 
 
 class Body(Struct, frozen=True):
-    """What a message says.
+    """The body of a message.
 
         class Admit(Body, frozen=True):
             kind = "admit"
             request_id: str
 
-    is sent as `{"v": 1, "kind": "admit", "request_id": …}`. A field that is added needs a default; any other change
-    needs a new class with a higher `version`, which is read beside the old one until no old message is left.
+    is sent as `{"v": 1, "kind": "admit", "request_id": …}`. A new field needs a default. Any other change needs a new
+    class with a higher `version`; consumers decode both classes until no old message is left.
     """
 
     kind: ClassVar[str]
@@ -34,7 +34,7 @@ class BodyDecoder:
     """Decodes the bodies that a consumer knows.
 
     Raises:
-        ModelError: two of them have the same kind and version.
+        ModelError: two bodies have the same kind and version.
     """
 
     def __init__(self, *bodies: type[Body]) -> None:
@@ -43,22 +43,22 @@ class BodyDecoder:
             raise ModelError("Two bodies have the same kind and version.", owner=bodies)
 
     def decode(self, text: str) -> Any:
-        """The body that a message carries.
+        """Decode the body of a message.
 
         Raises:
-            PoisonMessage: it is not one of these.
+            PoisonMessage: the text is not one of these bodies.
         """
         try:
             head = msgspec.json.decode(text, type=_Head)
             decoder = self._decoders.get((head.kind, head.v))
             if decoder is None:
-                raise PoisonMessage(f"A message of kind {head.kind!r}, version {head.v}, is not known here.", body=text)
+                raise PoisonMessage(f"No known body has kind {head.kind!r} and version {head.v}.", body=text)
             return decoder.decode(text)
         except msgspec.MsgspecError as error:
             raise PoisonMessage(f"A message cannot be read: {error}.", body=text) from error
 
 
 def encode_body(body: Body) -> str:
-    """A body as it is sent: JSON with its kind and version."""
+    """Encode a body as JSON with its kind and version."""
     fields = {name: getattr(body, name) for name in body.__struct_fields__}
     return msgspec.json.encode({"v": body.version, "kind": body.kind, **fields}).decode()

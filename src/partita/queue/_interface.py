@@ -1,4 +1,4 @@
-"""The one interface that every queue implements, and the requests and responses that pass through it."""
+"""The interface that every queue implements, with its requests and responses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
 
 DEDUPLICATION_SECONDS: Final = 300.0
-"""How long a deduplication id is remembered, also when its message is long done."""
+"""How long a deduplication id is remembered, even after its message is acknowledged."""
 MAX_BODY_BYTES: Final = 256 * 1024
 """The largest body of a message."""
 MAX_HIDDEN_SECONDS: Final = 12 * 60 * 60.0
@@ -21,48 +21,48 @@ class QueuePolicy(Struct, frozen=True):
     """How a queue treats its messages."""
 
     max_receives: int = 5
-    """A message that was handed out so often and never acknowledged becomes a dead letter."""
+    """A message that was delivered this many times and never acknowledged becomes a dead letter."""
 
 
 # --- responses ---
 
 
 class SentMessage(Struct, frozen=True):
-    """A message that the queue has accepted, durably."""
+    """A message that the queue has accepted and stored durably."""
 
     id: str
     sequence: int
-    """The order of the queue: later messages of a group have a higher one, whichever node sent them."""
+    """The position in the queue: later messages of a group have a higher sequence, whichever node sent them."""
     at: float
-    """When, in seconds since the epoch."""
+    """When it was sent, in seconds since the epoch."""
 
     @property
     def position(self) -> str:
-        """The sequence as text that sorts as the sequence does."""
+        """The sequence as a string whose order is that of the sequence."""
         return position_of(self.sequence)
 
 
 class Message(Struct, frozen=True):
-    """A message that was handed out. It comes again unless it is acknowledged before its time is over."""
+    """A delivered message. It is delivered again unless it is acknowledged before its visibility timeout ends."""
 
     id: str
     receipt: str
-    """Names this delivery; a later delivery of the same message has another."""
+    """Identifies this delivery; a later delivery of the same message has another receipt."""
     body: str
     group: str
     sequence: int
     sent_at: float
     receives: int
-    """How often it was handed out, this time included."""
+    """How often it was delivered, including this delivery."""
 
     @property
     def position(self) -> str:
-        """The sequence as text that sorts as the sequence does."""
+        """The sequence as a string whose order is that of the sequence."""
         return position_of(self.sequence)
 
 
 class DeadLetter(Struct, frozen=True):
-    """A message that was handed out too often."""
+    """A message that was delivered too often."""
 
     id: str
     body: str
@@ -71,15 +71,15 @@ class DeadLetter(Struct, frozen=True):
 
 
 class QueueStats(Struct, frozen=True):
-    """How a queue is doing; on SQS the numbers are approximate."""
+    """The state of a queue; on SQS the numbers are approximate."""
 
     waiting: int
-    """Messages that wait, behind others of their group too."""
+    """Messages that wait, including those behind others of their group."""
     in_flight: int
-    """Messages that were handed out, or postponed, and may come again."""
+    """Messages that were delivered or postponed, and may be delivered again."""
     dead: int
     oldest_seconds: float | None
-    """Age of the oldest message that is not acknowledged; None without one, and on SQS, which does not say."""
+    """Age of the oldest unacknowledged message; None if there is none, and on SQS, which does not report it."""
 
 
 # --- requests ---
@@ -90,13 +90,13 @@ class QueueRequest(Struct, Generic[R_co], frozen=True):
 
 
 class Create(QueueRequest[None], frozen=True):
-    """Make the queue and its dead-letter queue where they are missing; twice does nothing."""
+    """Create the queue and its dead-letter queue if they do not exist."""
 
 
 class Send(QueueRequest[SentMessage], frozen=True):
     """Put a message at the end of its group.
 
-    The same deduplication id of the same group within five minutes is not sent again: the first response is returned.
+    A second send with the same group and deduplication id within five minutes only returns the first response.
     """
 
     body: str
@@ -105,9 +105,9 @@ class Send(QueueRequest[SentMessage], frozen=True):
 
 
 class Receive(QueueRequest[tuple[Message, ...]], frozen=True):
-    """Receive at most `limit` messages (SQS gives at most 10), each hidden from others for `visibility` seconds.
+    """Receive at most `limit` messages (SQS: at most 10), each hidden from other receivers for `visibility` seconds.
 
-    With nothing to receive, wait up to `wait` seconds for something (SQS: at most 20).
+    If there is no message, wait up to `wait` seconds for one (SQS: at most 20).
     """
 
     limit: int = 10
@@ -116,15 +116,15 @@ class Receive(QueueRequest[tuple[Message, ...]], frozen=True):
 
 
 class Acknowledge(QueueRequest[tuple[str, ...]], frozen=True):
-    """Messages are done and never come again. Returns the receipts that were too late to count."""
+    """Acknowledge messages, which are then never delivered again. Returns the receipts that were too late."""
 
     receipts: tuple[str, ...]
 
 
 class Postpone(QueueRequest[tuple[str, ...]], frozen=True):
-    """Hand messages out again in so many seconds, 0 for at once; their groups wait meanwhile.
+    """Deliver messages again after `seconds`, or immediately for 0; their groups wait meanwhile.
 
-    Backs off after a failure, or keeps a message longer. Returns the receipts that were too late to count.
+    Use it to back off after a failure, or to keep a message longer. Returns the receipts that were too late.
     """
 
     receipts: tuple[str, ...]
@@ -132,52 +132,52 @@ class Postpone(QueueRequest[tuple[str, ...]], frozen=True):
 
 
 class GetStats(QueueRequest[QueueStats], frozen=True):
-    """How the queue is doing."""
+    """Return the state of the queue."""
 
 
 class ReadDead(QueueRequest[tuple[DeadLetter, ...]], frozen=True):
-    """The oldest dead letters, which stay where they are (SQS: of each group at most 10)."""
+    """Read the oldest dead letters without removing them (SQS: at most 10 per group)."""
 
     limit: int = 100
 
 
 class Redrive(QueueRequest[int], frozen=True):
-    """Send dead letters once more, to the end of their groups: those with these ids, or all. Returns how many."""
+    """Send dead letters again, to the end of their groups: those with these ids, or all. Returns their number."""
 
     ids: tuple[str, ...] | None = None
 
 
 class Discard(QueueRequest[int], frozen=True):
-    """Throw dead letters away: those with these ids, or all. Returns how many."""
+    """Delete dead letters: those with these ids, or all. Returns their number."""
 
     ids: tuple[str, ...] | None = None
 
 
 class Queue(Protocol):
-    """Accepts messages and hands them out, in order within each group. Safe for any number of threads and event loops.
+    """Accepts and delivers messages, in order within each group. Safe for any number of threads and event loops.
 
     Contract:
-    - A message that was accepted is durable, and is handed out until it is acknowledged or is a dead letter:
-      at least once, so whoever works on it must bear to see it again.
-    - Within a group messages come in the order of their `sequence`. While some of a group are in flight, no others
-      of it are handed out; one `Receive` may get several of a group, in order.
-    - A receipt counts until its message was handed out again.
+    - An accepted message is durable, and is delivered until it is acknowledged or becomes a dead letter. Delivery is
+      at least once, so consumers must tolerate repeated messages.
+    - Within a group, messages are delivered in the order of their `sequence`. While messages of a group are in flight,
+      no others of this group are delivered; one `Receive` may return several messages of a group, in order.
+    - A receipt is valid until its message is delivered again.
     - After `StoreUnavailable` it is unknown whether a `Send` happened: send again with the same deduplication id.
     """
 
     name: str
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Execute the request; what it changed is durable when this returns.
+        """Execute the request; its changes are durable when this returns.
 
         Raises:
             RequestError: the request was refused and changed nothing.
-            StoreError: the queue itself is in trouble.
+            StoreError: the queue itself failed.
         """
         ...
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request without blocking the event loop."""
         ...
 
     def close(self) -> None:
@@ -186,5 +186,5 @@ class Queue(Protocol):
 
 
 def position_of(sequence: int) -> str:
-    """A sequence as text that sorts as the sequence does; SQS promises that 39 digits are enough."""
+    """A sequence as a string with the same order; SQS promises that 39 digits are enough."""
     return f"{sequence:039d}"

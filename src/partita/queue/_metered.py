@@ -1,4 +1,4 @@
-"""A queue that counts what is received from it, and how old that was."""
+"""Counts the messages of a queue, and measures their age."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ R = TypeVar("R")
 
 
 class QueueUsage(Struct, frozen=True):
-    """What one process did with the messages of a queue."""
+    """The usage of a queue by one process."""
 
     name: str
     received: int = 0
     redelivered: int = 0
-    """Of those, how many had been received before."""
+    """How many of them had been received before."""
     acknowledged: int = 0
     postponed: int = 0
-    """Messages that wait for another try."""
+    """Messages that wait for another attempt."""
     failures: int = 0
-    """Requests to the queue that ended in an error."""
+    """Requests to the queue that raised an error."""
     lag_seconds: float = 0.0
-    """The age of the oldest message of the last receive; 0 where there was none."""
+    """The age of the oldest message of the last receive; 0 if it returned none."""
 
     def plus(self, other: QueueUsage) -> QueueUsage:
-        """Both added up; the lag is that of the slower."""
+        """The sums of both; the lag is the larger one."""
         sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
         return replace(self, **sums, lag_seconds=max(self.lag_seconds, other.lag_seconds))
 
     def minus(self, earlier: QueueUsage) -> QueueUsage:
-        """What was added since; the lag stays as it is."""
+        """The differences from an earlier usage; the lag is not subtracted."""
         return replace(self, **{name: getattr(self, name) - getattr(earlier, name) for name in _SUMS})
 
 
@@ -44,10 +44,10 @@ _SUMS: Final = tuple(field for field in QueueUsage.__struct_fields__ if field no
 
 
 class MeteredQueue:
-    """Another queue, whose messages are counted. Safe for any number of threads and event loops."""
+    """A wrapper that counts the messages of a queue. Safe for any number of threads and event loops."""
 
     def __init__(self, queue: Queue, *, name: str | None = None, clock: Clock = system_clock) -> None:
-        """Count the messages of a queue under a name, by default its own."""
+        """Wrap a queue; `name` is the name in the usage, by default that of the queue."""
         self.name = queue.name
         self._queue = queue
         self._clock = clock
@@ -56,11 +56,11 @@ class MeteredQueue:
 
     @property
     def usage(self) -> QueueUsage:
-        """What was counted so far."""
+        """The counts so far."""
         return self._usage
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Execute the request, and count its messages."""
+        """Execute the request and count its messages."""
         try:
             response = self._queue.execute(request)
         except PartitaError:
@@ -70,7 +70,7 @@ class MeteredQueue:
         return response
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request without blocking the event loop."""
         try:
             response = await self._queue.execute_async(request)
         except PartitaError:

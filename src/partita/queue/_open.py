@@ -1,4 +1,4 @@
-"""Opening a queue by its address, as `--queue` takes it."""
+"""Opens a queue by its address, in the format of `--queue`."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ def open_queue(
     profile: str | None = None,
     credentials: GivenCredentials | None = None,
 ) -> Queue:
-    """The queue of a name at an address.
+    """Open the queue with this name at an address.
 
     | address | queue |
     | --- | --- |
     | `sqs://ap-southeast-2` | SQS in an AWS region: the FIFO queue `NAME.fifo`, with dead letters in `NAME-dead.fifo` |
-    | `sqs://` | in the region that the environment or profile names |
-    | `sqs://eu-west-1?profile=work` | with the credentials of a profile |
-    | `http://127.0.0.1:4566`, `https://…` | a server that speaks SQS's protocol |
-    | anything else | the folder of embedded queues, with a file for each |
+    | `sqs://` | the same in the region from the environment or profile |
+    | `sqs://eu-west-1?profile=work` | the same with the credentials of a profile |
+    | `http://127.0.0.1:4566`, `https://…` | a server with SQS's protocol |
+    | anything else | a folder of embedded queues, with one file per queue |
 
     Args:
-        address: as in the table.
-        name: of the queue.
-        policy: how it is created.
-        profile: of the AWS configuration files, where the address names none.
-        credentials: as `RemoteStore` takes them.
+        address: see the table.
+        name: the name of the queue.
+        policy: the settings for creating the queue.
+        profile: a profile of the AWS configuration files, if the address has none.
+        credentials: as for `RemoteStore`.
 
     Raises:
-        OperationError: the address cannot be used. StoreError: the file cannot be opened.
+        OperationError: the address is invalid. StoreError: the file cannot be opened.
     """
     policy = policy or QueuePolicy()
     parts = urlsplit(str(address))
     if parts.scheme in ("http", "https"):
-        from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only who asks for it needs the extra `aws`
+        from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only users of SQS need the extra `aws`
 
         return SqsQueue(name, str(address), profile=profile, credentials=credentials, policy=policy)
     if parts.scheme == "sqs":
@@ -57,12 +57,12 @@ def open_queue(
         hint = "Write sqs://REGION, a URL that begins with http://, or the path of a folder."
         raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
     if profile is not None or credentials is not None:
-        raise OperationError(f"{str(address)!r} is a folder, which needs neither a profile nor credentials.")
+        raise OperationError(f"{str(address)!r} is a folder, which does not use a profile or credentials.")
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
     return EmbeddedQueue(queue_file(Path(address), name), name, policy=policy)
 
 
 def queue_file(folder: Path, name: str) -> Path:
-    """The file of an embedded queue."""
+    """The path of the file of an embedded queue."""
     return folder / f"queue-{name}.db"

@@ -1,4 +1,4 @@
-"""DynamoDB's own protocol, served over a store, so that any DynamoDB tool can open it."""
+"""Serves a store with DynamoDB's own protocol, so that any DynamoDB tool can use it."""
 
 from partita.wire._execution import RegionStores
 from partita.wire._server import WireServer

@@ -1,7 +1,7 @@
-"""Policies of tables and streams, held against what the owner of the key wants to do.
+"""Checks requests against the resource policies of tables and streams.
 
-The key belongs to the owner of the account, who may do everything that no policy forbids. So a statement that allows
-changes nothing, and one that denies is enforced.
+The access key belongs to the owner of the account, who may do everything that no policy forbids. So Allow statements
+have no effect, and only Deny statements are enforced.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from partita.wire._faults import Fault
 from partita.wire.tables import OWN, SETTINGS_TABLE, Policy, read_settings
 
 FRESH_SECONDS: Final = 1.0
-"""For how long policies are believed to be as they were: another process may have changed them."""
+"""For how long cached policies are used before they are read again: another process may have changed them."""
 _WRITES: Final = ("PutResourcePolicy", "DeleteResourcePolicy", "CreateTable", "DeleteTable")
 _STATEMENTS: Final = ("ExecuteStatement", "BatchExecuteStatement", "ExecuteTransaction")
 _PARTIQL: Final = {
@@ -53,7 +53,7 @@ _ACTIONS: Final = {
 
 
 class PolicyGuard:
-    """Refuses what a policy denies to the owner of the key."""
+    """Refuses requests that a policy denies to the owner of the access key."""
 
     def __init__(self, key: str, timer: Clock) -> None:
         self._principal = f"arn:aws:iam::{ACCOUNT}:user/{key}"
@@ -68,10 +68,10 @@ class PolicyGuard:
         self._policies: dict[tuple[int, str], tuple[float, dict[str, list[Json]]]] = {}
 
     def check(self, store: Store, region: str, operation: str, request: Request[Any]) -> None:
-        """Refuse the request where a policy denies it.
+        """Refuse the request if a policy denies it.
 
         Raises:
-            Fault: AccessDeniedException, as AWS words it.
+            Fault: AccessDeniedException, with the message of AWS.
         """
         if operation in _WRITES:
             self._policies.clear()
@@ -88,7 +88,7 @@ class PolicyGuard:
                     raise Fault("AccessDeniedException", f"{message}{resource} {denied}")
 
     def _of(self, store: Store, table: str) -> dict[str, list[Json]]:
-        """The statements that deny something: of the table, and of its streams by label."""
+        """The Deny statements of the table and of its streams, by stream label."""
         name, now = (id(store), table), self._timer()
         read_at, found = self._policies.get(name, (-FRESH_SECONDS, {}))
         if now - read_at < FRESH_SECONDS:
@@ -117,7 +117,7 @@ class PolicyGuard:
         return any(name in mine for name in _texts(names))
 
     def _holds(self, operator: str, tests: Mapping[str, Any]) -> bool:
-        """Whether what is known of the caller passes; a key that is not known passes only what is negated."""
+        """Whether the known attributes of the caller pass; an unknown condition key passes only negated operators."""
         negated = "Not" in operator
         like = "Like" in operator or operator.startswith("Arn")
         for key, wanted in tests.items():
@@ -154,7 +154,7 @@ def _applies(statement: Json, part: str, text: str, *, any_case: bool = False) -
 
 
 def _accesses(operation: str, request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
-    """What the request does to which table, and by which index."""
+    """The action, table and index of each access that the request makes."""
     statements = operation in _STATEMENTS
     match request:
         case TransactWriteItems(actions=actions):

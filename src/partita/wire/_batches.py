@@ -55,7 +55,7 @@ _MAP_KEYS: Final = (
 
 
 def batch_get(call: Parameters) -> Requests[Json]:
-    """Up to 100 items of several tables."""
+    """Read up to 100 items from several tables."""
     try:
         detail = call.capacity_detail()
     except Violated:
@@ -63,7 +63,7 @@ def batch_get(call: Parameters) -> Requests[Json]:
     _check_names(call)
     _check_one_way(call)
     gets: list[GetItem] = []
-    names: dict[str, str] = {}  # by table: the client may have given its ARN
+    names: dict[str, str] = {}  # by table name; the client may have given the ARN of the table instead
     for name, shared in _tables(call).items():
         of_table = _gets(name, shared)
         names[of_table[0].table] = name
@@ -82,14 +82,14 @@ def batch_get(call: Parameters) -> Requests[Json]:
 
 
 def _check_names(call: Parameters) -> None:
-    """Refuse names that no table has; they are the keys of a map, which is shown as a whole."""
+    """Refuse invalid table names. They are the keys of a map, and the message shows the whole map."""
     tables = call.fields("RequestItems") or {}
     if not all(map(is_table_name, tables)):
         refuse(violated(msgspec.json.encode(tables).decode(), "requestItems", _MAP_KEYS))
 
 
 def _check_one_way(call: Parameters) -> None:
-    """Refuse an expression for one table and names for another; for one and the same `read_get` does."""
+    """Refuse ProjectionExpression for one table with AttributesToGet for another; `read_get` checks single tables."""
     parts = [part for part in (call.fields("RequestItems") or {}).values() if isinstance(part, dict)]
     if all(any(part.get(way) is not None for part in parts) for way in ("AttributesToGet", "ProjectionExpression")):
         raise Refused(
@@ -132,7 +132,7 @@ def _unprocessed_keys(call: Parameters, names: dict[str, str], response: BatchGe
 
 
 def batch_write(call: Parameters) -> Requests[Json]:
-    """Up to 25 puts and deletes of several tables."""
+    """Execute up to 25 puts and deletes on several tables."""
     detail, metrics = _write_details(call)
     tables = _tables(call)
     _check_lengths(tables)
@@ -156,7 +156,7 @@ def batch_write(call: Parameters) -> Requests[Json]:
 
 
 def _unprocessed_items(response: BatchWriteResponse, tables: Json) -> Json:
-    """What was not written, in the form in which it came and under the name that the client gave."""
+    """The unprocessed writes, in their request form and by the table names that the client used."""
     names = {Parameters({"TableName": name}).table(): name for name in tables} if response.unprocessed else {}
     left: dict[str, list[Json]] = {}
     for write in response.unprocessed:
@@ -169,7 +169,7 @@ def _unprocessed_items(response: BatchWriteResponse, tables: Json) -> Json:
 
 
 def _write_details(call: Parameters) -> tuple[str, str | None]:
-    """How much the response says of capacity, and whether it says something of item collections."""
+    """Return the capacity detail for the response, and whether it includes item collection metrics."""
     try:
         return call.capacity_detail(), _metrics(call)
     except Violated:
@@ -193,7 +193,7 @@ def _check_lengths(tables: Json) -> None:
 
 
 def _show_write(entry: Any) -> str:
-    """A write as AWS's own objects show it."""
+    """Format a write in the string form of AWS's own objects."""
     for name, part in (("Put", "Item"), ("Delete", "Key")):
         request = entry.get(f"{name}Request") if isinstance(entry, dict) else None
         if isinstance(request, dict) and isinstance(request.get(part), dict):
@@ -210,7 +210,7 @@ def _batched(table: str, entry: Parameters) -> PutItem | DeleteItem:
         raise ValidationFailed(f"{empty if put is None else message} datatypes")
     if put is not None:
         return PutItem(table, Parameters(put).item("Item"))
-    assert delete is not None  # noqa: S101 - one of the two is there
+    assert delete is not None  # noqa: S101 - exactly one of the two is given
     return DeleteItem(table, Parameters(delete).item("Key"))
 
 
@@ -225,7 +225,7 @@ def _all_metrics(writes: list[PutItem | DeleteItem]) -> Requests[Json]:
 
 
 def transact_get(call: Parameters) -> Requests[Json]:
-    """Up to 100 items as they are at one instant."""
+    """Read up to 100 items as of one instant."""
     detail = call.capacity_detail()
     gets = []
     for place, entry in enumerate(_actions(call, "TransactItems"), 1):
@@ -255,7 +255,7 @@ def _actions(call: Parameters, name: str) -> list[Any]:
 
 
 def transact_write(call: Parameters) -> Requests[Json]:
-    """Up to 100 writes, all or none."""
+    """Execute up to 100 writes, all or none."""
     try:
         token, (detail, metrics) = _token(call), _write_details(call)
         entries = _actions(call, "TransactItems")
@@ -283,7 +283,7 @@ def _token(call: Parameters) -> str | None:
 
 
 def _named(part: Parameters, at: str) -> str:
-    """The table of an action, whose place is named where it is wrong."""
+    """The table of an action; a violation names the position of the action in the request."""
     try:
         return part.table()
     except Violated as error:
@@ -329,7 +329,7 @@ def _transact_check(part: Parameters, table: str) -> ConditionCheck:
         at = "transactItems.1.member.conditionCheck.conditionExpression"
         refuse(violated(None, at, "Member must not be null"))
     condition = _condition(part)
-    assert condition is not None  # noqa: S101 - its text is there
+    assert condition is not None  # noqa: S101 - the expression text is present
     return ConditionCheck(table, part.item("Key"), condition, carries)
 
 

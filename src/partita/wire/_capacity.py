@@ -1,4 +1,4 @@
-"""ConsumedCapacity and ItemCollectionMetrics, as far as the client asks for them."""
+"""ConsumedCapacity and ItemCollectionMetrics, at the level of detail that the client requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partita.wire._parameters import Requests
 
 
 def consumed(capacity: Capacity, detail: str, *, transaction: bool = False) -> Requests[Json]:
-    """The units of one table; with INDEXES, the table's and each index's apart."""
+    """The consumed units of one table; with INDEXES, also those of the table and of each index separately."""
     read, write = capacity.total_read, capacity.total_write
     body: Json = {"TableName": capacity.table, "CapacityUnits": read + write}
     if transaction:
@@ -32,7 +32,7 @@ def consumed(capacity: Capacity, detail: str, *, transaction: bool = False) -> R
 
 
 def all_consumed(capacities: Iterable[Capacity], detail: str, *, transaction: bool = False) -> Requests[list[Json]]:
-    """The same for each of several tables."""
+    """The consumed units of several tables."""
     bodies = []
     for capacity in capacities:
         body = yield from consumed(capacity, detail, transaction=transaction)
@@ -51,7 +51,7 @@ def _split(read: float, write: float) -> Json:
 
 
 def collection_metrics(table: str, item: Item) -> Requests[Json | None]:
-    """The item collection that a write was part of; only tables with local indexes have them."""
+    """The item collection of a written item, or None: only tables with local secondary indexes have them."""
     description = yield from described(table)
     schema = description.schema
     if not any(index.local for index in schema.indexes):

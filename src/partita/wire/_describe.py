@@ -1,4 +1,4 @@
-"""What several operations need to know of a table: its description, and the names that AWS gives it."""
+"""Table descriptions and ARNs, which several operations use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ACCOUNT: Final = "000000000000"
 
 
 def described(table: str) -> Requests[TableDescription]:
-    """The table as the store describes it."""
+    """The store's description of the table."""
     description: TableDescription = yield DescribeTable(table)
     return description
 
 
 def table_arn(region: str, table: str) -> str:
-    """The ARN of a table, in the region that was asked."""
+    """The ARN of a table in the region of the request."""
     return f"arn:aws:dynamodb:{region}:{ACCOUNT}:table/{table}"
 
 

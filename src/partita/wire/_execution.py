@@ -1,4 +1,4 @@
-"""Which store executes the requests of a call, and who may make them: by region, and by policy."""
+"""Selects the store of a call by its region, and checks policies before each request."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from partita.wire._faults import Fault
 from partita.wire._parameters import DEFAULT_REGION, Requests
 
 RegionStore: TypeAlias = Callable[[str], Store]
-"""Opens the store of a region that was not asked for before."""
+"""Opens the store of a region that has not been used before."""
 
 MAX_REGIONS: Final = 64
 _REAL_REGION: Final = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d{1,2}")
 
 
 class RegionStores:
-    """One store for each region, opened when it is first asked for; the default region has the first."""
+    """One store per region, opened at its first use; the default region uses the store passed to the constructor."""
 
     def __init__(self, home: Store, open_store: RegionStore) -> None:
         self._open = open_store
@@ -30,7 +30,7 @@ class RegionStores:
         """The store of a region.
 
         Raises:
-            Fault: there is no region of that name, or too many are open.
+            Fault: the region does not exist, or too many are open.
         """
         if region not in self._stores:
             if not _REAL_REGION.fullmatch(region) or len(self._stores) >= MAX_REGIONS:
@@ -39,21 +39,21 @@ class RegionStores:
         return self._stores[region]
 
     def close(self) -> None:
-        """Close what was opened here."""
+        """Close the stores that were opened here."""
         for region, store in self._stores.items():
             if region != DEFAULT_REGION:
                 store.close()
 
 
 class LocatedRequest(Request[Any], frozen=True):
-    """A request together with the store that is to execute it."""
+    """A request, with the store that executes it."""
 
     store: Any
     request: Any
 
 
 class Execution:
-    """Executes the requests of one call: reads at once, and writes by those who await them."""
+    """Executes the requests of one call: reads immediately; writes are yielded to the caller, which awaits them."""
 
     __slots__ = ("_guard", "_operation", "_region", "_store")
 
@@ -64,7 +64,7 @@ class Execution:
         self._operation = operation
 
     def __call__(self, request: Request[Any]) -> Requests[Any]:
-        """Execute a read; pass a write on with its store."""
+        """Execute a read; yield a write with its store."""
         if self._guard is not None:
             self._guard.check(self._store, self._region, self._operation, request)
         if type(request) in READS:

@@ -1,4 +1,4 @@
-"""The expressions of one call, read together: names and values are shared, and each must be used."""
+"""Reads the expressions of one call. They share names and values, each of which must be used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita.wire._wording import InvalidValue, Refused, UnusableValues
 
 CACHED: Final = 2_048
 MAX_CACHED_NAMES: Final = 4_096
-"""Longer names are not kept: many of them would fill the memory. Texts have a limit of their own."""
+"""Expressions with longer names are not cached: they could fill the memory. Expression texts have their own limit."""
 
 _PARSERS: Final[dict[str, Callable[[str, Substitutions], Any]]] = {
     "ProjectionExpression": parse_projection,
@@ -35,10 +35,10 @@ _PARSERS: Final[dict[str, Callable[[str, Substitutions], Any]]] = {
 
 
 def read_expressions(call: Parameters, kinds: Sequence[str], legacy: Sequence[str] = ()) -> Mapping[str, Any]:
-    """The trees of the expressions that the call has, by parameter; None where it has none.
+    """The parsed expressions of the call, by parameter name; None for each that is absent.
 
     Raises:
-        ValidationFailed: one breaks a rule, a name or value is not used, or older parameters are mixed in.
+        ValidationFailed: an expression is invalid, a name or value is unused, or legacy parameters are mixed in.
     """
     if call.lacks(EXPRESSIONS):
         return _NO_TREES
@@ -62,7 +62,7 @@ def _check_not_mixed(call: Parameters, texts: tuple[tuple[str, str], ...], legac
 
 
 def _goes_along(name: str, texts: tuple[tuple[str, str], ...]) -> bool:
-    """KeyConditions are the one older parameter that goes with expressions, except with the one in its place."""
+    """Whether a legacy parameter can go with expressions: only KeyConditions can, without KeyConditionExpression."""
     return name == "KeyConditions" and all(kind != "KeyConditionExpression" for kind, _ in texts)
 
 
@@ -119,11 +119,11 @@ def _parsed(
 
 @lru_cache(maxsize=CACHED)
 def _parsed_without_values(texts: tuple[tuple[str, str], ...], names: tuple[tuple[str, str], ...]) -> Mapping[str, Any]:
-    """Expressions without values come again and again word for word; their trees are frozen."""
+    """Expressions without values often repeat verbatim, so they are cached; their trees are immutable."""
     return _parsed(texts, dict(names), {})
 
 
 EXPRESSIONS: Final = frozenset((*_PARSERS, "ExpressionAttributeNames", "ExpressionAttributeValues"))
-"""The parameters that are expressions, or belong to them."""
+"""The names of the parameters that are expressions or belong to expressions."""
 
 _NO_TREES: Final[Mapping[str, Any]] = dict.fromkeys(_PARSERS)

@@ -1,4 +1,4 @@
-"""Errors as DynamoDB sends them: a status, a type with its namespace, a message, and sometimes more."""
+"""Errors in DynamoDB's format: a status, a type with its namespace, a message, and sometimes more fields."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _KINDS: Final[tuple[tuple[type[PartitaError], str], ...]] = (
 
 
 class Fault(RequestError):
-    """An error that only the protocol knows; `kind` is DynamoDB's name for it."""
+    """An error of the wire protocol only; `kind` is DynamoDB's name for it."""
 
     code = "wire_fault"
 
@@ -67,26 +67,26 @@ class Fault(RequestError):
 
 
 def not_found(what: str) -> Fault:
-    """The error that names what is not there; operations on items name nothing."""
+    """Return the error that names the missing resource; item operations use an error without a name."""
     return Fault("ResourceNotFoundException", f"Requested resource not found: {what} not found")
 
 
 class Response(Struct, frozen=True):
-    """What goes back to the client: a status, and a body that becomes JSON, or None."""
+    """A response to the client: a status, and a body that becomes JSON, or None."""
 
     status: int
     body: Json | None
 
 
 def kind_of_error(error: Exception) -> str:
-    """DynamoDB's name for an error of ours."""
+    """DynamoDB's name for an error of Partita."""
     if isinstance(error, Fault):
         return error.kind
     return next((kind for ours, kind in _KINDS if isinstance(error, ours)), "InternalServerError")
 
 
 def error_response(error: Exception) -> Response:
-    """The response for an error; nothing of the inside is shown of those that are not the client's own."""
+    """The response for an error; internal errors are logged, and their details are not sent to the client."""
     kind = kind_of_error(error)
     if kind == "InternalServerError":
         _LOG.error("A request failed.", exc_info=error)
@@ -103,7 +103,7 @@ def error_response(error: Exception) -> Response:
 
 
 def message_of(error: Exception, kind: str) -> str:
-    """What the client is told of an error."""
+    """The message for the client."""
     if isinstance(error, TableNotFound):
         return "Requested resource not found"
     if isinstance(error, PartitaError) and kind != "InternalServerError":

@@ -52,7 +52,7 @@ def get_item(call: Parameters) -> Requests[Json]:
 
 
 def read_get(call: Parameters, table: str, key: Item) -> GetItem:
-    """The request for one item, whatever form its projection has."""
+    """Build the request for one item, with ProjectionExpression or AttributesToGet."""
     if call.lacks(_READ_OPTIONS):
         return GetItem(table, key)
     trees = read_expressions(call, ("ProjectionExpression",), ("AttributesToGet",))
@@ -61,7 +61,7 @@ def read_get(call: Parameters, table: str, key: Item) -> GetItem:
 
 
 class _WriteOptions:
-    """What all writes of one item have in common."""
+    """The options that all single-item writes share."""
 
     def __init__(self, call: Parameters) -> None:
         self.capacity = call.capacity_detail()
@@ -70,7 +70,7 @@ class _WriteOptions:
         self.on_failure = on_failure(call)
 
     def body(self, response: WriteResponse, table: str, key: Item) -> Requests[Json]:
-        """The body of the response, with what the client asked for."""
+        """The body of the response, with the parts that the client requested."""
         body: Json = {}
         if response.attributes is not None:
             body["Attributes"] = wire_item(response.attributes)
@@ -84,12 +84,12 @@ class _WriteOptions:
 
 
 def on_failure(call: Parameters) -> bool:
-    """Whether a failed condition is to carry the item."""
+    """Whether a failed condition returns the item."""
     return call.choice("ReturnValuesOnConditionCheckFailure", _ON_FAILURE, "NONE") == "ALL_OLD"
 
 
 def put_item(call: Parameters) -> Requests[Json]:
-    """Write a whole item."""
+    """Put an item."""
     try:
         table, options = call.table(), _WriteOptions(call)
         item = call.item("Item")
@@ -115,7 +115,7 @@ def delete_item(call: Parameters) -> Requests[Json]:
 
 
 def update_item(call: Parameters) -> Requests[Json]:
-    """Change one item, or create it."""
+    """Update one item, or create it."""
     try:
         table, options = call.table(), _WriteOptions(call)
         key = call.item("Key")
@@ -131,7 +131,7 @@ def update_item(call: Parameters) -> Requests[Json]:
 
 
 def _violations(call: Parameters, required: str) -> list[Violation]:
-    """Every constraint that a write of one item violates, in the order that AWS has."""
+    """All constraints that a single-item write violates, in AWS's order."""
     found = violations_of(
         call.capacity_detail,
         call.table,
@@ -151,7 +151,7 @@ def _check_returns(returns: str) -> None:
 
 
 def read_condition(call: Parameters) -> Condition | None:
-    """The condition of a put or delete, as an expression or as Expected."""
+    """The condition of a put or delete, from ConditionExpression or Expected."""
     trees = read_expressions(call, ("ConditionExpression",), _WRITE_LEGACY)
     return trees["ConditionExpression"] or read_expected(call)
 

@@ -1,4 +1,4 @@
-"""The older parameters that expressions have replaced, as the trees of expressions."""
+"""Translates the legacy parameters that expressions replaced into expression trees."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETW
 
 
 def read_projection(call: Parameters) -> Projection | None:
-    """AttributesToGet."""
+    """The projection from AttributesToGet."""
     names = None if call.lacks(_ATTRIBUTES) else call.texts("AttributesToGet")
     if names is None:
         return None
@@ -85,7 +85,7 @@ def read_projection(call: Parameters) -> Projection | None:
 
 
 def read_filter(call: Parameters, name: str) -> Condition | None:
-    """QueryFilter or ScanFilter, joined as ConditionalOperator says."""
+    """The condition from QueryFilter or ScanFilter, joined by ConditionalOperator."""
     if call.lacks(_FILTERS):
         return None
     given = call.structures_by_name(name)
@@ -96,14 +96,14 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
 
 
 def read_expected(call: Parameters) -> Condition | None:
-    """Expected: comparisons, or the older pair of Exists and Value."""
+    """The condition from Expected: comparisons, or the older form with Exists and Value."""
     if call.lacks(_EXPECTED):
         return None
     given = call.structures_by_name("Expected")
     if not given:
         _check_nothing_to_join(call)
         return None
-    call.choice("ConditionalOperator", CONDITIONAL_OPERATORS)  # before any value
+    call.choice("ConditionalOperator", CONDITIONAL_OPERATORS)  # checked before any value
     return _joined(call, [_expectation(attribute, rule) for attribute, rule in given.items()])
 
 
@@ -198,7 +198,7 @@ def _comparison(attribute: str, rule: Json) -> Condition:
 
 
 def read_key_conditions(call: Parameters) -> KeyCondition | None:
-    """KeyConditions: equalities, and one range."""
+    """The key condition from KeyConditions: equalities, and at most one range."""
     if call.given.get("KeyConditions") is None:
         return None
     given = call.structures_by_name("KeyConditions")
@@ -218,7 +218,7 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
 
 
 def read_updates(call: Parameters) -> Update | None:
-    """AttributeUpdates."""
+    """The update from AttributeUpdates."""
     if call.given.get("AttributeUpdates") is None:
         return None
     given = call.structures_by_name("AttributeUpdates")
@@ -230,7 +230,7 @@ def read_updates(call: Parameters) -> Update | None:
 
 
 def refused_update(call: Parameters, error: ValidationFailed) -> ValidationFailed:
-    """What an update was refused for, in the words that AttributeUpdates have for it."""
+    """The error for a refused update; AttributeUpdates has its own wording for a wrong operand."""
     if call.given.get("AttributeUpdates") is not None and error.message == WRONG_OPERAND:
         return ValidationFailed("Type mismatch for attribute to update")
     return error

@@ -1,4 +1,4 @@
-"""Every operation that the server knows, by the name that clients call it."""
+"""All operations of the server, by their DynamoDB name."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from partita.wire.vectors import search_vectors
 def operations(
     clock: Clock, address: str = "localhost", bulk: BulkRunner | None = None, jobs: JobRunner | None = None
 ) -> dict[str, Operation]:
-    """The operations of both services, DynamoDB and its streams.
+    """The operations of DynamoDB and DynamoDB Streams.
 
-    `address` is where they are served; `bulk` runs bulk operations, and `jobs` exports and imports, where there are
-    buckets for them.
+    `address` is the address of the server. `bulk` runs bulk operations and `jobs` runs exports and imports, if the
+    server has buckets for them.
     """
     on_tables = table_operations(clock, address)
     return {

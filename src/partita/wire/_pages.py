@@ -24,7 +24,7 @@ _WHOLE: Final = 10**MAX_DIGITS
 
 
 def query(call: Parameters) -> Requests[Json]:
-    """Read a range of one partition."""
+    """Query a range of one partition."""
     table = call.table()
     try:
         detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call)
@@ -71,7 +71,7 @@ def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Proj
 
 
 def scan(call: Parameters) -> Requests[Json]:
-    """Read everything, page by page."""
+    """Scan a table or index, page by page."""
     table = call.table()
     detail, select, limit = call.capacity_detail(), call.choice("Select", SELECT), _limit(call)
     segment, segments = _segments(call)
@@ -170,7 +170,7 @@ _TRUTHS: Final = (_Truth(BOOL=False), _Truth(BOOL=True))
 
 
 def _tagged(item: Item) -> Item:
-    """As `wire_item`, for what is only encoded: structs are made and encoded faster than a dictionary for each."""
+    """Like `wire_item`, for items that are only encoded: structs are created and encoded faster than dictionaries."""
     tagged = item.copy()
     for name, value in item.items():
         kind = type(value)
@@ -202,7 +202,7 @@ def _check_select(call: Parameters, request: QueryTable | ScanTable, select: str
 
 
 def _fetches(request: QueryTable | ScanTable, select: str | None) -> Requests[bool]:
-    """Whether whole items are to be fetched for the entries of a local index; a global one refuses."""
+    """Whether whole items are fetched for entries of a local index; for a global index, raise ValidationFailed."""
     if select != "ALL_ATTRIBUTES" or request.index is None:
         return False
     description = yield from described(request.table)

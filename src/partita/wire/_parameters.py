@@ -1,4 +1,4 @@
-"""Operations and the parameters of their calls; what breaks a constraint is said in DynamoDB's words."""
+"""Operation types, and the parameters of calls; violated constraints are reported in DynamoDB's words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from partita.wire._wording import INVALID, Refused, Violated, Violation
 R = TypeVar("R")
 
 Requests: TypeAlias = Generator[Request[Any], Any, R]
-"""Yields requests to the store, is sent their responses, and returns an `R`."""
+"""Yields requests to the store, receives their responses, and returns an `R`."""
 
 Operation: TypeAlias = Callable[["Parameters"], Requests[Json | None]]
-"""Reads the parameters of a call, makes requests, and returns the body of the response; None for an empty one."""
+"""Reads the parameters of a call, makes requests, and returns the response body, or None for an empty one."""
 
 _NAME: Final = re.compile(r"[a-zA-Z0-9_.-]+", re.ASCII)
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/([a-zA-Z0-9_.-]+)", re.ASCII)
@@ -37,17 +37,17 @@ CAPACITY_DETAILS: Final = ("INDEXES", "TOTAL", "NONE")
 
 
 def violated(value: Any, at: str, rule: str) -> Violation:
-    """What is wrong with a value: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
+    """Describe a violation: `Value 'x' at 'tableName' failed to satisfy constraint: …`."""
     return Violation(at, value, rule)
 
 
 def refuse(*violations: Violation) -> NoReturn:
-    """Refuse the call for the constraints that it violates."""
+    """Refuse the call because of these violations."""
     raise Violated(violations)
 
 
 def violations_of(*readings: Callable[[], object]) -> list[Violation]:
-    """Every constraint that the readings find violated, once one was."""
+    """All violations that the readings find; called after one was found."""
     found: list[Violation] = []
     for reading in readings:
         try:
@@ -58,12 +58,12 @@ def violations_of(*readings: Callable[[], object]) -> list[Violation]:
 
 
 def member(name: str) -> str:
-    """A parameter as messages name it: `TableName` is `tableName`."""
+    """The name of a parameter in messages: `TableName` becomes `tableName`."""
     return name[:1].lower() + name[1:]
 
 
 def show(value: Any) -> str:
-    """A structure as messages show it."""
+    """Format a structure as in AWS's messages."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}={show(part)}" for name, part in value.items()) + "}"
     if isinstance(value, list):
@@ -77,17 +77,17 @@ def _is_plain_name(text: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _has_plain_letters(text: str) -> bool:
-    """Remembered, since clients repeat the names of a few tables; nothing long comes here."""
+    """Cached because clients repeat a few table names; the caller checks the length first."""
     return _NAME.fullmatch(text) is not None
 
 
 def is_table_name(text: str) -> bool:
-    """Whether a table may have that name, or the text is the ARN of one."""
+    """Whether the text is a valid table name or the ARN of a table."""
     return _is_plain_name(text) or _ARN.match(text) is not None
 
 
 def check_attribute_name(name: str) -> None:
-    """Refuse the name of an attribute that none can have."""
+    """Refuse an attribute name that is not allowed."""
     if not name:
         raise Refused(f"{INVALID}Empty attribute name")
     if len(name) > MAX_ATTRIBUTE or text_size(name) > MAX_ATTRIBUTE:
@@ -96,13 +96,13 @@ def check_attribute_name(name: str) -> None:
 
 
 def region_of(headers: Mapping[str, str]) -> str:
-    """The region that a request is signed for; one without a signature asks the default region."""
+    """The region that the request is signed for; unsigned requests use the default region."""
     scope = headers.get("authorization", "").partition("Credential=")[2].split("/", 3)
     return scope[2] if len(scope) == _SCOPE_PARTS and _REGION.fullmatch(scope[2]) else DEFAULT_REGION
 
 
 class Parameters:
-    """Reads parameters; the first that violates a constraint refuses the call. `headers` are those of the request."""
+    """Reads the parameters of a call and refuses it at the first violation. `headers` are those of the request."""
 
     __slots__ = ("given", "headers")
 
@@ -114,15 +114,15 @@ class Parameters:
 
     @property
     def region(self) -> str:
-        """The region that the call was signed for."""
+        """The region that the call is signed for."""
         return region_of(self.headers)
 
     def lacks(self, names: frozenset[str]) -> bool:
-        """Whether none of these parameters is given."""
+        """Whether the call has none of these parameters."""
         return names.isdisjoint(self.given)
 
     def table(self, name: str = "TableName") -> str:
-        """The name of a table, which may be given by its ARN; nothing else counts where it is wrong."""
+        """A table name, also from a table ARN. If it is invalid, the error reports no other violations."""
         given = self.text(name)
         if given is not None and _is_plain_name(given):
             return given
@@ -131,14 +131,14 @@ class Parameters:
         return _refuse_name(given, member(name))
 
     def text(self, name: str) -> str | None:
-        """A text."""
+        """A string."""
         given = self.given.get(name)
         if given is not None and type(given) is not str:
             raise _unexpected(given, "String")
         return given
 
     def choice(self, name: str, options: Collection[str], default: str | None = None) -> str | None:
-        """One of several words; any other is a violated constraint."""
+        """One of several options; any other value is a violated constraint."""
         given = self.given.get(name)
         if given is None:
             return default
@@ -150,14 +150,14 @@ class Parameters:
         return given
 
     def flag(self, name: str) -> bool | None:
-        """True or false."""
+        """A boolean."""
         given = self.given.get(name)
         if given is not None and type(given) is not bool:
             raise _unexpected(given, "Boolean")
         return given
 
     def whole(self, name: str, limit: int = MAX_INTEGER) -> int | None:
-        """A whole number, no further from zero than the limit."""
+        """A whole number whose absolute value does not exceed the limit."""
         given = self.given.get(name)
         if given is None:
             return None
@@ -192,7 +192,7 @@ class Parameters:
         return given
 
     def texts(self, name: str) -> list[str] | None:
-        """A list of texts."""
+        """A list of strings."""
         given = self.members(name)
         for text in given or ():
             if type(text) is not str:
@@ -200,29 +200,29 @@ class Parameters:
         return given
 
     def structures(self, name: str) -> list[Json]:
-        """A list of structures, empty where it is not given."""
+        """A list of structures; empty if absent."""
         return [Parameters(part).given for part in self.members(name) or ()]
 
     def structures_by_name(self, name: str) -> dict[str, Json]:
-        """A map of structures, empty where it is not given."""
+        """A map of structures; empty if absent."""
         return {key: Parameters(part).given for key, part in (self.fields(name) or {}).items()}
 
     def required(self, name: str, at: str) -> str:
-        """A text that must be there."""
+        """A required string."""
         given = self.text(name)
         if given is None:
             refuse(violated(None, at, "Member must not be null"))
         return given
 
     def item(self, name: str) -> Item:
-        """An item or key that must be there."""
+        """A required item or key."""
         given = self.given.get(name)
         if given is None:
             refuse(violated(None, member(name), "Member must not be null"))
         return read_item(given)
 
     def capacity_detail(self) -> str:
-        """How much the response says of the capacity that was consumed."""
+        """The level of detail of ConsumedCapacity in the response."""
         return self.choice("ReturnConsumedCapacity", CAPACITY_DETAILS, "NONE") or "NONE"
 
 

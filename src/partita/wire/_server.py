@@ -1,4 +1,4 @@
-"""The server: DynamoDB's operations on a store, for whoever may call them."""
+"""The server: executes DynamoDB's operations on a store for authorized clients."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from partita.wire.exports import JobRunner
 from partita.wire.tables import fixed
 
 _PREFIXES: Final = ("DynamoDB_20120810.", "DynamoDBStreams_20120810.")
-_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not listened on
+_EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104 - only compared, never bound
 _HEALTHY: Final = fixed({"healthy": "dynamodb"})
 _DECODE: Final = msgspec.json.Decoder().decode
 _KNOWN_HOSTS: Final = 256
@@ -40,9 +40,9 @@ THIS_MACHINE: Final = AllowedHosts()
 
 
 class WireServer:
-    """Serves a store. With a key, requests must be signed with it; without, every request is executed.
+    """Serves a store. With `key`, requests must be signed with it; without, every request is executed.
 
-    With `regions`, each region has a store of its own, and the first one is that of us-east-1.
+    With `regions`, each region has its own store; the home store is that of us-east-1.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class WireServer:
         timer: Clock = time.monotonic,
         on_connections: Callable[[int], None] | None = None,
     ) -> None:
-        """`clock` tells the time, `timer` the seconds that pass; `on_connections` is told how many are open."""
+        """`clock` is wall time, `timer` is monotonic; `on_connections` receives the number of open connections."""
         self.connections = Connections(limits, timer, on_connections)
         self._store = store
         self._key = key
         self._regions = regions
         self._guard = None if key is None else PolicyGuard(key.id, timer)
-        self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # connections repeat it in every request
+        self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # cached: it repeats in every request
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
         self._bulk: BulkRunner | None = None
@@ -73,28 +73,28 @@ class WireServer:
         self._date = (0, "")
 
     def use_buckets(self, buckets: Buckets) -> None:
-        """Have bulk operations, exports and imports use these buckets; to be called before it serves."""
+        """Use these buckets for bulk operations, exports and imports. Call this before the server starts."""
         self._bulk = BulkRunner(self._store_of, buckets, clock=self._clock)
         self._jobs = JobRunner(self._store_of, buckets, clock=self._clock)
 
     async def start(self, listener: socket.socket) -> None:
-        """Begin to serve on a listening socket."""
+        """Start serving on a listening socket."""
         connection = self.begin(listener)
         self._server = await asyncio.get_running_loop().create_server(connection, sock=listener)
 
     def begin(self, listener: socket.socket) -> Callable[[], asyncio.Protocol]:
-        """Begin to serve connections that somebody else accepts; gives what makes the protocol of each."""
+        """Start serving connections that the caller accepts; return the protocol factory for them."""
         host, port = listener.getsockname()[:2]
         address = f"{'localhost' if host in _EVERYWHERE else host}:{port}"
         self._operations = _by_target(operations(self._clock, address, self._bulk, self._jobs))
         self.connections.sweep()
         for runner in (self._bulk, self._jobs):
             if runner is not None:
-                runner.wake(DEFAULT_REGION)  # a server before this one may have left operations unfinished
+                runner.wake(DEFAULT_REGION)  # a previous server may have left operations unfinished
         return lambda: Connection(self, self.connections)
 
     async def stop(self) -> None:
-        """Accept no more requests, and finish those that are being executed."""
+        """Stop accepting requests, and finish those that are being executed."""
         if self._server is not None:
             self._server.close()
         await self.connections.finish()
@@ -106,30 +106,30 @@ class WireServer:
         return self._store if self._regions is None else self._regions.of(region)
 
     def date(self) -> str:
-        """The time as HTTP writes it; clients correct their clocks by it."""
+        """The current time in HTTP date format; clients correct their clocks with it."""
         second = int(self._clock())
         if self._date[0] != second:
             self._date = second, formatdate(second, usegmt=True)
         return self._date[1]
 
     def check_head(self, head: Head, address: str) -> Authorization | None:
-        """Refuse, before the body is read, what is meant for another server or comes from somebody else's page.
+        """Check the head before the body is read: Host, Origin and, with a key, the signature.
 
         Raises:
-            Fault: so it is, or it is not signed although there is a key.
+            Fault: the request is meant for another server, comes from a foreign page, or is not validly signed.
         """
         host, origin = head.headers.get("host"), head.headers.get("origin")
         if host is not None and not self._allows_host(host, address):
-            message = "This server does not answer to the name in Host. Name it with --allowed-host."
+            message = "The name in the Host header is not a name of this server. Allow it with --allowed-host."
             raise Fault("AccessDeniedException", message, status=421)
         if origin is not None and not self._allows_origin(origin, address):
-            raise Fault("AccessDeniedException", "Pages of other sites may not use this server.", status=403)
+            raise Fault("AccessDeniedException", "Pages of other sites may not call this server.", status=403)
         if self._key is None:
             return None
         return check_authorization(head.method, head.path, head.headers, self._key, self._clock())
 
     def respond(self, request: HttpRequest) -> Requests[Response]:
-        """The response to a request. Reads are executed on the way; a write is yielded, to be awaited."""
+        """The response to a request. Reads are executed directly; a write is yielded, to be awaited."""
         try:
             operation = self._operation(request)
             if self._guard is None and self._regions is None:
@@ -138,11 +138,11 @@ class WireServer:
             store = self._store_of(region)
             execution = Execution(store, self._guard, region, _operation_name(request.head))
             return Response(200, (yield from relay(operation, execution)))
-        except Exception as error:  # noqa: BLE001 - the client gets a response, whatever it was
+        except Exception as error:  # noqa: BLE001 - the client gets a response for any error
             return error_response(worded(error, _operation_name(request.head), request.body.content))
 
     def _operation(self, request: HttpRequest) -> Requests[Json | None]:
-        """The operation that the request names, with its parameters.
+        """The running operation that the request names.
 
         Raises:
             RequestError: the request is refused.
@@ -164,7 +164,7 @@ class WireServer:
         return operation(Parameters(given, head.headers))
 
     async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
-        """The response that waits for this write, and maybe for more; other connections go on meanwhile."""
+        """Execute the write and the rest of the request, and return the response; other connections go on meanwhile."""
         execute: Any = _execute_located if isinstance(write, LocatedRequest) else self._store.execute_async
         return await run_async(responding, execute, write)
 
@@ -174,7 +174,7 @@ async def _execute_located(located: LocatedRequest) -> Any:
 
 
 def _by_target(named: dict[str, Operation]) -> dict[str, Operation]:
-    """The operations by what requests call them."""
+    """The operations by the value of their X-Amz-Target header."""
     return {f"{prefix}{name}": operation for prefix in _PREFIXES for name, operation in named.items()}
 
 

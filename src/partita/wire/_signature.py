@@ -1,7 +1,8 @@
-"""Checking that a request was signed with the key that the server knows (AWS Signature Version 4).
+"""Checks that a request was signed with the server's access key (AWS Signature Version 4).
 
-What the head says is checked when the head has come, so that nobody without the key can make the server hold a body.
-The signature covers the body too: it is checked with the head where the head names the body's hash, else with the body.
+The head is checked as soon as it has arrived, so that a client without the key cannot make the server buffer a body.
+The signature also covers the body. If the head has the hash of the body, the signature is checked together with the
+head, otherwise when the body is complete.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class AccessKey(Struct, frozen=True):
 
 
 class Authorization(Struct, frozen=True):
-    """A signature, and what it is about apart from the body."""
+    """A signature, and the signed data without the body."""
 
     signature: str
     canonical: str
@@ -44,16 +45,16 @@ class Authorization(Struct, frozen=True):
     scope: tuple[str, ...]
     """Date, region, service and terminator."""
     body_hash: str | None = None
-    """As the head names it; the signature was checked with it."""
+    """The hash from the head, if it has one; the signature was already checked with it."""
 
 
 def check_authorization(
     method: str, path: str, headers: Mapping[str, str], key: AccessKey, now: float
 ) -> Authorization:
-    """Refuse, by its head, what cannot have been signed with the key, or was signed long ago; `path` may have a query.
+    """Refuse a request whose head is not signed with the key, or was signed long ago. `path` may include a query.
 
     Raises:
-        Fault: with the type that AWS gives.
+        Fault: with AWS's error type.
     """
     given = headers.get("authorization", "")
     if not given.startswith(f"{ALGORITHM} "):
@@ -82,7 +83,7 @@ def check_body(authorization: Authorization, body: bytes | bytearray, key: Acces
     """Refuse a body that the signature does not cover.
 
     Raises:
-        Fault: with the type that AWS gives.
+        Fault: with AWS's error type.
     """
     body_hash = hashlib.sha256(body).hexdigest()
     if authorization.body_hash is None:
@@ -92,10 +93,10 @@ def check_body(authorization: Authorization, body: bytes | bytearray, key: Acces
 
 
 def check_signature(authorization: Authorization, body_hash: str, key: AccessKey) -> None:
-    """Refuse a signature that was not made with the key, or not of a body with this hash.
+    """Refuse a signature that was not made with the key for a body with this hash.
 
     Raises:
-        Fault: with the type that AWS gives.
+        Fault: with AWS's error type.
     """
     hashed = hashlib.sha256(f"{authorization.canonical}\n{body_hash}".encode()).hexdigest()
     text = "\n".join((ALGORITHM, authorization.stamp, "/".join(authorization.scope), hashed))
@@ -119,7 +120,7 @@ def _check_time(stamp: str, now: float) -> None:
 
 
 def _check_scope(scope: list[str], stamp: str) -> None:
-    """The server is in no region, so any well-formed one will do."""
+    """Check the credential scope. The server has no region of its own, so it accepts any well-formed one."""
     day = stamp.partition("T")[0]
     match scope:
         case [date, region, "dynamodb", "aws4_request"] if date == day and _REGION.fullmatch(region):
@@ -129,9 +130,9 @@ def _check_scope(scope: list[str], stamp: str) -> None:
 
 
 def _check_signed(names: list[str], headers: Mapping[str, str]) -> None:
-    """What says whom the request is for, when, and what to do must be signed."""
+    """Refuse a request that does not sign its host, its date and, if present, its target."""
     for name in _SIGNED:
-        is_sent = name in headers or name != "x-amz-target"  # without a target there is nothing to do
+        is_sent = name in headers or name != "x-amz-target"  # a request without a target executes nothing
         if is_sent and name not in names:
             raise Fault("InvalidSignatureException", f"'{name}' must be a 'SignedHeader' in the AWS Authorization.")
 

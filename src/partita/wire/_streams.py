@@ -42,7 +42,7 @@ _TYPES: Final = ("AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_
 
 
 class Position(Struct, frozen=True, array_like=True):
-    """A position in a shard, as an iterator carries it; `at` is when the iterator was given."""
+    """A position in a shard, encoded in an iterator; `at` is when the iterator was issued."""
 
     table: str
     stream: str
@@ -68,7 +68,7 @@ def _sequence_text(sequence: int) -> str:
 
 
 def list_streams(call: Parameters) -> Requests[Json]:
-    """The streams of all tables, or of one."""
+    """List the streams of all tables, or of one."""
     table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
     if start is not None:
         _parts_of(start, "ExclusiveStartStreamArn")
@@ -112,7 +112,7 @@ def _parts_of(arn: str, what: str) -> tuple[str, str]:
 
 
 def _found(call: Parameters) -> Requests[tuple[str, StreamDescription]]:
-    """The stream that the ARN names; a table's earlier ones are closed, and known by their number alone."""
+    """The stream of the ARN. Earlier streams of a table are closed, and are found by their number alone."""
     arn = call.text("StreamArn")
     if arn is None:
         refuse(violated(None, "streamArn", "Member must not be null"))
@@ -132,7 +132,7 @@ def _found(call: Parameters) -> Requests[tuple[str, StreamDescription]]:
 
 
 def describe_stream(call: Parameters) -> Requests[Json]:
-    """A stream and its shards."""
+    """Describe a stream and its shards."""
     table, stream = yield from _found(call)
     limit, start = _limit(call), call.text("ExclusiveStartShardId")
     description: TableDescription = yield DescribeTable(table)
@@ -158,7 +158,7 @@ def describe_stream(call: Parameters) -> Requests[Json]:
 
 
 def _parent_wanted(call: Parameters) -> str | None:
-    """The shard whose children are asked for, where ShardFilter asks for some."""
+    """The shard whose children ShardFilter requests, or None."""
     given = call.fields("ShardFilter")
     if given is None:
         return None
@@ -183,17 +183,17 @@ def _shard_body(shard: Shard) -> Json:
 
 
 class StreamReading:
-    """The operations that depend on the time: iterators grow old."""
+    """The operations that depend on the time, because iterators expire."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {"GetShardIterator": self.get_shard_iterator, "GetRecords": self.get_records}
 
     def get_shard_iterator(self, call: Parameters) -> Requests[Json]:
-        """A position in a shard to read from."""
+        """Return an iterator at a position in a shard."""
         kind = call.choice("ShardIteratorType", _TYPES)
         if kind is None:
             refuse(violated(None, "shardIteratorType", "Member must not be null"))
@@ -222,7 +222,7 @@ class StreamReading:
         return (shard.newest or 0) if found.after is None else found.after
 
     def get_records(self, call: Parameters) -> Requests[Json]:
-        """Records from a position on, and the position after them."""
+        """Read records from a position on, and return an iterator for the position after them."""
         limit = _limit(call, MAX_RECORDS)
         position = _position(call.required("ShardIterator", "shardIterator"))
         if self._clock() - position.at > ITERATOR_SECONDS:

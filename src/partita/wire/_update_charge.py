@@ -1,8 +1,9 @@
-"""What the text of an update counts towards the size of an item.
+"""Computes the size of an update expression, which DynamoDB limits separately from the size of the item.
 
-`UpdateItem` measures two things against 409,600 bytes: the item that results, and the update by itself. What the update
-leaves alone, the key too, does not count for the second; every clause does, and every value as often as it is used. AWS
-does not document it. The figures were measured by others in October 2026, and hold in 22 of 33 regions.
+`UpdateItem` measures two sizes against 409,600 bytes: that of the resulting item, and that of the update itself. The
+second includes every clause, and every value as often as it is used; attributes that the update does not change,
+including the key, do not count. AWS does not document this. The figures were measured by others in October 2026, and
+hold in 22 of 33 regions.
 
 | | bytes |
 | --- | --- |
@@ -25,7 +26,7 @@ from partita.store import Json
 from partita.values import MAX_ITEM_BYTES, text_size, value_size
 
 SMALL: Final = 200
-"""An expression cannot use values of this length so often that they count too much."""
+"""An expression cannot use values of this length often enough to exceed the limit."""
 
 _UPDATE: Final = 3
 _WRITE: Final = 19
@@ -38,10 +39,10 @@ _IF_NOT_EXISTS: Final = 39
 
 
 def check_charge(update: Update, values: Json | None) -> None:
-    """Refuse an update that counts too much by itself; its values are given as they were sent.
+    """Refuse an update that is too large by itself; `values` are the values in wire format.
 
     Raises:
-        ValidationFailed: it does.
+        ValidationFailed: it is too large.
     """
     if values is None or all(map(_is_small, values.values())):
         return
@@ -57,7 +58,7 @@ def _is_small(tagged: Json) -> bool:
 
 
 def charge(update: Update) -> int:
-    """The bytes that an update counts by itself."""
+    """The size of an update in bytes."""
     written = [(action.path, _operand(action.operand)) for action in update.sets]
     written += [(action.path, value_size(action.value.value)) for action in update.adds]
     removed = [*update.removes, *(action.path for action in update.deletes)]

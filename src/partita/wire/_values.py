@@ -1,4 +1,4 @@
-"""Reading attribute values that a client sent: every rule of the format, in DynamoDB's words."""
+"""Reads attribute values of clients and checks every rule of the format, with DynamoDB's messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_item(given: Any, depth: int = 0) -> Item:
     """The attributes of an item, key or map.
 
     Raises:
-        SerializationFailed: a member is not of the form that the format has.
+        SerializationFailed: a member is malformed.
         ValidationFailed: a value breaks a rule.
     """
     if type(given) is not dict:
@@ -24,14 +24,14 @@ def read_item(given: Any, depth: int = 0) -> Item:
     item: Item = {}
     for name, tagged in given.items():
         if type(tagged) is dict and len(tagged) == 1 and type(text := tagged.get("S")) is str:
-            item[name] = text  # most attributes are texts
+            item[name] = text  # fast path: most attributes are strings
         elif tagged is not None:
             item[name] = read_value(tagged, depth)
     return item
 
 
 def read_value(tagged: Any, depth: int = 0) -> AttributeValue:
-    """One value, from its tagged form."""
+    """Read one value from its type-tagged form."""
     if type(tagged) is dict and len(tagged) == 1:
         ((tag, content),) = tagged.items()
         if content is not None and tag in _READERS:
@@ -40,11 +40,11 @@ def read_value(tagged: Any, depth: int = 0) -> AttributeValue:
 
 
 def _tag(tagged: Any) -> str:
-    """The one tag that has a content.
+    """The only tag that has a value.
 
     Raises:
-        SerializationFailed: it is not of the form that the format has.
-        ValidationFailed: there is none, or more than one.
+        SerializationFailed: the value is malformed.
+        ValidationFailed: there is no such tag, or more than one.
     """
     if type(tagged) is not dict:
         raise SerializationFailed(f"{_json_kind(tagged)} cannot be converted to AttributeValue")
@@ -83,7 +83,7 @@ def _number(content: Any, _: int = 0) -> int | Decimal:
 def _binary(content: Any, _: int = 0) -> bytes:
     try:
         return base64.b64decode(_text(content), validate=True)
-    except ValueError as error:  # of binascii, or of a text that is not ASCII
+    except ValueError as error:  # from binascii, or because the text is not ASCII
         raise SerializationFailed(f"Invalid Base64: {error}") from None
 
 
@@ -125,7 +125,7 @@ def _set_reader(kind: str, read: Callable[[Any], Any]) -> Callable[[Any, int], f
     def read_set(content: Any, _: int) -> frozenset[Any]:
         given = _members(content)
         if not given:
-            binary = "Binary sets should not be empty"  # the one that is worded otherwise
+            binary = "Binary sets should not be empty"  # the only type with a different wording
             raise InvalidValue(INVALID + (binary if kind == "binary" else f"An {kind} set  may not be empty"))
         members = frozenset(map(read, given))
         if len(members) < len(given):

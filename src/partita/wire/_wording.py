@@ -1,9 +1,9 @@
-"""In which words a request is refused: the one place that decides.
+"""Decides the wording of the messages with which requests are refused.
 
-AWS words the same rule differently from operation to operation, and changes it region by region. Everybody else here
-raises what is wrong: a value (`InvalidValue`), a violated constraint (`Violated`), or another rule of requests
-(`Refused`). The server asks `worded` for what the client is told, so the next change of AWS's words is a change of this
-module alone. This is what AWS says in October 2026, where regions differ what most of them say.
+AWS words the same rule differently from operation to operation, and changes the wording region by region. Other modules
+only raise the kind of error: an invalid value (`InvalidValue`), a violated constraint (`Violated`), or another broken
+rule of requests (`Refused`). The server calls `worded` for the message to the client, so the next change of AWS's
+wording changes this module alone. The table shows AWS's wording in October 2026; where regions differ, that of most.
 
 | operations | a rule of requests | a value | in an expression's values | several constraints |
 | --- | --- | --- | --- | --- |
@@ -12,8 +12,8 @@ module alone. This is what AWS says in October 2026, where regions differ what m
 | GetItem, BatchGetItem, Query | bare | current words | as elsewhere | all are named |
 | all others | bare | older words | naming the placeholder | all are named |
 
-The envelope is `1 validation error detected: …`; violated constraints are in it everywhere. A request whose JSON is
-nested more than 128 levels deep is refused as by all others.
+The envelope is `1 validation error detected: …`; violated constraints are always in it. A request whose JSON is nested
+more than 128 levels deep is refused with the wording of "all others".
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from partita.errors import ValidationFailed
 NO_ATTRIBUTES: Final = (
     "Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES"
 )
-"""What `SPECIFIC_ATTRIBUTES` without names is refused with: bare by a scan, in the envelope by a query."""
+"""The message for `SPECIFIC_ATTRIBUTES` without names: bare for a scan, in the envelope for a query."""
 
 INVALID: Final = "One or more parameter values were invalid: "
 _ENVELOPED: Final = frozenset(("PutItem", "UpdateItem", "DeleteItem"))
@@ -49,15 +49,15 @@ _GENERIC_ENUMS: Final[dict[str, str]] = {
     "returnValues": "[ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE]",
     "conditionalOperator": "[ALL, OR]",
 }
-"""Enumerations of which the current validation names neither the member nor the value: so AWS spells them."""
+"""Enumerations for which the current validation names neither the member nor the value, in AWS's spelling."""
 
 
 class Refused(ValidationFailed):
-    """A request that breaks a rule by itself, whatever is stored."""
+    """A request that is invalid regardless of the stored data."""
 
 
 class InvalidValue(Refused):
-    """A value that breaks a rule; `older` says so in the older words, `placeholder` is the one that stands for it."""
+    """An invalid value; `older` is the message in the older wording, `placeholder` the value's placeholder."""
 
     def __init__(self, message: str, older: str | None = None, placeholder: str | None = None) -> None:
         super().__init__(message)
@@ -66,7 +66,7 @@ class InvalidValue(Refused):
 
 
 class UnusableValues(Refused):
-    """Values of expressions in a request that has none of the expressions that could use them."""
+    """Expression values in a request that has no expression that could use them."""
 
     def __init__(self, absent: Sequence[str]) -> None:
         super().__init__("ExpressionAttributeValues can only be specified when using expressions")
@@ -74,11 +74,11 @@ class UnusableValues(Refused):
 
 
 UNSHOWN: Final = object()
-"""Stands for a value that the message does not show."""
+"""Marks a value that the message does not show."""
 
 
 class Violation(Struct, frozen=True):
-    """A constraint that a member of a request violates."""
+    """A violated constraint of a request member."""
 
     at: str
     value: Any
@@ -90,7 +90,7 @@ class Violation(Struct, frozen=True):
 
 
 class Violated(Refused):
-    """A request with members that violate constraints."""
+    """A request with one or more violated constraints."""
 
     def __init__(self, violations: Sequence[Violation]) -> None:
         super().__init__(_enveloped(list(map(str, violations))))
@@ -98,7 +98,7 @@ class Violated(Refused):
 
 
 def worded(error: Exception, operation: str, body: bytes | bytearray = b"") -> Exception:
-    """The error as the operation says it; `body` is what the client sent."""
+    """Return the error with the wording of the operation; `body` is the request body."""
     if not isinstance(error, Refused):
         return error
     if operation in _CURRENT and _is_deep(body):
@@ -117,7 +117,7 @@ def worded(error: Exception, operation: str, body: bytes | bytearray = b"") -> E
 
 
 def _is_deep(body: bytes | bytearray) -> bool:
-    """Whether the JSON is nested so deeply that the current validation leaves it to the older one."""
+    """Whether the JSON is nested too deeply for the current validation, so that the older one applies."""
     if body.count(b"{") + body.count(b"[") <= _CURRENT_DEPTH:
         return False
     depth = 0
@@ -134,7 +134,7 @@ def _enveloped(messages: list[str]) -> str:
 
 
 def _all_violated(violations: tuple[Violation, ...], operation: str) -> str:
-    """Every violation; where a key is missing, in the older words throughout."""
+    """The message for all violations; if a required member is missing, entirely in the older wording."""
     if operation == "BatchWriteItem" and violations[0].at == "RequestItems":
         return _NO_TABLES
     if operation not in _CURRENT or any(each.value is None for each in violations):
@@ -147,7 +147,7 @@ def _all_violated(violations: tuple[Violation, ...], operation: str) -> str:
 
 
 def _first_alone(violations: tuple[Violation, ...], operation: str) -> Violation | None:
-    """The one violation that keeps the others from being looked at."""
+    """The violation, if any, that prevents the others from being checked."""
     for each in violations:
         if each.at == "tableName" and each.value == "":
             return each
@@ -172,14 +172,14 @@ def _current(violation: Violation, operation: str) -> str:
 
 
 def invalid_number(text: str, message: str) -> InvalidValue:
-    """A text that is not a number that can be stored, for what the message says."""
+    """The error for a string that is not a valid number, with the current message."""
     return InvalidValue(message, older_number(text, message))
 
 
 def older_number(text: str, message: str) -> str:
-    """What the older reading of numbers says instead of the message.
+    """The message of the older number parser for the same error.
 
-    It is Java's: an exponent has 32 bits, the magnitude is computed in as many and wraps.
+    That parser is Java's: the exponent has 32 bits, and the magnitude is computed in 32 bits and wraps around.
     """
     if not text:
         return _NOT_NUMERIC
@@ -191,7 +191,7 @@ def older_number(text: str, message: str) -> str:
 
 
 def is_convertible(text: str) -> bool:
-    """Whether Java could read the text of a number: its exponent has 32 bits, and so has the scale that results."""
+    """Whether Java can parse the number: the exponent and the resulting scale must fit into 32 bits."""
     match = _PARTS.fullmatch(text)
     exponent = match["exponent"] if match is not None else None
     if exponent is None:
@@ -203,12 +203,12 @@ def is_convertible(text: str) -> bool:
 
 def _scale(text: str) -> int:
     match = _PARTS.fullmatch(text)
-    assert match is not None  # noqa: S101 - the text of a number
+    assert match is not None  # noqa: S101 - the text is a valid number
     return len(match["fraction"]) - int(match["exponent"] or "0")
 
 
 def duplicate_members(kind: str, given: Sequence[Any]) -> InvalidValue:
-    """A set in which a member is repeated; the members are as they were sent."""
+    """The error for a set with a repeated member; `given` are the members as they were sent."""
     if kind == "NS":
         return InvalidValue(f"{INVALID}Input collection contains duplicates.", "Input collection contains duplicates")
     tail = "of type BS contains duplicates." if kind == "BS" else " contains duplicates."
@@ -219,7 +219,7 @@ def duplicate_members(kind: str, given: Sequence[Any]) -> InvalidValue:
 
 
 def _as_read(given: Sequence[str], as_bytes: Callable[[str], bytes]) -> list[str]:
-    """The members up to the first that is repeated by their bytes, then that one, then the rest as sent."""
+    """The members before the first repeated one, sorted by their bytes, then the repeated one and the rest as sent."""
     seen: set[str] = set()
     for place, member in enumerate(given):
         if member in seen:

@@ -249,7 +249,7 @@ def test_a_table_has_one_operation_at_a_time(bulk: Bulk, monkeypatch: pytest.Mon
         (asked(source={"InputCompressionType": "LZ4"}), "inputCompressionType"),
         (asked(source={"S3Bucket": "../in"}), "s3Bucket"),
         (asked(source={"S3BucketOwner": "me"}), "s3BucketOwner"),
-        (asked(output={"S3KeyPrefix": "../../elsewhere"}), "not the name of an object"),
+        (asked(output={"S3KeyPrefix": "../../elsewhere"}), "not a valid object name"),
         (asked(output={"S3SseKmsKeyId": "key"}), "S3SseAlgorithm"),
     ],
 )

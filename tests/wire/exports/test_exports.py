@@ -163,7 +163,7 @@ def test_what_cannot_be_exported_is_refused(call: Exporting, store: EmbeddedStor
     specification = {"ExportFromTime": clock()}
     with pytest.raises(ValidationFailed, match="15 minutes"):
         call.export(ExportType="INCREMENTAL_EXPORT", IncrementalExportSpecification=specification)
-    with pytest.raises(ValidationFailed, match="not the name of an object"):
+    with pytest.raises(ValidationFailed, match="not a valid object name"):
         call.export(S3Prefix="../..")
     with pytest.raises(Fault) as missing:
         call("DescribeExport", ExportArn=f"{ARN}/export/01")

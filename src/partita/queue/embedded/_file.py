@@ -1,14 +1,14 @@
-"""The file of a queue: its tables, and how it is opened.
+"""The file of a queue: its tables, and opening it.
 
 | table | holds |
 | --- | --- |
-| `queue` | one row: the last sequence, and when it was given |
-| `messages` | what waits or is in flight; `visible_at` is when a message in flight may be handed out again |
-| `groups` | each group that has messages: its first one, and until when it is held back |
-| `sent` | deduplication ids of the last five minutes, with what was returned |
-| `dead` | dead letters, and the sequence that they had |
+| `queue` | one row: the last sequence, and when it was assigned |
+| `messages` | waiting and in-flight messages; `visible_at` is when an in-flight message may be delivered again |
+| `groups` | each group with messages: its first message, and until when the group is held back |
+| `sent` | deduplication ids of the last five minutes, with the returned response |
+| `dead` | dead letters, with their original sequence |
 
-Times are whole microseconds, so that no two messages of a queue were sent at the same.
+Times are whole microseconds, and no two messages of a queue have the same `sent_at`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ APPLICATION_ID: Final = 0x50415251  # "PARQ"
 FORMAT_VERSION: Final = 2
 WITHOUT_CHECKSUMS: Final = 1
 MICROSECONDS: Final = 1_000_000
-DAMAGED: Final = "Stop what uses it, move the file away, and restore a backup, or start again with an empty queue."
+DAMAGED: Final = "Stop the processes that use it, move the file away, and restore a backup or start an empty queue."
 
 _SCHEMA: Final = f"""
     CREATE TABLE queue (sequence INTEGER NOT NULL, sent_at INTEGER NOT NULL);
@@ -67,7 +67,7 @@ _SCHEMA: Final = f"""
 
 
 class QueueConnection:
-    """A connection to the file, and the time."""
+    """A connection to the file, with the clock."""
 
     def __init__(self, connection: apsw.Connection, clock: Clock, max_receives: int) -> None:
         self.connection = connection
@@ -75,38 +75,38 @@ class QueueConnection:
         self._clock = clock
 
     def now(self) -> int:
-        """The time in microseconds."""
+        """The current time in microseconds."""
         return int(self._clock() * MICROSECONDS)
 
     def hidden(self) -> tuple[int, int]:
-        """From when to when a message may be hidden that is hidden now.
+        """The first and last possible end of the hidden time of a message that is hidden now.
 
-        What is hidden for longer than any message can be was hidden by a clock that was ahead, and is not hidden.
+        A later end than any message can have was set by a clock that was ahead, so such a message is not hidden.
         """
         now = self.now()
         return now + 1, now + int(MAX_HIDDEN_SECONDS * MICROSECONDS)
 
     def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run a statement with its values, and give its rows."""
+        """Run a statement with its values, and return its rows."""
         return list(self.connection.execute(statement, values))
 
     def refresh(self) -> None:
-        """Nothing is known of the file that another process could change."""
+        """Do nothing: this class caches nothing that another process could change."""
 
     def forget(self) -> None:
-        """Nothing was learnt."""
+        """Do nothing: this class caches nothing."""
 
 
 def open_file(path: Path, *, durable: bool) -> apsw.Connection:
-    """A connection to the queue at the path, which is made where there is none.
+    """Open a connection to the queue at the path, and create the file if it does not exist.
 
     Raises:
-        StoreError: there is something else, or it cannot be opened.
+        StoreError: the file is not a queue, or cannot be opened.
     """
     connection = _sqlite.connect(str(path), durable=durable)
     try:
         _create_or_check(connection, path)
-        if durable:  # without syncs, frames may be lost from the middle
+        if durable:  # without syncs, frames may be lost from the middle of the log
             _sqlite.refuse_cut_log(connection, str(path))
         if _sqlite.add_checksums(connection, path, FORMAT_VERSION):
             connection = _sqlite.connect(str(path), durable=durable)
@@ -129,6 +129,6 @@ def _create_or_check(connection: apsw.Connection, path: Path) -> None:
         connection.execute(f"{_SCHEMA} PRAGMA user_version = {made_as};")
     connection.execute("COMMIT")
     if not is_new and application != APPLICATION_ID:
-        raise StoreDamaged(f"The file {path} is not a queue of Partita's.", hint="Choose another folder.")
+        raise StoreDamaged(f"The file {path} is not a queue of Partita.", hint="Choose another folder.")
     if version > FORMAT_VERSION:
-        raise StoreNewer(f"The queue {path} has format {version}; this version knows {FORMAT_VERSION}.")
+        raise StoreNewer(f"The queue {path} has format {version}; this version supports up to {FORMAT_VERSION}.")

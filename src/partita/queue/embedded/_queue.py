@@ -44,15 +44,15 @@ WRITES: Final[Mapping[type, Handler]] = {
 }
 
 POLL_SECONDS: Final = 0.02
-"""How often a task looks for messages: other processes send, too, and looking takes microseconds."""
+"""How often a task checks for messages; other processes send, too, and a check takes microseconds."""
 LOOK_SECONDS: Final = 1.0
-"""How often a thread does that nobody tells of a message: clocks may be set."""
+"""How often a thread checks without being notified of a commit: the clock may have been set."""
 ERASE_EVERY: Final = 60 * MICROSECONDS
-"""How long a receiver that finds nothing leaves what was deleted in the log."""
+"""How long a receiver that finds nothing leaves deleted data in the log."""
 
 
 def _advising(error: StoreError) -> StoreError:
-    """The error with advice for a queue: of those there are no backups."""
+    """Replace the default hint of `StoreDamaged` by one for queues."""
     if isinstance(error, StoreDamaged) and error.hint == StoreDamaged.hint:
         error.hint = DAMAGED
     return error
@@ -61,11 +61,11 @@ def _advising(error: StoreError) -> StoreError:
 class EmbeddedQueue:
     """A queue in one SQLite file, shared by any number of processes.
 
-    `durable=False` is for tests: faster, but a power loss may lose or damage the file. `sleep` waits in place of
-    real time.
+    `durable=False` is for tests: it is faster, but a power loss may lose or damage the file. `sleep` replaces waiting
+    in real time.
 
     Raises:
-        StoreError: the file cannot be opened; it is left as it was.
+        StoreError: the file cannot be opened; it is left unchanged.
     """
 
     def __init__(
@@ -113,10 +113,10 @@ class EmbeddedQueue:
         return f"EmbeddedQueue({self.path!r})"
 
     def verify(self) -> None:
-        """Look for damage: in the file, and between groups and their messages.
+        """Check the file, and the consistency of groups and their messages.
 
         Raises:
-            StoreDamaged: naming what disagrees.
+            StoreDamaged: the file is damaged; the message says where.
         """
         try:
             self._read(_reads.Verify())
@@ -124,10 +124,10 @@ class EmbeddedQueue:
             raise _advising(error) from error.__cause__
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Execute the request; what it changed is durable when this returns.
+        """Execute the request; its changes are durable when this returns.
 
         Raises:
-            RequestError: it was refused and changed nothing. StoreError: the queue is in trouble.
+            RequestError: the request was refused and changed nothing. StoreError: the queue failed.
         """
         try:
             if isinstance(request, Receive):
@@ -139,7 +139,7 @@ class EmbeddedQueue:
             raise _advising(error) from error.__cause__
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """The same for a task: reads are executed at once, changes are committed by another thread."""
+        """Execute the request from a task: reads run directly, changes are committed by another thread."""
         try:
             if isinstance(request, Receive):
                 return await self._receive_async(request)  # type: ignore[return-value]
@@ -160,7 +160,7 @@ class EmbeddedQueue:
         return ()
 
     def _waits(self, request: Receive) -> Iterator[float]:
-        """Wait for commits until the time is over, or for a message that comes back; 0 as in `_polls`."""
+        """Wait for commits or hidden messages until the wait is over; yield 0 when a message can be received."""
         notice = self._notice()
         until = time.monotonic() + request.wait
         while True:
@@ -171,7 +171,7 @@ class EmbeddedQueue:
             notice.wait(min(left, self._read(_reads.GetNextVisible()), LOOK_SECONDS))
 
     def _notice(self) -> CommitNotice:
-        """That of this thread: two that share one would miss what the other was told."""
+        """The commit notice of this thread; threads that shared one would miss notifications."""
         try:
             notice: CommitNotice = self._local.notice
         except AttributeError:
@@ -188,7 +188,7 @@ class EmbeddedQueue:
         return ()
 
     def _polls(self, request: Receive) -> Iterator[float]:
-        """Pauses until the wait is over; 0 in between where there is something to receive, if nobody is faster."""
+        """Yield pauses until the wait is over, and 0 when there may be a message to receive."""
         for poll in range(ceil(request.wait / POLL_SECONDS) + 1):
             if poll:
                 yield POLL_SECONDS
@@ -196,11 +196,11 @@ class EmbeddedQueue:
                 yield 0.0
 
     def _when_idle(self) -> None:
-        """Cut the log once in a while: it has what was deleted since."""
+        """Truncate the log once in a while, because it still contains deleted messages."""
         if self._commit.commits == self._commits_erased or self._writer.now() < self._erase_at:
             return
         with self._commit.exclusively(), _sqlite.translating(self.path):
-            if not self._closed:  # nobody closes the files while this thread may write
+            if not self._closed:  # the files are not closed while this thread may write
                 self._commits_erased = self._commit.commits
                 self._erase_at = self._writer.now() + ERASE_EVERY
                 self._erase_log()
@@ -224,10 +224,10 @@ class EmbeddedQueue:
         return StoreClosed(f"The queue {self.path} was closed.")
 
     def close(self) -> None:
-        """Finish what is being committed, refuse the rest, and release the file. Closing twice does nothing.
+        """Finish the current commit, refuse further requests, and release the file. Closing twice does nothing.
 
         Raises:
-            StoreBusy: this thread is in the middle of a change; the queue stays open.
+            StoreBusy: this thread is executing a change; the queue stays open.
         """
         self._commit.refuse_reentry()
         with self._reading:
@@ -238,15 +238,15 @@ class EmbeddedQueue:
             self._reader.connection.close()
         self._commit.close()
         if self._commit.commits:
-            with suppress(apsw.Error):  # what was acknowledged is in the log, and stays there
+            with suppress(apsw.Error):  # acknowledged messages then stay in the log
                 self._erase_log(blocking=False)
         self._writer.connection.close()
         self._lock.close()
 
     def leave_to_parent(self) -> None:
-        """This process was forked: refuse all use, and touch nothing of what its parent goes on with."""
+        """After a fork, in the child: refuse all use, and leave alone what the parent continues to use."""
         self._is_forked = self._closed = True
-        self._reading = threading.RLock()  # a thread that is not in this process may hold the old one
+        self._reading = threading.RLock()  # a thread that does not exist in this process may hold the old lock
         self._commit.leave_to_parent()
 
     def __enter__(self) -> Self:

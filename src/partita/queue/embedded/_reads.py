@@ -1,4 +1,4 @@
-"""What is read from a queue without changing it."""
+"""Handlers of requests that read a queue without changing it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def is_ready(reader: QueueConnection, request: IsReady) -> bool:  # noqa: ARG001
 
 
 class GetNextVisible(QueueRequest[float], frozen=True):
-    """In how many seconds the next message that is hidden may be received; without one, in as many as it can be."""
+    """The seconds until the next hidden message can be received; without one, the maximum hidden time."""
 
 
 def get_next_visible(reader: QueueConnection, request: GetNextVisible) -> float:  # noqa: ARG001 - has no fields
@@ -45,7 +45,7 @@ def get_next_visible(reader: QueueConnection, request: GetNextVisible) -> float:
 
 
 def find(reader: QueueConnection, request: Create) -> None:
-    """The file was made when it was opened."""
+    """Do nothing: opening the queue has created the file."""
 
 
 def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa: ARG001 - has no fields
@@ -62,7 +62,7 @@ def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa
 
 
 def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, ...]:
-    """The oldest dead letters."""
+    """Read the oldest dead letters."""
     rows = reader.rows(
         "SELECT sequence, body, group_name, sent_at FROM dead ORDER BY sequence LIMIT ?",
         max(request.limit, 0),
@@ -73,14 +73,14 @@ def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, .
 
 
 class Verify(QueueRequest[None], frozen=True):
-    """Look for damage."""
+    """Check the queue for damage."""
 
 
 def verify(reader: QueueConnection, request: Verify) -> None:  # noqa: ARG001 - has no fields
-    """Check the file, and that each group says of its messages what they say.
+    """Check the file, and that each row in `groups` matches the messages of the group.
 
     Raises:
-        StoreDamaged: naming what disagrees.
+        StoreDamaged: the file is damaged; the message says where.
     """
     path = reader.connection.filename
     with reader.connection:  # one snapshot for everything

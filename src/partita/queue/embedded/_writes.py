@@ -1,4 +1,4 @@
-"""What changes a queue. Each runs inside a transaction that others may share.
+"""Handlers of requests that change a queue. Each runs in a transaction that several requests may share.
 
 A group is held back while any of its messages is in flight:
 
@@ -31,7 +31,7 @@ from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
 _NAME: Final = re.compile(r"[!-~]{1,128}")
 _FORGOTTEN_PER_SEND: Final = 3
-"""More than one, so that forgetting keeps up with sending."""
+"""More than one, so that deleting old entries keeps up with sending."""
 
 
 def send(writer: QueueConnection, request: Send) -> SentMessage:
@@ -58,10 +58,10 @@ def _check_send(request: Send) -> None:
     for name in (request.group, request.deduplication_id):
         if not _NAME.fullmatch(name):
             raise ValidationFailed(
-                f"A group or deduplication id has 1 to 128 ASCII characters, no spaces: {name!r:.60}."
+                f"A group or deduplication id must have 1 to 128 ASCII characters and no spaces: {name!r:.60}."
             )
     if not request.body or len(request.body.encode()) > MAX_BODY_BYTES:
-        raise ValidationFailed(f"The body of a message has 1 to {MAX_BODY_BYTES} bytes.")
+        raise ValidationFailed(f"The body of a message must have 1 to {MAX_BODY_BYTES} bytes.")
 
 
 def _append(writer: QueueConnection, group: str, body: str, now: int) -> tuple[int, int]:
@@ -80,7 +80,7 @@ def _forget_sent(writer: QueueConnection, until: int) -> None:
 
 
 def receive(writer: QueueConnection, request: Receive) -> tuple[Message, ...]:
-    """Hand out the first messages of the groups that are not held back, oldest group first."""
+    """Deliver the first messages of the groups that are not held back, oldest group first."""
     now = writer.now()
     hidden_until = now + _microseconds(request.visibility)
     received: list[Message] = []
@@ -92,7 +92,7 @@ def receive(writer: QueueConnection, request: Receive) -> tuple[Message, ...]:
 
 
 def _free_groups(writer: QueueConnection, limit: int) -> Iterator[str]:
-    """The groups that are not held back, each once; one may turn out to have only dead letters."""
+    """Yield the groups that are not held back, each once; some may only have messages that become dead letters."""
     seen: set[str] = set()
     last = 0
     statement = (
@@ -124,7 +124,7 @@ def _hand_out(writer: QueueConnection, group: str, limit: int, hidden_until: int
 
 
 def _move_to_dead(writer: QueueConnection, group: str) -> None:
-    """Make dead letters of those messages of a group that were handed out too often already."""
+    """Move the messages of a group that were delivered too often to the dead letters."""
     spent = "group_name = ? AND visible_at IS NOT NULL AND receives >= ?"
     writer.rows(
         f"INSERT INTO dead SELECT sequence, group_name, body, sent_at FROM messages WHERE {spent}",
@@ -135,7 +135,7 @@ def _move_to_dead(writer: QueueConnection, group: str) -> None:
 
 
 def _update_group(writer: QueueConnection, group: str) -> None:
-    """Update the row of a group from its messages: which is the first, and until when it is held back."""
+    """Update the row of a group from its messages: its first message, and until when it is held back."""
     [(first,)] = writer.rows("SELECT min(sequence) FROM messages WHERE group_name = ?", group)
     if first is None:
         writer.rows("DELETE FROM groups WHERE name = ?", group)
@@ -147,14 +147,14 @@ def _update_group(writer: QueueConnection, group: str) -> None:
 
 
 def acknowledge(writer: QueueConnection, request: Acknowledge) -> tuple[str, ...]:
-    """Delete the messages; gives the receipts that were too late."""
+    """Delete the messages; return the receipts that were too late."""
     return _with_receipts(
         writer, request.receipts, "DELETE FROM messages WHERE sequence = ? AND receives = ? RETURNING group_name"
     )
 
 
 def postpone(writer: QueueConnection, request: Postpone) -> tuple[str, ...]:
-    """Change when messages may be handed out again; gives the receipts that were too late."""
+    """Change when messages may be delivered again; return the receipts that were too late."""
     statement = "UPDATE messages SET visible_at = ?3 WHERE sequence = ?1 AND receives = ?2 RETURNING group_name"
     return _with_receipts(writer, request.receipts, statement, writer.now() + _microseconds(request.seconds))
 
@@ -188,7 +188,7 @@ def _microseconds(seconds: float) -> int:
 
 
 def redrive(writer: QueueConnection, request: Redrive) -> int:
-    """Send dead letters once more, oldest first."""
+    """Send dead letters again, oldest first."""
     letters = _delete_dead(writer, request.ids)
     for _, group, body in letters:
         _append(writer, group, body, writer.now())
@@ -196,7 +196,7 @@ def redrive(writer: QueueConnection, request: Redrive) -> int:
 
 
 def discard(writer: QueueConnection, request: Discard) -> int:
-    """Throw dead letters away."""
+    """Delete dead letters."""
     return len(_delete_dead(writer, request.ids))
 
 

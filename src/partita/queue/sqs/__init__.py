@@ -1,4 +1,4 @@
-"""SQS, and every server that speaks its protocol: FIFO queues behind the same interface as the embedded one."""
+"""SQS and compatible servers: FIFO queues behind the same interface as the embedded queue."""
 
 from partita.queue.sqs._queue import SqsQueue
 

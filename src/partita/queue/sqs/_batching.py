@@ -1,6 +1,6 @@
-"""Batches of sends: SQS takes 300 calls a second for one group, but 3,000 messages, so ten messages share a call.
+"""Batches sends: SQS accepts 300 calls per second for one group, but 3,000 messages, so ten messages share a call.
 
-Up to `MAX_CALLS` calls are in flight; who sends meanwhile waits. When a call returns, the first ten that wait are sent.
+Up to `MAX_CALLS` calls are in flight, and further sends wait. When a call returns, the first ten waiting sends go out.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from partita.queue._interface import MAX_BODY_BYTES, Send, SentMessage
 from partita.queue.sqs._messages import BATCH
 
 MAX_CALLS: Final = 8
-"""With fewer, a lone sender would wait for others; with more, calls are not full."""
+"""With fewer, a single sender would wait for others; with more, calls are not full."""
 
 SendMany: TypeAlias = Callable[[Sequence[Send]], Awaitable[Sequence[SentMessage | PartitaError]]]
 PendingSend: TypeAlias = tuple[Send, "Future[SentMessage]"]
 
 
 class _LoopState:
-    """The sends of one event loop that wait, and the calls that are in flight."""
+    """The waiting sends of one event loop, and its calls in flight."""
 
     def __init__(self) -> None:
         self.pending: deque[PendingSend] = deque()
@@ -32,23 +32,23 @@ class _LoopState:
 
 
 class SendBatcher:
-    """Lets the tasks of an event loop share calls."""
+    """Combines the sends of an event loop's tasks into shared calls."""
 
     def __init__(self, send_many: SendMany) -> None:
         self._send_many = send_many
         self._states: WeakKeyDictionary[AbstractEventLoop, _LoopState] = WeakKeyDictionary()
 
     async def send(self, request: Send) -> SentMessage:
-        """Send a message, together with those of other tasks that wait.
+        """Send a message, together with those of other waiting tasks.
 
         Raises:
-            PartitaError: it was refused, or SQS is in trouble.
+            PartitaError: the message was refused, or SQS failed.
         """
         loop = asyncio.get_running_loop()
         state = self._states.setdefault(loop, _LoopState())
         accepted: Future[SentMessage] = loop.create_future()
         state.pending.append((request, accepted))
-        loop.call_soon(self._start_call, state)  # not at once: others of this iteration of the loop may join
+        loop.call_soon(self._start_call, state)  # deferred, so that other sends of this loop iteration may join
         return await accepted
 
     def _start_call(self, state: _LoopState) -> None:
@@ -62,10 +62,10 @@ class SendBatcher:
         results: Sequence[SentMessage | Exception]
         try:
             results = await self._send_many([request for request, _ in batch])
-        except Exception as error:  # noqa: BLE001 - each of them gets it
+        except Exception as error:  # noqa: BLE001 - each waiting send raises it
             results = [error] * len(batch)
         for (_, accepted), result in zip(batch, results, strict=True):
-            if accepted.done():  # its task was cancelled
+            if accepted.done():  # the task was cancelled
                 continue
             if isinstance(result, SentMessage):
                 accepted.set_result(result)
@@ -74,7 +74,7 @@ class SendBatcher:
 
 
 def _next_batch(pending: deque[PendingSend]) -> list[PendingSend]:
-    """The first that wait, as many as fit into one call; one whose task was cancelled is not sent any more."""
+    """Take the first waiting sends that fit into one call, without those of cancelled tasks."""
     batch: list[PendingSend] = []
     size = 0
     while pending and len(batch) < BATCH:

@@ -1,4 +1,4 @@
-"""The calls to one queue of SQS and to its dead letters, whose URLs are looked up once."""
+"""Calls to one SQS queue and its dead-letter queue, whose URLs are looked up once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita.runtime import Clock
 T = TypeVar("T")
 
 RETENTION_SECONDS: Final = 14 * 24 * 60 * 60
-"""How long SQS keeps a message that nobody acknowledges: its maximum."""
+"""How long SQS keeps an unacknowledged message: its maximum."""
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -29,7 +29,7 @@ class _Attributes(Struct, rename="pascal", frozen=True):
 
 
 class Channel:
-    """A queue and its dead letters, as SQS knows them."""
+    """A queue and its dead-letter queue on SQS."""
 
     def __init__(
         self, client: ApiClient, name: str, max_receives: int, clock: Clock, tokens: Callable[[], str]
@@ -43,7 +43,7 @@ class Channel:
         self._urls: dict[str, str] = {}
 
     def call(self, action: str, shape: type[T], *, writes: bool = True, **parameters: Any) -> Calls[T]:
-        """Make a call about the queue, or about the one whose `QueueUrl` is given. All of ours may be repeated."""
+        """Make a call to the queue, or to that with the given `QueueUrl`. All calls used here can be repeated."""
         if not {"QueueUrl", "QueueName"} & parameters.keys():
             parameters["QueueUrl"] = yield from self.url(self.name)
         call = ApiCall(action, _encode(parameters), repeatable=True, writes=writes, api=QUEUES)
@@ -54,7 +54,7 @@ class Channel:
         """The URL of a queue.
 
         Raises:
-            QueueNotFound: there is none of that name.
+            QueueNotFound: there is no queue of that name.
         """
         if name not in self._urls:
             response = yield from self.call("GetQueueUrl", _QueueUrl, writes=False, QueueName=name)
@@ -62,7 +62,7 @@ class Channel:
         return self._urls[name]
 
     def attributes(self, name: str, *wanted: str) -> Calls[dict[str, str]]:
-        """What SQS says of a queue."""
+        """The requested attributes of a queue."""
         url = yield from self.url(name)
         response = yield from self.call(
             "GetQueueAttributes", _Attributes, writes=False, QueueUrl=url, AttributeNames=wanted
@@ -71,13 +71,13 @@ class Channel:
 
 
 def create(channel: Channel, request: Create) -> Calls[None]:  # noqa: ARG001 - has no fields
-    """Make both queues where they are missing, and name the second as the dead-letter queue of the first."""
+    """Create both queues if they do not exist, and make the second the dead-letter queue of the first."""
     yield from _find_or_create(channel, channel.dead_name)
     yield from _find_or_create(channel, channel.name)
     dead = yield from channel.attributes(channel.dead_name, "QueueArn")
     redrive = {"deadLetterTargetArn": dead["QueueArn"], "maxReceiveCount": channel.max_receives}
     known = yield from channel.attributes(channel.name, "RedrivePolicy")
-    if _redrive_in(known) != redrive:  # who may not change a queue can still use one that is right
+    if _redrive_in(known) != redrive:  # callers without permission to change a queue can still use a correct one
         attributes = {"RedrivePolicy": _encode(redrive).decode()}
         yield from channel.call("SetQueueAttributes", dict[str, Any], Attributes=attributes)
 

@@ -1,4 +1,4 @@
-"""The dead letters of a queue on SQS: a queue of their own, which is read by receiving from it."""
+"""The dead letters of a queue on SQS: a separate queue, which is read by receiving from it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from partita.queue.sqs._channel import Channel
 from partita.queue.sqs._messages import BATCH, call_in_batches, receive_from, send
 
 WALK_SECONDS: Final = 60.0
-"""How long a walk may take; what it has seen is hidden from other walks meanwhile."""
+"""The maximum time of a walk; the letters that it has read are hidden from other walks meanwhile."""
 
 
 def read_dead(channel: Channel, request: ReadDead) -> Calls[tuple[DeadLetter, ...]]:
-    """Look at the dead letters, and leave them where they are."""
+    """Read the dead letters without removing them."""
     seen, _ = yield from _walk(channel, _leave, request.limit)
     return tuple(DeadLetter(each.id, each.body, each.group, each.sent_at) for each in seen)
 
 
 def redrive(channel: Channel, request: Redrive) -> Calls[int]:
-    """Send dead letters once more. Should this be cut off and run again, none is sent twice within five minutes."""
+    """Send dead letters again. If this is interrupted and repeated within five minutes, none is sent twice."""
 
     def use(letter: Message) -> Calls[bool]:
         if _is_wanted(letter, request.ids):
@@ -34,7 +34,7 @@ def redrive(channel: Channel, request: Redrive) -> Calls[int]:
 
 
 def discard(channel: Channel, request: Discard) -> Calls[int]:
-    """Throw dead letters away."""
+    """Delete dead letters."""
 
     def use(letter: Message) -> Calls[bool]:
         yield from ()
@@ -56,7 +56,7 @@ def _leave(letter: Message) -> Calls[bool]:  # noqa: ARG001 - all are left
 def _walk(
     channel: Channel, use: Callable[[Message], Calls[bool]], limit: int = sys.maxsize
 ) -> Calls[tuple[list[Message], int]]:
-    """See the dead letters and delete those for which `use` is true; gives what was seen, and how many were deleted."""
+    """Read dead letters and delete those for which `use` returns true; return those read and the number deleted."""
     url = yield from channel.url(channel.dead_name)
     seen: list[Message] = []
     left: list[str] = []

@@ -64,13 +64,13 @@ class _SendBatchResult(_BatchResult, rename="pascal", frozen=True):
 
 
 def send(channel: Channel, request: Send) -> Calls[SentMessage]:
-    """Put a message at the end of its group. SQS does not say when it did: only its receiver learns that."""
+    """Put a message at the end of its group. SQS reports the time only to receivers, so `at` is the local time."""
     response = yield from channel.call("SendMessage", _SendResult, **_parameters(request))
     return SentMessage(response.message_id, int(response.sequence_number), channel.clock())
 
 
 def send_many(channel: Channel, requests: Sequence[Send]) -> Calls[list[SentMessage | PartitaError]]:
-    """Send up to ten messages by one call; gives for each what became of it."""
+    """Send up to ten messages in one call; return the result or error of each."""
     entries = [{"Id": str(number), **_parameters(request)} for number, request in enumerate(requests)]
     response = yield from channel.call("SendMessageBatch", _SendBatchResult, Entries=entries)
     at = channel.clock()
@@ -92,7 +92,7 @@ def _parameters(request: Send) -> dict[str, Any]:
 def _error(error: _BatchError) -> PartitaError:
     if error.sender_fault:
         return ValidationFailed(f"{error.code}: {error.message}")
-    return StoreUnavailable(f"SQS failed with a message: {error.code} {error.message}.")
+    return StoreUnavailable(f"SQS could not process a message: {error.code} {error.message}.")
 
 
 def receive(channel: Channel, request: Receive) -> Calls[tuple[Message, ...]]:
@@ -102,7 +102,7 @@ def receive(channel: Channel, request: Receive) -> Calls[tuple[Message, ...]]:
 
 
 def receive_from(channel: Channel, url: str, request: Receive) -> Calls[tuple[Message, ...]]:
-    """Receive messages of this queue or of its dead letters; after a lost response the same ones come again."""
+    """Receive messages of this queue or of its dead letters; after a lost response, SQS returns the same ones."""
     response = yield from channel.call(
         "ReceiveMessage",
         _ReceiveResult,
@@ -111,7 +111,7 @@ def receive_from(channel: Channel, url: str, request: Receive) -> Calls[tuple[Me
         WaitTimeSeconds=min(ceil(request.wait), MAX_WAIT_SECONDS),
         VisibilityTimeout=ceil(request.visibility),
         MessageSystemAttributeNames=_ATTRIBUTES,
-        AttributeNames=_ATTRIBUTES,  # the older name, which is the only one that some servers know
+        AttributeNames=_ATTRIBUTES,  # the older name, the only one that some servers know
         ReceiveRequestAttemptId=channel.tokens(),
     )
     return tuple(_message(each) for each in response.messages)
@@ -137,7 +137,7 @@ def acknowledge(channel: Channel, request: Acknowledge) -> Calls[tuple[str, ...]
 
 
 def postpone(channel: Channel, request: Postpone) -> Calls[tuple[str, ...]]:
-    """Change when messages come again."""
+    """Change when messages are delivered again."""
     url = yield from channel.url(channel.name)
     hidden = {"VisibilityTimeout": ceil(request.seconds)}
     return (yield from call_in_batches(channel, url, "ChangeMessageVisibilityBatch", request.receipts, **hidden))
@@ -146,10 +146,10 @@ def postpone(channel: Channel, request: Postpone) -> Calls[tuple[str, ...]]:
 def call_in_batches(
     channel: Channel, url: str, action: str, receipts: Sequence[str], **parameters: Any
 ) -> Calls[tuple[str, ...]]:
-    """Make a call for every receipt, ten at a time; gives the receipts that were too late.
+    """Make calls for all receipts, ten per call; return the receipts that were too late.
 
     Raises:
-        StoreUnavailable: SQS failed with some of them.
+        StoreUnavailable: SQS could not process some of them.
     """
     late: list[str] = []
     for chunk in _chunks(receipts):
@@ -167,7 +167,7 @@ def _chunks(receipts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def get_stats(channel: Channel, request: GetStats) -> Calls[QueueStats]:  # noqa: ARG001 - has no fields
-    """What SQS counts, about."""
+    """The approximate counts of SQS."""
     waiting, hidden = "ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"
     counts = yield from channel.attributes(channel.name, waiting, hidden)
     dead = yield from channel.attributes(channel.dead_name, waiting, hidden)

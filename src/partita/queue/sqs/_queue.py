@@ -1,4 +1,4 @@
-"""The queue on SQS: generators of calls, run with blocking calls or with `await`."""
+"""A queue on SQS: generators of calls, run with blocking calls or with `await`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LIMITS: Final = Limits(read=_messages.MAX_WAIT_SECONDS + 10.0)
 
 
 class SqsQueue:
-    """A FIFO queue in an AWS region, or at an endpoint that speaks SQS's protocol.
+    """A FIFO queue in an AWS region, or at an endpoint with SQS's protocol.
 
     Region, endpoint and credentials come from botocore's chain (environment, profiles, SSO, roles, IMDS) unless given.
     """
@@ -64,21 +64,21 @@ class SqsQueue:
         transport: Transport | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """Name a queue; its first request connects.
+        """Create a client of the queue; the first request connects.
 
         Args:
-            name: of the queue, without the ending `.fifo`.
+            name: the name of the queue, without the suffix `.fifo`.
             endpoint: a URL, for example `http://127.0.0.1:4566`; by default that of the region on AWS.
             region: for example `ap-southeast-2`.
-            profile: of the AWS configuration files.
-            policy: how the queue is created.
-            credentials: a session of botocore's or boto3's, its credentials, `Credentials`, or a function that gives
-                `Credentials`, which is called again before they end; by default what the chain finds.
-            transport: how calls are sent; tests pass their own.
+            profile: a profile of the AWS configuration files.
+            policy: the settings for creating the queue.
+            credentials: a session of botocore or boto3, its credentials, `Credentials`, or a function that returns
+                `Credentials` and is called again before they expire; by default those that the chain finds.
+            transport: sends the calls; tests pass their own.
             outside: time, randomness and tokens; tests pass their own.
 
         Raises:
-            OperationError: neither endpoint nor region is known, or the URL cannot be used.
+            OperationError: neither endpoint nor region is known, or the URL is invalid.
         """
         endpoints = find_endpoints(endpoint, region, profile, credentials, apis=(QUEUES,))
         outside = outside or Outside()
@@ -95,15 +95,15 @@ class SqsQueue:
         return f"SqsQueue({self.name!r}, {self.endpoint!r})"
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Send the request to SQS; what it changed is durable when this returns.
+        """Send the request to SQS; its changes are durable when this returns.
 
         Raises:
-            RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
+            RequestError: the request was refused and changed nothing. StoreUnavailable: its outcome is unknown.
         """
         return self._runner.run(self._calls(request))
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """The same, without blocking the event loop; the sends of several tasks share calls."""
+        """Execute the request without blocking the event loop; the sends of several tasks share calls."""
         if isinstance(request, Send):
             return await self._batcher.send(request)  # type: ignore[return-value]
         return await self._runner.run_async(self._calls(request))

@@ -1,4 +1,4 @@
-"""What requests begin and the server runs in the background: threads, locks, names, tokens, and why it failed."""
+"""Background work that requests start: threads, locks, names, page tokens and failure codes."""
 
 from partita.wire.background._buckets import bucket_encryption, failure_code
 from partita.wire.background._names import TOKEN_MILLISECONDS, named_by_token, new_name, page_token, refuse_limit

@@ -1,4 +1,4 @@
-"""What is asked of buckets, and what is said where they do not give it."""
+"""Encryption parameters for buckets, and the failure codes of operations that use buckets."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
 
 
 def failure_code(error: PartitaError) -> str:
-    """The `FailureCode` of what an error has ended."""
+    """The `FailureCode` of an operation that failed with this error."""
     return next((code for kind, code in _CODES if isinstance(error, kind)), "InternalServerError")
 
 
 def bucket_encryption(asked: Json) -> Encryption | None:
-    """How objects are to be encrypted, by the parameters of a call."""
+    """The encryption of objects, from the parameters of a call; None if it sets none."""
     algorithm = asked.get("S3SseAlgorithm")
     return None if algorithm is None else Encryption(_ALGORITHMS[algorithm], asked.get("S3SseKmsKeyId"))

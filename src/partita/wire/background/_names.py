@@ -1,4 +1,4 @@
-"""Names of what runs in the background, which begin with the time, and the tokens of pages that list it."""
+"""Names of background operations, which begin with the time, and the tokens of pages that list them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from partita.runtime import new_ulid
 from partita.wire._parameters import Parameters, refuse, violated
 
 TOKEN_MILLISECONDS: Final = 8 * 3_600_000
-"""For so long a client's token stands for what it began."""
+"""How long a client token is remembered for the operation that it started."""
 MAX_LISTED: Final = 25
 _TOKEN: Final = re.compile(r"([0-9a-f]{16})+")
 _HEX: Final = 16
 
 
 def new_name(now: int) -> str:
-    """A name that none has; those of earlier milliseconds are smaller."""
+    """A new, unique name; names from earlier milliseconds sort before it."""
     return f"{now:014}-{new_ulid()[-8:].lower()}"
 
 
 def refuse_limit(call: Parameters, parameter: str) -> int | None:
-    """How many are asked for on a page; refused where that is none, or more than AWS gives."""
+    """The requested page size, or None. Refuse it if it is less than 1 or more than AWS's maximum."""
     limit = call.whole(parameter)
     if limit is not None and not 1 <= limit <= MAX_LISTED:
         bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
@@ -30,13 +30,13 @@ def refuse_limit(call: Parameters, parameter: str) -> int | None:
 
 
 def page_token(last: str, least: int = 0) -> str:
-    """The token of the page after a name: hexadecimal digits, a multiple of 16."""
+    """The token of the page that begins after a name: hexadecimal digits, their number a multiple of 16."""
     digits = last.encode().hex()
     return digits.ljust(max(least, -(-len(digits) // _HEX) * _HEX), "0")
 
 
 def named_by_token(call: Parameters) -> str | None:
-    """The name that the page of a call begins after."""
+    """The name after which the requested page begins, from its token; None for the first page."""
     token = call.text("NextToken")
     if token is None:
         return None

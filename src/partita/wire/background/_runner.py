@@ -1,4 +1,4 @@
-"""What the operations of requests ask of a runner, which a server without buckets has not."""
+"""The interface between operations and their runner, which a server without buckets does not have."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ R = TypeVar("R", bound=_Waking)
 
 
 class Runner(Generic[R]):
-    """A runner that may be missing."""
+    """Wraps a runner, which may be missing."""
 
     def __init__(self, runner: R | None) -> None:
         self._runner = runner
 
     def check(self, call: Callable[[R], Any]) -> None:
-        """Refuse what this server cannot do.
+        """Refuse a request that this server cannot run.
 
         Raises:
-            ValidationFailed: it has no buckets, or the runner refuses it.
+            ValidationFailed: the server has no buckets, or the runner refuses the request.
         """
         if self._runner is None:
             raise ValidationFailed("This server has no buckets: start it with --buckets")
@@ -36,6 +36,6 @@ class Runner(Generic[R]):
             raise ValidationFailed(error.message) from None
 
     def wake(self, call: Parameters) -> None:
-        """Have what is unfinished go on, in the region of a call."""
+        """Resume unfinished work in the region of a call."""
         if self._runner is not None:
             self._runner.wake(call.region)

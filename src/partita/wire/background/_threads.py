@@ -1,9 +1,9 @@
-"""Runs what requests began in the background: one thread for each store, which ends when nobody has asked again.
+"""Runs work that requests started, in one background thread per store; the thread ends when there are no new requests.
 
     kept as unfinished ── wakes the thread of the store ── lock between processes ── run ── kept as ended
 
-A process that is killed releases the lock. Whoever has it next, another process or this one after a restart, finds
-what is unfinished and goes on with it.
+A process that is killed releases the lock. The next process that acquires it (another one, or this one after a restart)
+finds the unfinished work and resumes it.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from partita.store.embedded import EmbeddedStore
 
 _LOG: Final = logging.getLogger("partita.wire")
 WAIT_SECONDS: Final = 0.25
-"""How often a process looks whether another one, which runs what is unfinished, is done or gone."""
+"""How often a process checks whether another one, which runs the unfinished work, has finished or died."""
 T = TypeVar("T")
 
 
 class Work(Struct, Generic[T], frozen=True):
-    """What is run: one at a time for each store, in one of the processes that serve it."""
+    """A kind of work: one item at a time per store, in one of the processes that serve it."""
 
     name: str
-    """What it is called, in the plural."""
+    """The name of the work, in the plural."""
     lock: Callable[[Store], ProcessLock | NoLock]
-    """The lock of the process that runs it; released and closed here."""
+    """Returns the lock of the process that runs the work; `Background` releases and closes it."""
     unfinished: Callable[[Store], Sequence[T]]
-    """What is to be run, the oldest first."""
+    """Returns the items that are to be run, oldest first."""
     run: Callable[[Store, T], object]
-    """Runs one, to its end or until it is to stop."""
+    """Runs one item until it ends or is to stop."""
 
 
 class Background(Generic[T]):
-    """The threads of the stores that `store_of` gives by region."""
+    """The threads of the stores that `store_of` returns for each region."""
 
     def __init__(
         self, store_of: Callable[[str], Store], work: Work[T], pause: Callable[[float], object] | None = None
@@ -48,23 +48,23 @@ class Background(Generic[T]):
         self._store_of = store_of
         self._work = work
         self.stopped: Final = threading.Event()
-        """Set when the work is to end after what is being written."""
+        """Set when the work must stop after the current write."""
         self.pause = self.stopped.wait if pause is None else pause
         self._lock = threading.Lock()
         self._wanted: set[int] = set()
         self._threads: dict[int, threading.Thread] = {}
 
     def check_store(self, region: str) -> None:
-        """Refuse a store that this cannot be run on.
+        """Refuse a store that the work cannot run on.
 
         Raises:
-            OperationError: it is not an embedded store.
+            OperationError: the store is not an embedded store.
         """
         if not isinstance(self._store_of(region), EmbeddedStore):
-            raise OperationError(f"{self._work.name} are not run by a server that behaves as AWS does, for tests.")
+            raise OperationError(f"{self._work.name} cannot run on a server that imitates AWS for tests.")
 
     def wake(self, region: str) -> None:
-        """Have the thread of a region's store look for what is to be run."""
+        """Make the thread of a region's store look for unfinished work."""
         store = self._store_of(region)
         with self._lock:
             if self.stopped.is_set():
@@ -76,30 +76,30 @@ class Background(Generic[T]):
                 thread.start()
 
     def stop(self) -> None:
-        """Stop after what is being written; the rest goes on when it is run again."""
+        """Stop after the current write; the remaining work resumes when it is run again."""
         self.stopped.set()
         self.wait()
 
     def wait(self) -> None:
-        """Wait until nothing is run here."""
+        """Wait until all threads have ended."""
         with self._lock:
             threads = [*self._threads.values()]
         for thread in threads:
             thread.join()
 
     def _run(self, store: Store) -> None:
-        """What the thread does: until nobody has asked again."""
+        """The main function of a thread: run unfinished work until there are no new requests."""
         while self._is_wanted(store):
             try:
                 self._run_unfinished(store)
             except StoreClosed:
                 self._forget(store)
                 return
-            except Exception:  # noqa: BLE001 - whatever it is, the server goes on
-                _LOG.exception("%s cannot be run now; they go on when the next request asks for one.", self._work.name)
+            except Exception:  # noqa: BLE001 - the server continues after any error
+                _LOG.exception("%s cannot run now; they resume with the next request for one.", self._work.name)
 
     def _is_wanted(self, store: Store) -> bool:
-        """Whether somebody has asked since this was looked at; where not, the thread is forgotten at once."""
+        """Whether there was a new request since the last check; if not, forget the thread in the same step."""
         with self._lock:
             if id(store) in self._wanted and not self.stopped.is_set():
                 self._wanted.discard(id(store))
@@ -108,7 +108,7 @@ class Background(Generic[T]):
             return False
 
     def _forget(self, store: Store) -> None:
-        """A closed store has no thread, and another may be made at its address."""
+        """Forget the thread of a closed store, because a new store may get the same `id`."""
         with self._lock:
             self._wanted.discard(id(store))
             del self._threads[id(store)]

@@ -1,4 +1,4 @@
-"""Bulk operations: items from the objects of buckets into a table, in the background of the server."""
+"""Bulk operations: load items from bucket objects into a table, in the background of the server."""
 
 from partita.wire.bulk._inputs import READERS, Compression, InputFormat, ObjectInput, check_extras
 from partita.wire.bulk._operations import BulkOperations

@@ -1,4 +1,4 @@
-"""What StartBulkPutItems is asked for: where the input is, and where reports go."""
+"""The parameters of StartBulkPutItems: the location of the input, and of the reports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOKEN: Final = re.compile(r"[^$]+")
 
 
 def read_input(call: Parameters) -> Json:
-    """Where the input is, as the description repeats it."""
+    """The location and format of the input, in the form that descriptions return."""
     inner = _structure(call, "InputS3Configuration")
     at = "inputS3Configuration."
     kind = _choice(inner, at, "InputFormat", FORMATS)
@@ -36,7 +36,7 @@ def read_input(call: Parameters) -> Json:
 
 
 def read_output(call: Parameters) -> Json:
-    """Where reports go, as the description repeats it."""
+    """The location and kinds of the reports, in the form that descriptions return."""
     inner = _structure(call, "OutputS3Configuration")
     at = "outputS3Configuration."
     kinds = inner.texts("OutputType")
@@ -62,7 +62,7 @@ def _encryption(inner: Parameters, at: str) -> Json:
 
 
 def read_units(call: Parameters) -> int | None:
-    """The most write units a second."""
+    """The maximum number of write units per second."""
     units = call.whole("MaxWriteRequestUnits", MAX_LONG)
     if units is not None and units < MIN_UNITS:
         rule = f"Member must have value greater than or equal to {MIN_UNITS}"
@@ -71,7 +71,7 @@ def read_units(call: Parameters) -> int | None:
 
 
 def read_token(call: Parameters) -> str | None:
-    """The token that makes one operation of several requests."""
+    """The client token, which makes repeated requests refer to one operation."""
     token = call.text("ClientToken")
     if token is not None and not _TOKEN.fullmatch(token):
         refuse(violated(token, "clientToken", r"Member must satisfy regular expression pattern: ^[^\$]+$"))

@@ -1,4 +1,4 @@
-"""The objects that are read: opened, unpacked, and taken apart into records."""
+"""Input objects: opening them, decompressing them, and splitting them into records."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ READERS: Final[dict[str, Callable[[BinaryIO, int], Iterator[Record]]]] = {
     "DYNAMODB_JSON": json_records,
     "ION": ion_records,
 }
-"""What takes an input of each format apart into records."""
+"""The function that splits an input into records, by input format."""
 
 
 class ObjectInput:
-    """An object of a bucket, or a file, as input of a load."""
+    """A bucket object or a file as the input of a load."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class ObjectInput:
         read: Callable[[BinaryIO, int], Iterator[Record]],
         compression: Compression = "NONE",
     ) -> None:
-        """Name an input; nothing is read yet.
+        """Create an input; nothing is read yet.
 
         Args:
-            name: what reports call it.
-            size: its bytes, as they are stored.
+            name: its name in reports.
+            size: its stored size in bytes.
             open_raw: opens it from the beginning.
-            read: takes what was unpacked apart into records, without so many of the first.
-            compression: how it is packed.
+            read: splits the decompressed stream into records and skips the given number of records.
+            compression: the compression of the stored bytes.
         """
         self.name = name
         self.size = size
@@ -53,36 +53,36 @@ class ObjectInput:
 
     @property
     def read_bytes(self) -> int:
-        """How many bytes of the object were read."""
+        """How many stored bytes of the object were read."""
         return 0 if self._counting is None else min(self._counting.count, self.size)
 
     def records(self, skip: int) -> Iterator[Record]:
-        """Its records; what cannot be unpacked ends them with one that says so.
+        """Yield the records, and a final `Unreadable` if the object cannot be decompressed.
 
         Raises:
-            ObjectChanged: it is another object by now. StoreUnavailable: it cannot be read now.
+            ObjectChanged: the object was replaced. StoreUnavailable: the object cannot be read now.
         """
         with self._open() as raw:
             self._counting = _Counting(raw)
             try:
                 yield from self._read(unpacked(self._counting, self._compression), skip)
             except _unpacking_errors() as error:
-                yield Unreadable(f"The object cannot be unpacked from here on: {error}.")
+                yield Unreadable(f"The object cannot be decompressed from here on: {error}.")
 
 
 class _Counting(io.RawIOBase):
-    """Counts what is read of a file."""
+    """Counts the bytes that are read from a file."""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
         self.count = 0
 
     def readable(self) -> bool:
-        """It is."""
+        """Whether the file can be read: always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer."""
+        """Read into the buffer."""
         data = self._raw.read(len(buffer))
         buffer[: len(data)] = data
         self.count += len(data)
@@ -90,7 +90,7 @@ class _Counting(io.RawIOBase):
 
 
 def unpacked(raw: io.RawIOBase, compression: Compression) -> BinaryIO:
-    """The bytes that were packed, as a stream.
+    """The decompressed bytes as a stream.
 
     Raises:
         OperationError: the extra `bulk` is not installed.
@@ -106,7 +106,7 @@ def unpacked(raw: io.RawIOBase, compression: Compression) -> BinaryIO:
 
 
 def check_extras(kind: InputFormat, compression: Compression) -> None:
-    """Refuse what cannot be read here, before anything is.
+    """Refuse an input that needs a missing extra, before anything is read.
 
     Raises:
         OperationError: the extra `bulk` is not installed.
@@ -119,7 +119,7 @@ def check_extras(kind: InputFormat, compression: Compression) -> None:
 
 def _zstandard() -> Any:
     try:
-        import zstandard  # noqa: PLC0415 - of the extra `bulk`
+        import zstandard  # noqa: PLC0415 - belongs to the extra `bulk`
     except ImportError as error:
         raise OperationError("zstd needs the extra bulk.", hint="Install it: pip install 'partita[bulk]'.") from error
     return zstandard
@@ -128,7 +128,7 @@ def _zstandard() -> Any:
 def _unpacking_errors() -> tuple[type[Exception], ...]:
     found: tuple[type[Exception], ...] = (zlib.error, gzip.BadGzipFile, EOFError)
     try:
-        import zstandard  # noqa: PLC0415 - of the extra `bulk`
+        import zstandard  # noqa: PLC0415 - belongs to the extra `bulk`
     except ImportError:
         return found
     return (*found, zstandard.ZstdError)

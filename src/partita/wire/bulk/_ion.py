@@ -1,4 +1,4 @@
-"""Records in Amazon Ion: structs one after the other, as text or as binary, with Ion's own types for values.
+"""Records in Amazon Ion: a sequence of structs, as text or binary, with Ion's own types for values.
 
 | Ion | DynamoDB |
 | --- | --- |
@@ -27,7 +27,7 @@ _SETS: Final = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"
 
 
 def ion_records(file: BinaryIO, skip: int) -> Iterator[Record]:
-    """The records of a stream of Ion; after one that is not Ion, nothing can be read.
+    """Yield the records of an Ion stream; nothing after invalid Ion can be read.
 
     Raises:
         OperationError: the extra `bulk` is not installed.
@@ -43,13 +43,13 @@ def ion_records(file: BinaryIO, skip: int) -> Iterator[Record]:
 
 def _values(file: BinaryIO) -> Iterator[Any]:
     require_ion()
-    from amazon.ion.simpleion import load  # noqa: PLC0415 - of the extra `bulk`
+    from amazon.ion.simpleion import load  # noqa: PLC0415 - belongs to the extra `bulk`
 
     return cast("Iterator[Any]", load(file, single_value=False, parse_eagerly=False))
 
 
 def require_ion() -> None:
-    """Refuse to go on without the extra.
+    """Check that the extra `bulk` is installed.
 
     Raises:
         OperationError: it is not installed.
@@ -61,7 +61,7 @@ def require_ion() -> None:
 
 
 def _ion_error() -> type[Exception]:
-    from amazon.ion.exceptions import IonException  # noqa: PLC0415 - of the extra `bulk`
+    from amazon.ion.exceptions import IonException  # noqa: PLC0415 - belongs to the extra `bulk`
 
     error: type[Exception] = IonException
     return error
@@ -78,7 +78,7 @@ def _record(value: Any) -> Record:
 
 
 def _plain(value: Any) -> Any:
-    """Texts and maps of texts, without what Ion knows of them."""
+    """Convert strings and maps of strings from Ion's types to Python's."""
     if isinstance(value, Mapping):
         return {str(name): _plain(value[name]) for name in value}
     return _text(value) if _is_text(value) else value
@@ -86,12 +86,12 @@ def _plain(value: Any) -> Any:
 
 def _tagged_map(value: Any) -> Json:
     if not isinstance(value, Mapping):
-        raise ValidationFailed("An item is a struct")
+        raise ValidationFailed("An item must be a struct")
     return {str(name): _tagged(value[name]) for name in value}
 
 
 def _tagged(value: Any) -> Json:
-    """A value with its type tag."""
+    """The value with its DynamoDB type tag."""
     annotations = [_text(each) for each in getattr(value, "ion_annotations", ())]
     kinds = [_SETS[each] for each in annotations if each in _SETS]
     if kinds:

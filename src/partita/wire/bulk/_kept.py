@@ -1,11 +1,11 @@
-"""Bulk operations as they are kept: in the journal of loads, beside the tables that they write.
+"""Stores bulk operations in the journal of loads, in the same store as the tables that they write.
 
 | `part` | `id` | |
 | --- | --- | --- |
-| `operation` | of the operation, which begins with the time | what was asked for, and its status |
-| `unfinished` | of the operation | until it has ended |
-| `token` | the client's | which operation it began, and with what |
-| `inputs` | of the operation | how many objects it has, and their bytes, once they are all listed |
+| `operation` | of the operation, which begins with the time | the request, and the status |
+| `unfinished` | of the operation | present until the operation has ended |
+| `token` | the client's | the operation that it started, and a digest of the request |
+| `inputs` | of the operation | the number of its objects and their bytes, once they are all listed |
 | `input/ID` | number | one object |
 """
 
@@ -49,7 +49,7 @@ class Operation(Struct, frozen=True):
     id: str
     table: str
     created_at: float
-    """When its table was made: another one of that name is not meant."""
+    """When its table was created: the operation does not apply to a later table of the same name."""
     status: str
     started: int
     input: Json
@@ -63,17 +63,17 @@ class Operation(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended, with any status."""
         return self.status not in (IN_PROGRESS, CANCELLING)
 
 
 def key(part: str, name: str) -> Item:
-    """The key of an item of the journal."""
+    """The key of a journal item."""
     return {"part": part, "id": name}
 
 
 def keep(operation: Operation, before: str | None) -> PutItem:
-    """Keep an operation, if its status is still the one that it had `before`."""
+    """Store an operation, on condition that its stored status is still `before`."""
     item = {
         **key("operation", operation.id),
         "status": operation.status,
@@ -84,7 +84,7 @@ def keep(operation: Operation, before: str | None) -> PutItem:
 
 
 def begin(operation: Operation, digest: str) -> TransactWriteItems:
-    """Keep a new operation, which is to be run."""
+    """Store a new operation that is to be run."""
     actions: list[TransactAction] = [keep(operation, None), PutItem(JOURNAL.name, key("unfinished", operation.id))]
     if operation.token is not None:
         used = {"operation": operation.id, "digest": digest, "at": operation.started}
@@ -93,12 +93,12 @@ def begin(operation: Operation, digest: str) -> TransactWriteItems:
 
 
 def end(operation: Operation, before: str) -> TransactWriteItems:
-    """Keep the end of an operation."""
+    """Store an operation that has ended."""
     return TransactWriteItems((keep(operation, before), DeleteItem(JOURNAL.name, key("unfinished", operation.id))))
 
 
 def found(part: str, name: str) -> Requests[Item | None]:
-    """An item of the journal, where there is one."""
+    """A journal item, or None."""
     try:
         response = yield GetItem(JOURNAL.name, key(part, name), consistent=True)
     except TableNotFound:
@@ -108,13 +108,13 @@ def found(part: str, name: str) -> Requests[Item | None]:
 
 
 def read_operation(name: str) -> Requests[Operation | None]:
-    """The operation of that identifier."""
+    """The operation with this id, or None."""
     item = yield from found("operation", name)
     return None if item is None else msgspec.json.decode(item["operation"], type=Operation)
 
 
 def read_progress(name: str) -> Requests[tuple[Progress, int | None]]:
-    """How far an operation is, and the bytes of all its objects, once they are known."""
+    """The progress of an operation, and the bytes of all its objects once they are known."""
     item = yield from found("progress", name)
     listed = yield from found("inputs", name)
     progress = Progress() if item is None else msgspec.convert(item["progress"], Progress)
@@ -122,7 +122,7 @@ def read_progress(name: str) -> Requests[tuple[Progress, int | None]]:
 
 
 def unfinished(store: Store) -> list[str]:
-    """The operations that are to be run, oldest first."""
+    """The ids of the operations that are to be run, oldest first."""
     try:
         page = store.execute(QueryTable(JOURNAL.name, KeyCondition((("part", "unfinished"),)), consistent=True))
     except TableNotFound:
@@ -131,7 +131,7 @@ def unfinished(store: Store) -> list[str]:
 
 
 def keep_inputs(store: Store, operation: str, objects: list[StoredObject]) -> None:
-    """Keep which objects are read: those that were there when the operation began."""
+    """Store the objects that the operation reads: those that existed when it started."""
     writes = [
         PutItem(JOURNAL.name, {**key(f"input/{operation}", f"{number:08}"), **msgspec.to_builtins(each)})
         for number, each in enumerate(objects)
@@ -143,7 +143,7 @@ def keep_inputs(store: Store, operation: str, objects: list[StoredObject]) -> No
 
 
 def kept_inputs(store: Store, operation: str) -> list[StoredObject] | None:
-    """The objects that are read; None where they are not all listed yet."""
+    """The objects that the operation reads; None if they are not all listed yet."""
     if store.execute(GetItem(JOURNAL.name, key("inputs", operation), consistent=True)).item is None:
         return None
     fields = StoredObject.__struct_fields__
@@ -154,7 +154,7 @@ def kept_inputs(store: Store, operation: str) -> list[StoredObject] | None:
 
 
 def forget_inputs(store: Store, operation: str) -> None:
-    """Keep no objects of an operation that has ended."""
+    """Delete the stored objects of an operation that has ended."""
     items = [*_all(store, f"input/{operation}")]
     for first in range(0, len(items), _BATCH):
         some = items[first : first + _BATCH]

@@ -46,14 +46,14 @@ _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/
 
 
 class BulkOperations:
-    """The operations. `runner` runs them; without one, none can be started here."""
+    """The operations. `runner` runs them; without one, none can be started."""
 
     def __init__(self, clock: Clock, runner: BulkRunner | None) -> None:
         self._clock = clock
         self._runner = Runner(runner)
 
     def operations(self) -> dict[str, WireOperation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "StartBulkPutItems": self.start,
             "DescribeBulkOperation": self.describe,
@@ -62,7 +62,7 @@ class BulkOperations:
         }
 
     def start(self, call: Parameters) -> Requests[Json]:
-        """Begin to put the items of objects into a table."""
+        """Start putting the items of objects into a table."""
         table, token = call.table(), read_token(call)
         asked = (read_input(call), read_output(call), read_units(call), call.choice("PerformanceTier", TIERS))
         digest = hashlib.sha256(msgspec.json.encode((table, *asked), order="deterministic")).hexdigest()
@@ -91,7 +91,7 @@ class BulkOperations:
         return {"BulkOperationDescription": (yield from _description(operation, call.region))}
 
     def _begun_before(self, token: str, digest: str, now: int) -> Requests[Operation | None]:
-        """The operation that the same request has begun."""
+        """The operation that an earlier request with the same token started, or None."""
         used = yield from _kept.found("token", token)
         if used is None or used["at"] < now - TOKEN_MILLISECONDS:
             return None
@@ -100,17 +100,17 @@ class BulkOperations:
         return (yield from _kept.read_operation(used["operation"]))
 
     def describe(self, call: Parameters) -> Requests[Json]:
-        """What became of an operation so far."""
+        """Describe an operation and its progress."""
         operation = yield from _found(call)
         if not operation.is_finished:
-            self._runner.wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, the first request resumes it
         return {"BulkOperationDescription": (yield from _description(operation, call.region))}
 
     def cancel(self, call: Parameters) -> Requests[Json]:
-        """Have an operation end early; what was written stays."""
+        """Cancel an operation; items that were written stay."""
         operation = yield from _found(call)
         if operation.status == IN_PROGRESS:
-            with suppress(ConditionFailed):  # it has just ended, or was cancelled by another call
+            with suppress(ConditionFailed):  # it has just ended, or another call has cancelled it
                 yield _kept.keep(msgspec.structs.replace(operation, status=CANCELLING), IN_PROGRESS)
             operation = yield from _found(call)
         if operation.status != CANCELLING:
@@ -119,7 +119,7 @@ class BulkOperations:
         return {"BulkOperationArn": _arn(operation, call.region), "BulkOperationStatus": CANCELLING}
 
     def list(self, call: Parameters) -> Requests[Json]:
-        """The operations of the last 90 days, newest first."""
+        """List the operations of the last 90 days, newest first."""
         limit, start = refuse_limit(call, "MaxResults"), named_by_token(call)
         newest = QueryTable(
             JOURNAL.name,
@@ -143,14 +143,14 @@ class BulkOperations:
 
 
 def _refuse_active(table: str) -> Requests[None]:
-    """Make the journal where there is none; one operation at a time writes to a table.
+    """Create the journal if needed, and refuse a second operation on the same table.
 
     Raises:
-        Fault: the table has one that has not ended, or there are too many.
+        Fault: the table has an operation that has not ended, or too many operations are active.
     """
     tables = yield ListTables()
     if JOURNAL.name not in tables:
-        with suppress(TableInUse):  # another connection was first
+        with suppress(TableInUse):  # another connection has just created it
             yield CreateTable(JOURNAL)
     page: PageResponse = yield QueryTable(JOURNAL.name, KeyCondition((("part", "unfinished"),)), consistent=True)
     if len(page.items) >= MAX_ACTIVE:
@@ -216,7 +216,7 @@ def _description(operation: Operation, region: str) -> Requests[Json]:
 
 
 def _usage(table: str, region: str, progress: Progress) -> Requests[Json]:
-    """The bytes that were put, of the table and of each index."""
+    """The bytes that were put into the table and into each index."""
     try:
         description: TableDescription = yield from existing(table)
         local = {index.name for index in description.schema.indexes if index.local}

@@ -1,8 +1,8 @@
-"""Records of bulk input: an item, and maybe the condition that must be true for it to be put.
+"""Records of bulk input: an item, and optionally the condition under which it is put.
 
     {"Item": {"id": {"S": "1"}}, "ConditionExpression": "attribute_not_exists(id)"}
 
-`ExpressionAttributeNames` and `ExpressionAttributeValues` may stand beside the condition, as in PutItem.
+A condition can use `ExpressionAttributeNames` and `ExpressionAttributeValues`, as in PutItem.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from partita.wire._values import read_item
 from partita.wire._wording import worded
 
 MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-"""No item has a longer line: 400 KB take at most six times as much in JSON, and a condition is short."""
+"""The longest line that is read: an item of 400 KB takes at most six times that in JSON, and a condition is short."""
 _PARTS: Final = frozenset(("Item", "ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"))
 _DECODE: Final = msgspec.json.Decoder().decode
 
 
 def json_records(file: BinaryIO, skip: int) -> Iterator[Record]:
-    """The records of JSON lines. A line that is not one is said, and the next one read; empty lines do not count."""
+    """Yield the records of JSON lines. An invalid line yields `Unreadable`; empty lines do not count."""
     number = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
         if len(line) > MAX_LINE_BYTES:
@@ -55,12 +55,12 @@ def _json_record(line: bytes) -> Record:
 
 
 def record_of(given: Any, tagged: Callable[[Json], Any], text: bytes = b"") -> Record:
-    """The put that a record says. `tagged` gives the attributes of a map their type tags, where they have none."""
+    """The put that a record describes. `tagged` adds type tags to the attributes of a map that has none."""
     if type(given) is not dict or "Item" not in given:
         return Unreadable("The record has no Item.", text)
     unknown = sorted(str(name) for name in given.keys() - _PARTS)
     if unknown:
-        return Unreadable(f"The record has a member that is not known: {', '.join(unknown)}.", text)
+        return Unreadable(f"The record has unknown members: {', '.join(unknown)}.", text)
     try:
         call = dict(given)
         for name in ("Item", "ExpressionAttributeValues"):
@@ -74,6 +74,6 @@ def record_of(given: Any, tagged: Callable[[Json], Any], text: bytes = b"") -> R
 
 
 def refused(error: PartitaError, text: bytes) -> Unreadable:
-    """What is wrong with a record, in DynamoDB's words."""
+    """The `Unreadable` of a refused record, with DynamoDB's message."""
     said = worded(error, "PutItem", text)
     return Unreadable(getattr(said, "message", str(said)), text)

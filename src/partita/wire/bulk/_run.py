@@ -1,4 +1,4 @@
-"""One bulk operation: its objects are listed once, loaded, and reported on."""
+"""Runs one bulk operation: lists its objects once, loads them, and writes the reports."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MAX_OBJECT_BYTES: Final = 5 * 1024**3
 
 
 def report_prefix(output: Json) -> str:
-    """What the keys of all reports begin with that are asked for so."""
+    """The common prefix of the keys of all reports with this output configuration."""
     prefix = str(output.get("S3KeyPrefix", "")).strip("/")
     return f"{prefix}/AWSDynamoDB/" if prefix else "AWSDynamoDB/"
 
 
 class OperationRun:
-    """A run of an operation, which may be the second."""
+    """A run of an operation, possibly after an interrupted one."""
 
     def __init__(self, store: Store, buckets: Buckets, operation: Operation, stopped: Callable[[], bool]) -> None:
         self._store = store
@@ -47,10 +47,10 @@ class OperationRun:
         )
 
     def run(self) -> str | None:
-        """Load what is not loaded; the status that it ends with, or None where the server is stopped.
+        """Load the remaining items; return the final status, or None if the server is stopping.
 
         Raises:
-            PartitaError: it cannot go on.
+            PartitaError: the operation cannot continue.
         """
         if self._is_to_stop():
             return CANCELLED if self._is_cancelled else None
@@ -60,10 +60,10 @@ class OperationRun:
         return "COMPLETED_WITH_ERRORS" if self._load.progress().failed else "COMPLETED"
 
     def _is_to_stop(self) -> bool:
-        """Looked at before each transaction.
+        """Whether to stop; checked before each transaction.
 
         Raises:
-            TableNotFound: the table is gone, or another one has its name.
+            TableNotFound: the table was deleted, or another table has its name.
         """
         operation = self._operation
         if self._store.execute(DescribeTable(operation.table)).created_at != operation.created_at:
@@ -92,10 +92,10 @@ class OperationRun:
         ]
 
     def write_reports(self, ended: Operation) -> None:
-        """Write what was not written to the table, and what the whole operation did, to where it was asked for.
+        """Write the reports: the items that were not put, and a summary of the operation.
 
         Raises:
-            PartitaError: there is no such place, or it cannot be written.
+            PartitaError: the bucket does not exist, or cannot be written.
         """
         output = self._operation.output
         folder = f"{report_prefix(output)}{self._operation.id}/"
@@ -120,6 +120,6 @@ class OperationRun:
         write("manifest-summary.json", msgspec.json.encode(summary))
 
     def forget(self) -> None:
-        """Keep nothing of what is needed only while it runs."""
+        """Delete the data that is needed only while the operation runs."""
         self._load.forget_reports()
         _kept.forget_inputs(self._store, self._operation.id)

@@ -1,4 +1,4 @@
-"""Runs bulk operations in the background, each from where its journal says that it was."""
+"""Runs bulk operations in the background, each from the position in its journal."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
 from partita.wire.bulk._run import OperationRun, report_prefix
 
 TRIES: Final = 6
-"""So often a bucket that is in trouble is asked."""
+"""How often an operation is tried while its bucket is unavailable."""
 
 
 class BulkRunner:
-    """Runs the operations of the stores that `store_of` gives by region."""
+    """Runs the operations of the stores that `store_of` returns for each region."""
 
     def __init__(
         self,
@@ -43,10 +43,10 @@ class BulkRunner:
         self.wait = self._background.wait
 
     def check(self, region: str, source: Json, output: Json) -> None:
-        """Refuse an operation that cannot be run here.
+        """Refuse an operation that cannot run here.
 
         Raises:
-            OperationError: the store or an extra is missing for it, or a name leads out of the buckets.
+            OperationError: the store cannot run it, an extra is missing, or a name leads outside the buckets.
         """
         self._background.check_store(region)
         check_extras(source["InputFormat"], source.get("InputCompressionType", "NONE"))
@@ -70,7 +70,7 @@ class BulkRunner:
             self._end(store, running, failed)
 
     def _patiently(self, running: OperationRun) -> str | None:
-        """Run it, again where a bucket was in trouble; the status that it ends with, or None where it was stopped."""
+        """Run it, with retries if a bucket is unavailable; return the final status, or None if it was stopped."""
         for attempt in range(1, TRIES + 1):
             try:
                 return running.run()
@@ -78,14 +78,14 @@ class BulkRunner:
                 if attempt == TRIES or self._background.stopped.is_set():
                     raise
                 self._background.pause(WAIT_SECONDS * 2**attempt)
-        raise AssertionError  # the last try has raised
+        raise AssertionError  # the last attempt has raised
 
     def _end(self, store: Store, running: OperationRun, ended: Operation) -> None:
-        """Write the reports, then keep that it has ended; where it was cancelled meanwhile, keep that."""
+        """Write the reports, then store that the operation has ended, or that it was cancelled meanwhile."""
         if ended.status != FAILED:
             running.write_reports(ended)
         else:
-            with suppress(PartitaError):  # it may have failed because there is no place for them
+            with suppress(PartitaError):  # the operation may have failed because the reports cannot be written
                 running.write_reports(ended)
         while True:
             now = run(_kept.read_operation(ended.id), store.execute)

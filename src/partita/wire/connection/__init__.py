@@ -1,4 +1,4 @@
-"""The connections of clients: requests from bytes, bodies within bounds, responses in order."""
+"""Client connections: requests parsed from bytes, bodies within limits, responses in order."""
 
 from partita.wire.connection._body import Body, ByteBudget, unpack
 from partita.wire.connection._connection import Connection

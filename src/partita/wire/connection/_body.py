@@ -1,4 +1,4 @@
-"""Bodies: those of requests are held within a shared budget and unpacked within bounds, those of responses packed."""
+"""Bodies: request bodies are buffered within a shared budget and decompressed within limits, responses compressed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 _MAX_MEMBERS: Final = 100
 _PIECE: Final = 64 * 1024
 MIN_PACKED: Final = 1024
-"""A smaller response gains nothing by being packed."""
+"""Smaller responses gain nothing from compression."""
 _FASTEST: Final = 1
 
 
 class ByteBudget:
-    """How many bytes the bodies of all connections may have together."""
+    """The number of bytes that the bodies of all connections may use together."""
 
     __slots__ = ("limit", "used")
 
@@ -30,43 +30,43 @@ class ByteBudget:
 
 
 class Body(Struct):
-    """The body of one request, from its first byte until the request is responded to."""
+    """The body of one request, from its first byte until the response is sent."""
 
     limit: int
     budget: ByteBudget
     content: bytes | bytearray = b""
     held: int = 0
-    """How much of the budget it has."""
+    """How many bytes of the budget it uses."""
 
     def add(self, part: bytes) -> None:
-        """Hold more of the body.
+        """Append a part of the body.
 
         Raises:
-            Fault: it is too large, or the bodies of all connections are.
+            Fault: the body is too large, or the bodies of all connections exceed the budget.
         """
         if len(self.content) + len(part) > self.limit:
-            raise Fault("RequestEntityTooLargeException", f"The body may have {self.limit} bytes.", status=413)
+            raise Fault("RequestEntityTooLargeException", f"The body may have at most {self.limit} bytes.", status=413)
         self._hold(len(part))
         if not self.content:
-            self.content = part  # most bodies come in one part, which need not be copied
+            self.content = part  # most bodies arrive in one part, which need not be copied
             return
         if isinstance(self.content, bytes):
             self.content = bytearray(self.content)
         self.content += part
 
     def unpack(self, encoding: str) -> None:
-        """Replace a packed body by what it holds.
+        """Replace a compressed body by its decompressed content.
 
         Raises:
-            Fault: that is too large, or what all connections hold.
-            SerializationFailed: it cannot be unpacked.
+            Fault: the content is too large, or the bodies of all connections exceed the budget.
+            SerializationFailed: the body cannot be decompressed.
         """
         unpacked = unpack(self.content, encoding, self.limit)
         self._hold(len(unpacked))
         self.content = unpacked
 
     def release(self) -> None:
-        """Give the part of the budget back."""
+        """Return its bytes to the budget."""
         self.budget.used -= self.held
         self.held = 0
 
@@ -78,17 +78,17 @@ class Body(Struct):
 
 
 def unpack(packed: bytes | bytearray, encoding: str, limit: int) -> bytearray:
-    """What was packed; gzip may have several members.
+    """Decompress a body; gzip may have several members.
 
-    Members are read in pieces. Each leaves what follows it behind as a copy, so a long rest and many members would be
-    work that grows with the square of the body.
+    Members are read in pieces. zlib copies the data that follows a member, so with whole bodies and many members the
+    work would grow with the square of the size of the body.
 
     Raises:
-        Fault: it is too large.
-        SerializationFailed: it is cut off, has too many members, or is not packed as it says.
+        Fault: the content is too large.
+        SerializationFailed: the body is truncated, has too many members, or does not have the given encoding.
     """
     if encoding not in _WINDOWS:
-        raise SerializationFailed("The body may be packed with gzip or deflate.")
+        raise SerializationFailed("The body may only be compressed with gzip or deflate.")
     view, unpacked, start = memoryview(packed), bytearray(), 0
     try:
         for _ in range(_MAX_MEMBERS):
@@ -98,26 +98,26 @@ def unpack(packed: bytes | bytearray, encoding: str, limit: int) -> bytearray:
     except zlib.error:
         raise SerializationFailed(f"The body is not valid {encoding}.") from None
     if start < len(view):
-        raise SerializationFailed(f"The packed body has more than {_MAX_MEMBERS} members.")
+        raise SerializationFailed(f"The compressed body has more than {_MAX_MEMBERS} members.")
     return unpacked
 
 
 def _unpack_member(view: memoryview, start: int, unpacked: bytearray, window: int, limit: int) -> int:
-    """Append what the member that starts here holds; gives where it ends."""
+    """Append the content of the member that starts here; return where it ends."""
     member = zlib.decompressobj(wbits=window)
     while not member.eof:
         piece = view[start : start + _PIECE]
         if not piece:
-            raise SerializationFailed("The packed body is cut off.")
+            raise SerializationFailed("The compressed body is truncated.")
         unpacked += member.decompress(piece, limit - len(unpacked) + 1)
         if len(unpacked) > limit:
-            raise Fault("RequestEntityTooLargeException", "The body is too large when unpacked.", status=413)
+            raise Fault("RequestEntityTooLargeException", "The body is too large when decompressed.", status=413)
         start += len(piece) - len(member.unused_data)
     return start
 
 
 def accepts_gzip(encodings: str) -> bool:
-    """Whether a client that accepts these encodings can read gzip."""
+    """Whether the Accept-Encoding of a client accepts gzip."""
     if "gzip" not in encodings:
         return False
     offers = [offer.strip().replace(" ", "") for offer in encodings.split(",")]
@@ -125,5 +125,5 @@ def accepts_gzip(encodings: str) -> bool:
 
 
 def pack(body: bytes) -> bytes:
-    """The body, packed with gzip."""
+    """Compress a body with gzip."""
     return gzip.compress(body, _FASTEST, mtime=0)

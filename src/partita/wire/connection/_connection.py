@@ -1,4 +1,4 @@
-"""One client on asyncio: its requests are executed one after another, and responded to in their order."""
+"""A client connection on asyncio: requests are executed one at a time, and responses are sent in order."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 class Service(Protocol):
-    """What a connection needs of the server that it belongs to."""
+    """What a connection needs from its server."""
 
     def check_head(self, head: Head, address: str) -> Authorization | None:
-        """Refuse a request by its head, which came to this address."""
+        """Check the head of a request that arrived at this address; raise Fault to refuse it."""
         ...
 
     def respond(self, request: HttpRequest) -> Requests[Response]:
-        """The response; what must be awaited for it is yielded."""
+        """The response; requests that must be awaited are yielded."""
         ...
 
     async def finish(self, responding: Requests[Response], write: Request[Any]) -> Response:
-        """The response that waits for this write."""
+        """Execute the write and the rest of the request, and return the response."""
         ...
 
     def date(self) -> str:
-        """The time as HTTP writes it."""
+        """The current time in HTTP date format."""
         ...
 
 
 class Connection(asyncio.Protocol):
-    """One client.
+    """The connection of one client.
 
-    A request that is refused before it is whole ends the connection. The client may still be sending it, and would
-    lose the response if the socket were closed at once; so what comes is thrown away for a while.
+    A request that is refused before it is complete ends the connection. The client may still be sending it, and would
+    lose the response if the socket were closed immediately; so further bytes are read and discarded for a while.
     """
 
     def __init__(self, service: Service, connections: Connections) -> None:
         self.responding: asyncio.Task[None] | None = None
         self.since = connections.timer()
-        """When the request that is coming has begun, or the last one ended."""
+        """When the request that is arriving began, or the last one ended."""
         self._service = service
         self._connections = connections
         self._reader = RequestReader(connections.limits, connections.budget, self._check_head)
@@ -80,20 +80,20 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client has connected; one too many is sent away."""
-        self._transport = cast("asyncio.Transport", transport)  # TCP has no other; uvloop's is not a subclass
+        """Add the connection, or close it if there are too many."""
+        self._transport = cast("asyncio.Transport", transport)  # always so for TCP; uvloop's is not a subclass
         self._address = transport.get_extra_info("sockname")[0]
         if not self._connections.add(self):
             self._transport.abort()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
-        """The client is gone."""
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio passes it by this name
+        """Release what the connection uses."""
         self._connections.remove(self)
         self._transport = None
         self._reader.close()
 
     def data_received(self, data: bytes) -> None:
-        """Bytes have come."""
+        """Parse the bytes and serve complete requests; pause reading while a response is pending."""
         if self._refused:
             return
         if not self._reader.is_coming:
@@ -102,24 +102,24 @@ class Connection(asyncio.Protocol):
         if self.responding is None and not self._writing_paused:
             self._serve()
         elif self._transport is not None:
-            self._transport.pause_reading()  # it goes on when responses have gone out
+            self._transport.pause_reading()  # it resumes when responses have gone out
 
     def pause_writing(self) -> None:
-        """The client does not read its responses: no more are made until it does."""
+        """Stop serving requests until the client reads its responses."""
         self._writing_paused = True
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """Resume after the client has read its responses."""
         self._writing_paused = False
         if self.responding is None:
             self._go_on()
 
     def is_waiting(self) -> bool:
-        """Whether the server would lose nothing by closing it: no request is executed, or known by its head."""
+        """Whether closing loses no work: no request is executing, and none has a complete head."""
         return self.responding is None and self._reader.head is None and not self._writing_paused
 
     def patience(self) -> float:
-        """For how many seconds what it is doing may last."""
+        """The time limit of its current state, in seconds."""
         limits = self._connections.limits
         if self.responding is not None:
             return math.inf
@@ -130,12 +130,12 @@ class Connection(asyncio.Protocol):
         return min(limits.head_seconds, limits.request_seconds) if self._reader.is_coming else limits.idle_seconds
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close immediately."""
         if self._transport is not None:
             self._transport.abort()
 
     def finish(self) -> None:
-        """Close when the response to the current request was sent."""
+        """Close after the response to the current request is sent."""
         self._finishing = True
         if self.responding is None and self._transport is not None:
             self._transport.close()
@@ -144,7 +144,7 @@ class Connection(asyncio.Protocol):
         return self._service.check_head(head, self._address)
 
     def _serve(self) -> None:
-        """Execute the requests that are complete."""
+        """Execute all complete requests."""
         while self._transport is not None and self.responding is None and not (self._finishing or self._writing_paused):
             try:
                 request = self._reader.next_request()
@@ -188,12 +188,12 @@ class Connection(asyncio.Protocol):
             self._serve()
 
     def _refuse(self, fault: Fault) -> None:
-        assert self._transport is not None  # noqa: S101 - asked by the caller
+        assert self._transport is not None  # noqa: S101 - the caller has checked it
         self._refused = self._finishing = True
         self.since = self._connections.timer()
         self._send(error_response(fault), keep=False, with_body=not self._reader.is_head_method())
         self._reader.close()
-        with suppress(OSError):  # the client may have gone
+        with suppress(OSError):  # the client may have disconnected
             self._transport.write_eof()
         self._transport.resume_reading()
 

@@ -1,4 +1,4 @@
-"""All connections of a server: how many there may be, and how long each may keep it waiting."""
+"""All connections of a server, with limits for their number and for how long each may keep the server waiting."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _IDS_AT_ONCE: Final = 256
 
 
 def _nothing(connections: int) -> None:
-    """Nobody wants to know."""
+    """The default `on_change`, which does nothing."""
 
 
 class RequestIds:
-    """Ids of requests: random, and no secrets. Many are made at once, since making one takes as long as sending it."""
+    """Random, non-secret request ids, generated in batches: generating one alone takes as long as sending it."""
 
     def __init__(self, random: Random) -> None:
         self._random = random
         self._ids: list[str] = []
 
     def next_id(self) -> str:
-        """One that was not given before."""
+        """A new id."""
         if not self._ids:
             digits = self._random.randbytes(_ID_LENGTH // 2 * _IDS_AT_ONCE).hex().upper()
             self._ids = [digits[start : start + _ID_LENGTH] for start in range(0, len(digits), _ID_LENGTH)]
@@ -39,20 +39,20 @@ class RequestIds:
 
 
 class Connections:
-    """The connections that are open, and what they share."""
+    """The open connections, and what they share."""
 
     def __init__(self, limits: Limits, timer: Clock, on_change: Callable[[int], None] | None = None) -> None:
         """`on_change` is called with the number of connections whenever it changes."""
         self.limits = limits
         self.timer = timer
-        self.ids = RequestIds(Random())  # noqa: S311 - they are not secrets
+        self.ids = RequestIds(Random())  # noqa: S311 - ids are not secrets
         self.budget = ByteBudget(limits.buffered_bytes)
         self._open: set[Connection] = set()
         self._sweeping: asyncio.TimerHandle | None = None
         self._on_change = on_change or _nothing
 
     def add(self, connection: Connection) -> bool:
-        """Take a connection in, if there is room or one that waits for a request can give way."""
+        """Add a connection if there is room or one that waits for a request can be closed. Return whether it did."""
         if len(self._open) >= self.limits.connections and not self._close_oldest():
             return False
         self._open.add(connection)
@@ -60,12 +60,12 @@ class Connections:
         return True
 
     def remove(self, connection: Connection) -> None:
-        """Forget a connection that is closed."""
+        """Remove a closed connection."""
         self._open.discard(connection)
         self._on_change(len(self._open))
 
     def _close_oldest(self) -> bool:
-        """Close the connection that has waited longest for a request; one whose request is known is left alone."""
+        """Close the connection that has waited longest for a request, but none with a complete request head."""
         waiting = [connection for connection in self._open if connection.is_waiting()]
         if not waiting:
             return False
@@ -75,19 +75,19 @@ class Connections:
         return True
 
     def close_late(self) -> None:
-        """Close connections that keep the server waiting for too long."""
+        """Close connections that exceed their time limit."""
         now = self.timer()
         for connection in tuple(self._open):
             if now - connection.since > connection.patience():
                 connection.abort()
 
     def sweep(self) -> None:
-        """Do that every now and then."""
+        """Close late connections now and once per second."""
         self.close_late()
         self._sweeping = asyncio.get_running_loop().call_later(_SWEEP_SECONDS, self.sweep)
 
     async def finish(self) -> None:
-        """Close all, each when the request that it executes is responded to."""
+        """Close all connections, each after the response to its current request."""
         if self._sweeping is not None:
             self._sweeping.cancel()
         for connection in tuple(self._open):

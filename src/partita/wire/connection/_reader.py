@@ -1,7 +1,7 @@
-"""Requests from the bytes of a connection.
+"""Parses requests from the bytes of a connection.
 
-The parser is llhttp, which takes HTTP/1.1 to the letter. What it leaves open is refused here: a request in which two
-readers could see different things, such as two hosts, must not be executed.
+The parser is llhttp, which is strict about HTTP/1.1. Requests that it accepts but that two parsers could interpret
+differently, such as those with two hosts, are refused here and not executed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _METHODS: Final = {b"POST": "POST", b"GET": "GET"}
 
 
 class Head(Struct, frozen=True):
-    """The request line and the headers, whose names are in lower case."""
+    """The request line and the headers, with header names in lower case."""
 
     method: str
     path: str
@@ -61,26 +61,26 @@ class Head(Struct, frozen=True):
 
 
 class HttpRequest(Struct, frozen=True):
-    """A request that has come whole."""
+    """A complete request."""
 
     head: Head
     body: Body
     authorization: Authorization | None = None
-    """What the head says of the signature, where one is asked for."""
+    """The signature from the head, if the server requires one."""
 
 
 class RequestReader:
     """Reads one request after another.
 
-    Bytes are parsed in pieces no longer than a head may be, and no further than the next request needs: so what waits
-    is bytes, not requests, and a head without an end is noticed before it is twice as long as it may be.
+    Bytes are parsed in pieces of at most the maximum head size, and only as far as the next request needs. So bytes are
+    buffered instead of parsed requests, and an endless head is detected before it is twice as long as allowed.
     """
 
     def __init__(self, limits: Limits, budget: ByteBudget, check: Callable[[Head], Authorization | None]) -> None:
         self.is_coming = False
-        """Whether a part of a request has come."""
+        """Whether a request has partly arrived."""
         self.head: Head | None = None
-        """Of the request whose body is coming."""
+        """The head of the request whose body is arriving."""
         self._limits = limits
         self._budget = budget
         self._check = check
@@ -89,24 +89,24 @@ class RequestReader:
         self._complete: deque[HttpRequest] = deque()
         self._fault: Fault | None = None
         self._fed = 0
-        """How many bytes have been parsed since the last request."""
+        """How many bytes were parsed since the last complete request."""
         self._url = b""
         self._headers: dict[str, str] = {}
         self._joined = 0
-        """How many bytes of the head are in no header, since they were joined to another of the same name."""
+        """How many bytes of the head are not in `_headers`, because repeated headers were joined."""
         self._body: Body | None = None
         self._authorization: Authorization | None = None
         self._expects = False
 
     def add(self, data: bytes) -> None:
-        """Take bytes that have come."""
+        """Add received bytes."""
         self._unread = b"".join((self._unread, data)) if self._unread else data
 
     def next_request(self) -> HttpRequest | None:
-        """The next request that is complete.
+        """The next complete request, or None if there is none yet.
 
         Raises:
-            Fault: it is refused, and whatever follows it with it.
+            Fault: the request is refused, together with everything that follows it.
         """
         while not self._complete:
             if self._fault is not None:
@@ -117,16 +117,16 @@ class RequestReader:
         return self._complete.popleft()
 
     def expects_continue(self) -> bool:
-        """Whether the client waits, with the body, for a sign to go on; true once for each request."""
+        """Whether the client waits for `100 Continue` before it sends the body; true once per request."""
         expects, self._expects = self._expects, False
         return expects
 
     def is_head_method(self) -> bool:
-        """Whether the request that is read is a HEAD, whose response has no body."""
+        """Whether the current request is a HEAD, whose response has no body."""
         return self._parser.get_method() == b"HEAD"
 
     def close(self) -> None:
-        """Let go of everything that has come."""
+        """Discard everything that was received."""
         if self._body is not None:
             self._body.release()
         for request in self._complete:
@@ -139,7 +139,7 @@ class RequestReader:
     def _parse_piece(self) -> None:
         piece, self._unread = self._unread, b""
         if len(piece) > self._limits.head_bytes:
-            view = memoryview(piece)  # whose parts are not copies
+            view = memoryview(piece)  # slicing a memoryview does not copy
             piece, self._unread = view[: self._limits.head_bytes], view[self._limits.head_bytes :]
         self.is_coming = True
         self._fed += len(piece)
@@ -153,26 +153,26 @@ class RequestReader:
         except httptools.HttpParserError as error:
             self._fault = Fault("SerializationException", f"The request is not valid HTTP/1.1: {error}.")
         except Fault:
-            pass  # it is raised when the requests before it have been responded to
+            pass  # it is raised after the responses to the requests before it
 
     def on_url(self, part: bytes) -> None:
-        """A part of what the request asks for."""
+        """Add a part of the request target."""
         self._url += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header, or after the chunks of a body a trailer, which nothing bounds."""
+        """Add a header. Refuse a trailer after a chunked body, because the parser does not limit trailers."""
         if self.head is not None:
-            self._refuse("The server takes no headers after a body.")
+            self._refuse("The server accepts no headers after a body.")
         key = _NAMES.get(name) or name.lower().decode()
         value = value.rstrip()
-        text = value.decode() if value.isascii() else value.decode("latin-1")  # which takes a third longer
+        text = value.decode() if value.isascii() else value.decode("latin-1")  # decoding latin-1 takes a third longer
         if key in self._headers:
             text = self._join(key, text)
         self._headers[key] = text
 
     def on_headers_complete(self) -> None:
-        """All of the head; what it says is checked before any of the body is held."""
-        if self._fed > self._limits.head_bytes:  # which may be the head, or a part of the body with it
+        """Check the head when it is complete, before any of the body is buffered."""
+        if self._fed > self._limits.head_bytes:  # these bytes may include a part of the body
             self._check_size()
         headers, self._headers = self._headers, {}
         keep_alive = self._check_framing(headers)
@@ -188,8 +188,8 @@ class RequestReader:
         self._expects = "expect" in headers and headers["expect"].lower() == "100-continue"
 
     def on_body(self, part: bytes) -> None:
-        """A part of the body."""
-        assert self._body is not None  # noqa: S101 - its head has come
+        """Add a part of the body."""
+        assert self._body is not None  # noqa: S101 - its head is complete
         try:
             self._body.add(part)
         except Fault as fault:
@@ -197,9 +197,9 @@ class RequestReader:
             raise
 
     def on_message_complete(self) -> None:
-        """The last byte of a request."""
-        assert self.head is not None  # noqa: S101 - it has come
-        assert self._body is not None  # noqa: S101 - made with the head
+        """Finish a request after its last byte."""
+        assert self.head is not None  # noqa: S101 - the head is complete
+        assert self._body is not None  # noqa: S101 - created with the head
         self._complete.append(HttpRequest(self.head, self._body, self._authorization))
         self.head = self._body = None
         self.is_coming = False
@@ -207,9 +207,9 @@ class RequestReader:
         self._fed = self._joined = 0
 
     def _join(self, key: str, text: str) -> str:
-        """The value of a header that is there again."""
+        """The joined value of a repeated header."""
         if key in _ONCE:
-            self._refuse(f"The header {key} is there twice.")
+            self._refuse(f"The request has the header {key} twice.")
         self._joined += len(key) + _LINE_BYTES - len(_AND)
         return f"{self._headers[key]}{_AND}{text}"
 
@@ -219,31 +219,31 @@ class RequestReader:
             self._refuse_large_head()
 
     def _check_framing(self, headers: dict[str, str]) -> bool:
-        """Refuse what llhttp accepts, and another reader may take for something else; gives whether to keep alive."""
+        """Refuse framing that other parsers than llhttp may interpret differently. Return whether to keep alive."""
         keep_alive = self._parser.should_keep_alive()
-        if not keep_alive or "connection" in headers:  # else it is HTTP/1.1, which alone is kept alive by itself
+        if not keep_alive or "connection" in headers:  # else it is HTTP/1.1, the only version kept alive by default
             keep_alive = self._check_version() and keep_alive
         if self._parser.should_upgrade():
-            self._refuse("The server speaks HTTP/1.1 alone, and changes to no other protocol.")
+            self._refuse("The server only speaks HTTP/1.1 and does not upgrade to another protocol.")
         if "host" not in headers and self._parser.get_http_version() == "1.1":
-            self._refuse("The request has no Host.")
+            self._refuse("The request has no Host header.")
         if "transfer-encoding" in headers:
             self._check_coding(headers["transfer-encoding"])
         elif int(headers.get("content-length", "0")) > self._limits.body_bytes:
             limit = self._limits.body_bytes
-            self._refuse(f"The body may have {limit} bytes.", "RequestEntityTooLargeException", 413)
+            self._refuse(f"The body may have at most {limit} bytes.", "RequestEntityTooLargeException", 413)
         return keep_alive
 
     def _check_version(self) -> bool:
-        """Whether it is HTTP/1.1; before that, every request has a connection of its own."""
+        """Whether it is HTTP/1.1; in older versions, every request has its own connection."""
         version = self._parser.get_http_version()
         if version not in _VERSIONS:
-            self._refuse("The server speaks HTTP/1.1.")
+            self._refuse("The server only speaks HTTP/1.1 and HTTP/1.0.")
         return version == "1.1"
 
     def _check_coding(self, coding: str) -> None:
         if coding.lower() != "chunked" or self._parser.get_http_version() != "1.1":
-            self._refuse("The body must have a length, or come in chunks.")
+            self._refuse("The body must have a Content-Length or be chunked.")
 
     def _refuse_large_head(self) -> NoReturn:
         self._refuse("The headers are too large.", "RequestEntityTooLargeException")

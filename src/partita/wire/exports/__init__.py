@@ -1,4 +1,4 @@
-"""Exports of tables to buckets, and imports from them, in the background of the server."""
+"""Exports of tables to buckets and imports from buckets, in the background of the server."""
 
 from partita.wire.exports._exports import Exports
 from partita.wire.exports._imports import Imports

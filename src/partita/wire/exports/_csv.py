@@ -1,4 +1,4 @@
-"""Records in CSV, as ImportTable reads them: key attributes have their types, and every other attribute is a text."""
+"""CSV records for ImportTable: key attributes have their types, and all other attributes are strings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita.values import AttributeValue, Item, number
 def csv_records(
     kinds: Mapping[str, str], delimiter: str, header: Sequence[str] | None, file: BinaryIO, skip: int
 ) -> Iterator[Record]:
-    """The records of a file, whose first row names the columns unless a header is given. An empty cell is left out."""
+    """Yield the records of a file. Without `header`, the first row names the columns; empty cells are omitted."""
     rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""), delimiter=delimiter, strict=True)
     try:
         names = next(rows, []) if header is None else list(header)

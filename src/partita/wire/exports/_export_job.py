@@ -1,4 +1,4 @@
-"""What an export does: the items of a table at an instant, or what became of them since another, into a bucket."""
+"""Runs an export: writes the items of a table at an instant, or its changes since another one, to a bucket."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS = ("FilterExpression", "KeyConditionExpression", "ProjectionExpression")
 
 
 class ItemFilter:
-    """Which items are exported, and what of them."""
+    """Selects the exported items, and their exported attributes."""
 
     def __init__(self, given: Json | None) -> None:
         trees = read_expressions(Parameters(given or {}), KINDS)
@@ -49,7 +49,7 @@ class ItemFilter:
         return self._filter is None or evaluate(self._filter, item)
 
     def shown(self, item: Item) -> Item:
-        """What of an item is exported."""
+        """The exported part of an item."""
         return item if self._projection is None else project(self._projection, item)
 
 
@@ -68,12 +68,12 @@ def _in_range(part: KeyRange) -> Condition:
 
 
 def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
-    """Write the export; gives the job with what was counted.
+    """Write the export; return the job with its counts.
 
     Raises:
-        PartitaError: the bucket does not take it, or the past is no longer kept.
+        PartitaError: the bucket cannot be written, or the history does not reach back far enough.
     """
-    from partita.transfer.exports import ExportTarget, write_export  # noqa: PLC0415 - it loads models
+    from partita.transfer.exports import ExportTarget, write_export  # noqa: PLC0415 - importing it loads models
 
     asked, region = job.asked, job.asked["Region"]
     since = asked.get("ExportFromTime")
@@ -95,7 +95,7 @@ def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
 
 
 def _items(blobs: Iterator[bytes], select: ItemFilter, asked: Json) -> Iterator[tuple[bytes, int]]:
-    from partita.transfer.exports import item_line  # noqa: PLC0415 - it loads models
+    from partita.transfer.exports import item_line  # noqa: PLC0415 - importing it loads models
 
     for blob in blobs:
         item = decode_item(blob)
@@ -108,9 +108,9 @@ def _changes(
     select: ItemFilter,
     asked: Json,
     keys: Callable[[Item], Item],
-    with_old: bool,  # noqa: FBT001 - of a private function
+    with_old: bool,  # noqa: FBT001 - a private function
 ) -> Iterator[tuple[bytes, int]]:
-    from partita.transfer.exports import change_line  # noqa: PLC0415 - it loads models
+    from partita.transfer.exports import change_line  # noqa: PLC0415 - importing it loads models
 
     for change in changes:
         known = decode_item(change.image)

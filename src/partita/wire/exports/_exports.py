@@ -28,14 +28,14 @@ _PLAIN: Final = ("S3Bucket", "S3BucketOwner", "S3Prefix", "S3SseAlgorithm", "S3S
 
 
 class Exports:
-    """The operations. `runner` runs exports; without one, none can be started here."""
+    """The operations. `runner` runs exports; without one, none can be started."""
 
     def __init__(self, clock: Clock, runner: JobRunner | None) -> None:
         self._clock = clock
         self._runner = Runner(runner)
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "ExportTableToPointInTime": self.start,
             "DescribeExport": self.describe,
@@ -43,7 +43,7 @@ class Exports:
         }
 
     def start(self, call: Parameters) -> Requests[Json]:
-        """Begin to write a table, as it was at an instant, or what became of it in a time."""
+        """Start exporting a table as of an instant, or its changes in a period."""
         table, token = call.table("TableArn"), call.text("ClientToken")
         kind, asked = _asked(call)
         digest, now = _jobs.digest_of(call), int(self._clock() * 1000)
@@ -73,37 +73,37 @@ class Exports:
         return _described(job, call.region)
 
     def describe(self, call: Parameters) -> Requests[Json]:
-        """What became of an export."""
+        """Describe an export."""
         arn = call.required("ExportArn", "exportArn")
         job = yield from _jobs.found("export", arn)
         if job is None:
             raise Fault("ExportNotFoundException", f"Export not found: {arn}")
         if not job.is_finished:
-            self._runner.wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, the first request resumes it
         return _described(job, call.region)
 
 
 def _check(runner: JobRunner, call: Parameters, asked: Json) -> None:
-    """Refuse what this server cannot do."""
-    from partita.transfer.exports import require_format  # noqa: PLC0415 - it loads models, which serving needs not
+    """Refuse an export that this server cannot run."""
+    from partita.transfer.exports import require_format  # noqa: PLC0415 - it loads models; serving does not need them
 
     require_format(asked["ExportFormat"])
     runner.check(call.region, asked["S3Bucket"], asked.get("S3Prefix") or "")
 
 
 def _asked(call: Parameters) -> tuple[str, Json]:
-    """The kind of export, and what is asked of it but for its times."""
+    """The type of the export, and its parameters except for the times."""
     if call.required("S3Bucket", "s3Bucket") == "":
         refuse(violated("", "s3Bucket", "Member must have length greater than or equal to 1"))
     call.choice("S3SseAlgorithm", _ALGORITHMS)
     kind = call.choice("ExportType", _TYPES, "FULL_EXPORT") or ""
-    ItemFilter(call.fields("FilterSpecification"))  # what cannot be parsed is refused now
+    ItemFilter(call.fields("FilterSpecification"))  # refuses invalid expressions now
     asked: dict[str, Any] = {name: call.given[name] for name in _PLAIN if call.given.get(name) is not None}
     return kind, {**asked, "ExportType": kind, "ExportFormat": call.choice("ExportFormat", _FORMATS, "DYNAMODB_JSON")}
 
 
 def _times(call: Parameters, kind: str, recovery: RecoveryDescription) -> Json:
-    """The instants of an export, which continuous backups must reach."""
+    """The times of an export, checked against the window of the continuous backups."""
     latest, earliest = recovery.latest or 0.0, recovery.earliest or 0.0
     given = call.fields("IncrementalExportSpecification")
     if kind == "FULL_EXPORT":
@@ -159,7 +159,7 @@ def _described(job: Job, region: str) -> Json:
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """The exports of all tables, or of one."""
+    """List the exports of all tables, or of one."""
     table = None if call.text("TableArn") is None else call.table("TableArn")
     jobs = yield from _jobs.all_jobs("export")
     page, more = _jobs.page_of(call, [job for job in jobs if table in (None, job.table)], "MaxResults")

@@ -1,4 +1,4 @@
-"""What an import does: the items of all objects below a prefix into the table that was made for them."""
+"""Runs an import: puts the items of all objects with a prefix into the table that was created for them."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CHUNK: Final = 1_000
 
 
 def run_import(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
-    """Put the items; gives the job with what was counted. What cannot be an item of the table is counted as an error.
+    """Put the items; return the job with its counts. Records that cannot be items of the table are counted as errors.
 
     Raises:
-        PartitaError: the bucket cannot be read, or the table is gone.
+        PartitaError: the bucket cannot be read, or the table was deleted.
     """
     asked = job.asked
     schema = store.execute(DescribeTable(job.table)).schema

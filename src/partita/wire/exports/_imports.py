@@ -23,7 +23,7 @@ _LOGS: Final = "/aws-dynamodb/imports"
 
 
 class Imports:
-    """The operations. `create` makes the table; `runner` fills it, and without one nothing can be imported here."""
+    """The operations. `create` creates the table, `runner` fills it; without a runner, no import can be started."""
 
     def __init__(self, clock: Clock, runner: JobRunner | None, create: Operation) -> None:
         self._clock = clock
@@ -31,11 +31,11 @@ class Imports:
         self._create = create
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {"ImportTable": self.start, "DescribeImport": self.describe, "ListImports": _list}
 
     def start(self, call: Parameters) -> Requests[Json]:
-        """Make a table, and begin to fill it."""
+        """Create a table and start filling it."""
         asked, token = _asked(call), call.text("ClientToken")
         digest, now = _jobs.digest_of(call), int(self._clock() * 1000)
         again = yield from _jobs.begun_before("import", token, now)
@@ -47,7 +47,7 @@ class Imports:
         self._runner.check(lambda runner: _check(runner, call, asked))
         parameters = Parameters(asked["TableCreationParameters"], call.headers)
         made = yield from self._create(parameters)
-        assert made is not None  # noqa: S101 - it describes the table
+        assert made is not None  # noqa: S101 - CreateTable always has a response body
         job = Job(
             kind="import",
             id=new_name(now),
@@ -63,18 +63,18 @@ class Imports:
         return _described(job, call.region)
 
     def describe(self, call: Parameters) -> Requests[Json]:
-        """What became of an import."""
+        """Describe an import."""
         arn = call.required("ImportArn", "importArn")
         job = yield from _jobs.found("import", arn)
         if job is None:
             raise Fault("ImportNotFoundException", f"Import not found: {arn}")
         if not job.is_finished:
-            self._runner.wake(call)  # after a restart, whoever asks first has it go on
+            self._runner.wake(call)  # after a restart, the first request resumes it
         return _described(job, call.region)
 
 
 def _check(runner: JobRunner, call: Parameters, asked: Json) -> None:
-    """Refuse what this server cannot do."""
+    """Refuse an import that this server cannot run."""
     check_extras(asked["InputFormat"], asked["InputCompressionType"])
     runner.check(call.region, asked["S3BucketSource"]["S3Bucket"], "")
 
@@ -149,7 +149,7 @@ def _described(job: Job, region: str) -> Json:
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """The imports into all tables, or into one."""
+    """List the imports into all tables, or into one."""
     table = None if call.text("TableArn") is None else call.table("TableArn")
     jobs = yield from _jobs.all_jobs("import")
     page, more = _jobs.page_of(call, [job for job in jobs if table in (None, job.table)], "PageSize")

@@ -1,4 +1,4 @@
-"""Exports and imports as they are kept: items of the server's own table, beside the settings of tables."""
+"""Stores exports and imports as items of the server's own table, together with the settings of tables."""
 
 from __future__ import annotations
 
@@ -52,28 +52,28 @@ class Job(Struct, frozen=True):
 
     @property
     def is_finished(self) -> bool:
-        """Whether it has ended, in whatever way."""
+        """Whether it has ended, with any status."""
         return self.status != IN_PROGRESS
 
 
 def keep(job: Job) -> PutItem:
-    """Keep what is known of a job."""
+    """Store the current state of a job."""
     return PutItem(SETTINGS_TABLE, {"table": f"{job.kind}/{job.id}", "job": msgspec.json.encode(job).decode()})
 
 
 def begin(job: Job) -> Requests[None]:
-    """Keep a new job."""
+    """Store a new job."""
     yield from make_settings_table()
     yield keep(job)
 
 
 def arn_of(job: Job, region: str) -> str:
-    """What callers name a job by."""
+    """The ARN of a job."""
     return f"{table_arn(region, job.table)}/{job.kind}/{job.id}"
 
 
 def found(kind: JobKind, arn: str) -> Requests[Job | None]:
-    """The job of a kind that an ARN names."""
+    """The job of this kind with this ARN, or None."""
     match = _ARN.fullmatch(arn)
     if match is None or match[1] != kind:
         return None
@@ -89,7 +89,7 @@ def _read(item: dict[str, Any]) -> Job:
 
 
 def all_jobs(kind: JobKind) -> Requests[list[Job]]:
-    """Every job of a kind, oldest first."""
+    """All jobs of a kind, oldest first."""
     jobs: list[Job] = []
     start = None
     while True:
@@ -115,13 +115,13 @@ def unfinished(store: Store) -> list[Job]:
 
 
 def digest_of(call: Parameters) -> str:
-    """The same for calls that ask for the same."""
+    """A digest of the parameters without the client token: equal for equal requests."""
     asked = {name: value for name, value in call.given.items() if name != "ClientToken"}
     return hashlib.sha256(msgspec.json.encode(asked, order="deterministic")).hexdigest()
 
 
 def begun_before(kind: JobKind, token: str | None, now: int) -> Requests[Job | None]:
-    """The job that a call with the same token has begun, in the last eight hours since it has ended."""
+    """The job that a call with the same token started, if it is running or ended less than eight hours ago."""
     if token is None:
         return None
     jobs = yield from all_jobs(kind)
@@ -132,7 +132,7 @@ def begun_before(kind: JobKind, token: str | None, now: int) -> Requests[Job | N
 
 
 def page_of(call: Parameters, jobs: list[Job], size: str) -> tuple[list[Job], Json]:
-    """One page of jobs, and the token of the next."""
+    """One page of jobs, and the token of the next page."""
     limit = refuse_limit(call, size) or MAX_LISTED
     after = named_by_token(call) or ""
     rest = [job for job in jobs if job.id > after]

@@ -1,7 +1,7 @@
 """Runs exports and imports in the background.
 
-What a killed process left unfinished is begun again by whoever is asked about it next, and by the next server. Both may
-be repeated: an export writes the same objects, and an import puts the same items.
+Jobs that a killed process left unfinished are started again by the next server, or by the next process that receives a
+request about them. Both kinds can be repeated: an export writes the same objects, and an import puts the same items.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from partita.wire.exports._jobs import COMPLETED, FAILED, Job
 
 
 class JobRunner:
-    """Runs the jobs of the stores that `store_of` gives by region."""
+    """Runs the jobs of the stores that `store_of` returns for each region."""
 
     def __init__(self, store_of: Callable[[str], Store], buckets: Buckets, *, clock: Clock = system_clock) -> None:
         self._buckets = buckets
@@ -35,10 +35,10 @@ class JobRunner:
         self.wait = self._background.wait
 
     def check(self, region: str, bucket: str, prefix: str) -> None:
-        """Refuse what cannot be run here.
+        """Refuse a job that cannot run here.
 
         Raises:
-            OperationError: the store is not one that can be exported, or a name leads out of the buckets.
+            OperationError: the store cannot be exported, or a name leads outside the buckets.
         """
         self._background.check_store(region)
         self._buckets.check_key(bucket, "/".join(part for part in (prefix.strip("/"), "object") if part))
@@ -47,7 +47,7 @@ class JobRunner:
         store.execute(_jobs.keep(self._ended(store, job)))
 
     def _ended(self, store: Store, job: Job) -> Job:
-        assert isinstance(store, EmbeddedStore)  # noqa: S101 - it was checked when the job was begun
+        assert isinstance(store, EmbeddedStore)  # noqa: S101 - it was checked when the job was started
         try:
             work = run_export if job.kind == "export" else run_import
             job = replace(work(store, self._buckets, job), status=COMPLETED)

@@ -1,4 +1,4 @@
-"""PartiQL, as far as DynamoDB has it: statements read into trees, and the requests that they stand for."""
+"""The PartiQL of DynamoDB: statements are parsed into trees and translated into requests."""
 
 from partita.wire.partiql._operations import execute_statement
 from partita.wire.partiql._together import batch_execute, execute_transaction

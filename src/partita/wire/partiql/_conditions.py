@@ -1,4 +1,4 @@
-"""The condition after WHERE, as the tree that stores evaluate."""
+"""Translates WHERE conditions into the expression trees that stores evaluate."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _NODE_NAMES: Final = {"TypeTest": "IsType", "Name": "Id", "Literal": "Lit", "Pat
 
 
 def unsupported(node: Node) -> ValidationFailed:
-    """The error for an expression that DynamoDB does not have in that place."""
+    """The error for an expression that DynamoDB does not support in this place."""
     kind = type(node).__name__
     name = _NAMES_OF.get(node.operator, "Expr") if isinstance(node, Operation) else _NODE_NAMES.get(kind, kind)
     if isinstance(node, Group):
@@ -72,13 +72,13 @@ def unsupported(node: Node) -> ValidationFailed:
 
 
 class Conditions(Operands):
-    """Reads conditions."""
+    """Translates conditions."""
 
     def condition(self, node: Node) -> Condition:
-        """A whole condition, valid by the rules that all conditions have.
+        """Translate a whole condition, and check the rules for all conditions.
 
         Raises:
-            ValidationFailed: it breaks one, or is not a condition.
+            ValidationFailed: it breaks a rule, or is not a condition.
         """
         condition = self._condition(node)
         validate_condition(condition, what=None)
@@ -100,7 +100,7 @@ class Conditions(Operands):
             return joined(tuple(self._condition(each) for each in _flattened(node, word)))
         if word == "not":
             return Not(self._condition(operands[0]))
-        if word in _COMPARATORS and len(operands) == 2:  # noqa: PLR2004 - a sign has one
+        if word in _COMPARATORS and len(operands) == 2:  # noqa: PLR2004 - a sign has only one
             return self._comparison(word, operands[0], operands[1])
         if word.startswith("not_"):
             return Not(self._span(word.removeprefix("not_"), node))
@@ -123,7 +123,7 @@ class Conditions(Operands):
         raise unsupported(node)
 
     def _comparison(self, comparator: str, left: Node, right: Node) -> Condition:
-        """A comparison; what is true or false may be compared with true and false."""
+        """Translate a comparison; a condition may be compared with TRUE or FALSE."""
         if comparator in ("=", "<>"):
             for condition, truth in ((left, right), (right, left)):
                 if _is_condition(condition) and isinstance(truth, Literal) and truth.token.kind == "truth":
@@ -153,7 +153,7 @@ class Conditions(Operands):
             path = path_of(node.operand)
             return Exists(path) if negated else Missing(path)
         kinds = TYPES[node.type]
-        if not kinds:  # nothing that is stored is of that type
+        if not kinds:  # no stored value has that type
             path = path_of(node.operand)
             never = And((Exists(path), Missing(path)))
             return Not(never) if negated else never
@@ -170,7 +170,7 @@ def _is_condition(node: Node) -> bool:
 
 
 def _flattened(node: Operation, word: str) -> list[Node]:
-    """The operands of a chain of one operator, in order; a chain is as long as it likes."""
+    """The operands of a chain of the same operator, in order; a loop, because chains may be long."""
     found: list[Node] = []
     left: Node = node
     while isinstance(left, Operation) and left.operator == word:

@@ -1,4 +1,4 @@
-"""What a condition says of a key: the whole key of one item, or the partitions and the range to read."""
+"""Extracts keys from a condition: the whole key of one item, or the partitions and the range to read."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from partita.values import AttributeValue, Item, kind_of
 
 
 class KeyPlan(Struct, frozen=True):
-    """The partitions to read, each with the same range, and what else the condition says."""
+    """The partitions to read, each with the same range, and the rest of the condition."""
 
     partitions: tuple[KeyCondition, ...]
     rest: tuple[Condition, ...]
 
 
 def whole_key(where: Condition | None, schema: TableSchema) -> tuple[Item, Condition | None]:
-    """The key of the one item that the condition is about, and the rest of the condition.
+    """The key of the single item that the condition selects, and the rest of the condition.
 
     Raises:
-        ValidationFailed: a key attribute has no equality.
+        ValidationFailed: the condition has no equality for a key attribute.
     """
     key: Item = {}
     rest = []
@@ -52,7 +52,7 @@ def whole_key(where: Condition | None, schema: TableSchema) -> tuple[Item, Condi
 
 
 def plan_keys(where: Condition | None, hashes: list[str], ranges: list[str]) -> KeyPlan | None:
-    """How to read what the condition asks for; None where only everything can be read.
+    """The partitions and the range that the condition selects; None if a full scan is needed.
 
     A partition is fixed by equality, by IN, or by equalities that are joined by OR.
     """
@@ -81,7 +81,7 @@ def _distinct(values: list[AttributeValue]) -> list[AttributeValue]:
 def _range_terms(
     terms: list[Condition], ranges: list[str]
 ) -> tuple[list[tuple[str, AttributeValue]], KeyRange | None, list[Condition]]:
-    """Equalities of the range attributes from left to right, then one range; all else is left."""
+    """Equalities of the range attributes from left to right, then at most one range, and the remaining terms."""
     equal: list[tuple[str, AttributeValue]] = []
     rest = list(terms)
     for name in ranges:
@@ -97,14 +97,14 @@ def _range_terms(
 
 
 def terms_of(condition: Condition | None) -> list[Condition]:
-    """The parts of a condition that must all hold."""
+    """The terms of a condition that must all be true."""
     if condition is None:
         return []
     return [part for term in condition.terms for part in terms_of(term)] if isinstance(condition, And) else [condition]
 
 
 def conjunction(terms: list[Condition]) -> Condition | None:
-    """One condition that holds where all do."""
+    """One condition that is true if all terms are; None without terms."""
     return None if not terms else terms[0] if len(terms) == 1 else And(tuple(terms))
 
 
@@ -117,7 +117,7 @@ def _equality(term: Condition) -> tuple[str | None, AttributeValue]:
 
 
 def _choices(term: Condition, name: str) -> list[AttributeValue] | None:
-    """The values that the attribute may have by this term; None where it says something else."""
+    """The values that the term allows for the attribute; None if it is not such a term."""
     found, value = _equality(term)
     if found == name:
         return [value]

@@ -1,4 +1,4 @@
-"""The words that PartiQL keeps for itself, and how strongly its operators bind."""
+"""The reserved words of PartiQL, and the precedence of its operators."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _KEYWORDS: Final = """
     string symbol clob blob struct list sexp bag int2 int4 int8 integer2 integer4 integer8 bigint
 """
 KEYWORDS: Final = frozenset(_KEYWORDS.split())
-"""None of them may stand for an attribute without quotes."""
+"""Reserved words, which cannot be attribute names without quotes."""
 
 _FUNCTIONS: Final = """
     exists count avg max min sum char_length character_length octet_length bit_length upper lower size nullif coalesce
     sexp list bag substring trim extract date_add date_diff cast
 """
 FUNCTIONS: Final = frozenset(_FUNCTIONS.split())
-"""The keywords that may be called."""
+"""The keywords that are also functions."""
 
 AGGREGATES: Final = frozenset(("count", "avg", "max", "min", "sum"))
 
@@ -48,7 +48,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
     "list": ("L",),
     "bag": ("SS", "NS", "BS"),
 }
-"""The names of types after IS, and what DynamoDB calls the values that are of it."""
+"""The type names after IS, and the corresponding DynamoDB types."""
 
 MERGED: Final[dict[tuple[str, ...], str]] = {
     **{(first, second): f"{first}_{second}" for first in ("modified", "all") for second in ("old", "new")},
@@ -60,7 +60,7 @@ MERGED: Final[dict[tuple[str, ...], str]] = {
     ("insert", "into"): "insert_into",
     ("on", "conflict"): "on_conflict",
 }
-"""Words that are one when they follow each other."""
+"""Sequences of words that form one token."""
 
 PRECEDENCE: Final[dict[str, int]] = {
     **{f"{word}{ending}": 5 for word in ("intersect", "except", "union") for ending in ("", "_all")},
@@ -72,6 +72,6 @@ PRECEDENCE: Final[dict[str, int]] = {
     **dict.fromkeys(("+", "-", "||"), 60),
     **dict.fromkeys(("*", "/", "%"), 70),
 }
-"""The greater, the closer an operator binds its operands."""
+"""Precedence of operators: those with a greater number bind more tightly."""
 
 SELECT_PRECEDENCE: Final = 6

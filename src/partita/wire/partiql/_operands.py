@@ -1,4 +1,4 @@
-"""What names, paths and literals of a statement stand for; a question mark stands for its parameter."""
+"""Translates names, paths and literals of a statement; a question mark becomes its parameter."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _NAMES: Final = ("name", "quoted")
 
 
 def unrecognized(function: Call) -> ValidationFailed:
-    """The error for a function that cannot stand where it does."""
+    """The error for a function that is not allowed in this place."""
     return ValidationFailed(f"Unrecognized function: {function.function} at {function.token.at}")
 
 
 def wrong_count(function: Call) -> ValidationFailed:
-    """The error for too many or too few operands."""
+    """The error for a wrong number of operands."""
     return ValidationFailed(
         "Incorrect number of operands for operator or function; "
         f"operator or function: {function.function}, number of operands: {len(function.arguments)}"
@@ -30,17 +30,17 @@ def wrong_count(function: Call) -> ValidationFailed:
 
 
 def name_of(token: Token) -> str:
-    """The name that a token gives; an empty one is refused."""
+    """The name of a token; raise ValidationFailed if it is empty."""
     if not token.text:
         raise ValidationFailed("Path component cannot be an empty string")
     return token.text
 
 
 def path_of(node: Node) -> Path:
-    """The document path that an expression is.
+    """Translate an expression into a document path.
 
     Raises:
-        ValidationFailed: it is none.
+        ValidationFailed: the expression is not a path.
     """
     if isinstance(node, Name):
         return Path((name_of(node.token),))
@@ -67,13 +67,13 @@ def _part(step: Token | Node) -> str | int:
 
 
 class Operands:
-    """Reads operands, with the parameters that the request gave."""
+    """Translates operands, with the parameters of the request."""
 
     def __init__(self, parameters: Sequence[AttributeValue]) -> None:
         self._parameters = parameters
 
     def operand(self, node: Node) -> Operand:
-        """A path, a value, or the size of what is at a path."""
+        """A path, a value, or the size of the value at a path."""
         if isinstance(node, Name | PathTo):
             return path_of(node)
         if isinstance(node, Call):
@@ -93,10 +93,10 @@ class Operands:
         return Size(path_of(argument))
 
     def value(self, node: Node, place: str = "root") -> AttributeValue:
-        """The value that an expression is; `place` is where it stands in a document.
+        """The value of an expression; `place` is its position in a document, for messages.
 
         Raises:
-            ValidationFailed: it is none, or breaks a rule of values.
+            ValidationFailed: the expression is not a value, or breaks a rule of values.
         """
         if isinstance(node, Parameter):
             return self._parameters[node.position]
@@ -112,7 +112,7 @@ class Operands:
         raise ValidationFailed(f"Unsupported data type: {shown} under key {place} at {node.token.at}")
 
     def fields(self, node: Mapping) -> list[tuple[str, Node]]:
-        """The keys of a map, and what is written for each."""
+        """The keys of a map, each with its expression."""
         return [(_key(key), member) for key, member in node.members]
 
 

@@ -1,4 +1,4 @@
-"""ExecuteStatement, and the requests that statements stand for."""
+"""ExecuteStatement, and the translation of statements into requests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DUPLICATE: Final = "Duplicate primary key exists in table"
 
 
 def execute_statement(call: Parameters) -> Requests[Json]:
-    """One statement."""
+    """Execute one statement."""
     detail, statement = call.capacity_detail(), statement_of(call)
     if isinstance(statement, Select):
         return (yield from _select(call, statement, detail))
@@ -60,7 +60,7 @@ def execute_statement(call: Parameters) -> Requests[Json]:
 
 
 def statement_of(call: Parameters) -> Statement:
-    """The statement of a call, with its parameters in place."""
+    """The statement of a call, with its parameters filled in."""
     text, parameters = call.required("Statement", "statement"), parameters_of(call)
     return read_statement(text, parameters)
 
@@ -95,24 +95,24 @@ def _select(call: Parameters, statement: Select, detail: str) -> Requests[Json]:
 
 
 def schema_of(statement: Select) -> Requests[TableSchema]:
-    """The table of a SELECT; what is wrong with its columns is said before that the table is not there."""
+    """The table schema of a SELECT; if the table does not exist, invalid columns are reported first."""
     try:
         description = yield from described(statement.table)
     except TableNotFound:
-        assert statement.paths is not None  # noqa: S101 - it refuses them
+        assert statement.paths is not None  # noqa: S101 - `paths` raises for invalid columns
         raise
     schema: TableSchema = description.schema
     return schema
 
 
 def _fingerprint(call: Parameters) -> str:
-    """What a page's position belongs to: the text of the statement, and its parameters."""
+    """A hash of the statement and its parameters, to which page tokens are bound."""
     asked = msgspec.json.encode((call.given["Statement"], call.given.get("Parameters")))
     return hashlib.sha256(asked).hexdigest()[:16]
 
 
 def write_of(statement: Insert | Modify | Check, *, on_failure_item: bool) -> Requests[TransactAction]:
-    """The request of a statement that writes, or only requires something."""
+    """The request of a statement that writes, or that only checks a condition."""
     description = yield from described(statement.table)
     schema: TableSchema = description.schema
     here = Path((schema.hash.name,))
@@ -125,7 +125,7 @@ def write_of(statement: Insert | Modify | Check, *, on_failure_item: bool) -> Re
         return ConditionCheck(schema.name, key, both(Exists(here), rest) or Exists(here), on_failure_item)
     returns = cast("Returns", statement.returning or "NONE")
     if statement.update is None:
-        # Where there is no item, there is nothing to delete and nothing to ask about.
+        # Deleting a missing item does nothing, so the condition need not hold for it.
         condition = None if rest is None else Or((Missing(here), rest))
         return DeleteItem(schema.name, key, condition, returns, on_failure_item)
     return UpdateItem(schema.name, key, statement.update, both(Exists(here), rest), returns, on_failure_item)

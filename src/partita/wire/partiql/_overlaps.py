@@ -1,4 +1,4 @@
-"""Branches of an OR that would read the same items twice."""
+"""Finds branches of an OR that would read the same items twice."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from partita.expressions import And, BeginsWith, Between, Compare, Condition, In
 from partita.values import kind_of
 
 MAX_BRANCHES: Final = 128
-"""More are not compared with each other."""
+"""Conditions with more branches are not checked."""
 
 _Term: TypeAlias = tuple[Condition, bool]
 
 
 class _Span(Struct, frozen=True):
-    """What a branch reads of one partition: all of it where there is no bound."""
+    """The part of one partition that a branch reads: all of it if there are no bounds."""
 
     partition: Any
     bounds: tuple[Condition, ...]
@@ -26,15 +26,15 @@ class _Span(Struct, frozen=True):
 
 
 def check_overlaps(where: Condition | None, partition: str, sort: str | None) -> None:
-    """Refuse branches that are of one partition and meet in its sort key.
+    """Refuse branches of the same partition whose sort key ranges overlap.
 
-    A branch that says of the sort key only what it is not, is a filter, and meets none.
+    A branch that only excludes sort keys is a filter, and overlaps with no other branch.
 
     Raises:
-        ValidationFailed: two branches meet.
+        ValidationFailed: two branches overlap.
     """
     branches = [] if where is None or sort is None else _branches(where, negated=False)
-    if len(branches) < 2:  # noqa: PLR2004 - one cannot meet another
+    if len(branches) < 2:  # noqa: PLR2004 - a single branch cannot overlap
         return
     spans = [_span(branch, partition, str(sort)) for branch in branches]
     for one, other in combinations((span for span in spans if span is not None), 2):
@@ -43,7 +43,7 @@ def check_overlaps(where: Condition | None, partition: str, sort: str | None) ->
 
 
 def _branches(condition: Condition, *, negated: bool) -> list[list[_Term]]:
-    """The condition as alternatives, each of terms that must all hold; none where they are too many."""
+    """The condition as branches of an OR, each a list of terms that must all be true; empty if there are too many."""
     if isinstance(condition, Not):
         return _branches(condition.term, negated=not negated)
     if isinstance(condition, In) and not negated:
@@ -62,7 +62,7 @@ def _branches(condition: Condition, *, negated: bool) -> list[list[_Term]]:
 
 
 def _span(branch: list[_Term], partition: str, sort: str) -> _Span | None:
-    """What the branch reads; None where it does not say of which partition."""
+    """The part that the branch reads; None if it does not fix the partition."""
     key, bounds, is_negated = None, [], False
     for term, negated in branch:
         match term:
@@ -92,7 +92,7 @@ def _apart(first: Condition, second: Condition) -> bool:
 
 
 def _ends(term: Condition) -> tuple[tuple[Any, bool], tuple[Any, bool]]:
-    """The lowest and the highest value of a range, each with whether it is left out; None where there is no end."""
+    """The lowest and the highest value of a range, each with whether it is excluded; None if there is no end."""
     match term:
         case Compare("=", Path(), Value(value)):
             return (value, False), (value, False)

@@ -1,6 +1,6 @@
-"""Parsing expressions by the precedence of their operators, as AWS's own parser of PartiQL does.
+"""Parses expressions by operator precedence, like AWS's own PartiQL parser.
 
-What is refused here is refused for its grammar: an expression that parses may still be one that DynamoDB does not have.
+The parser only refuses syntax errors: DynamoDB may still not support an expression that parses.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MISSING_RIGHT: Final = "Missing right-hand side expression of infix operator"
 
 
 class ExpressionParser:
-    """Reads tokens from left to right; what does not fit refuses the statement."""
+    """Parses tokens from left to right, and refuses the statement at a syntax error."""
 
     def __init__(self, text: str) -> None:
         self._tokens = tokenize(text)
@@ -42,7 +42,7 @@ class ExpressionParser:
         return self._tokens[self._next]
 
     def ahead(self, count: int) -> Token:
-        """The token that many after the next; the end repeats."""
+        """The token `count` places after the next one; the end token repeats."""
         return self._tokens[min(self._next + count, len(self._tokens) - 1)]
 
     def take(self) -> Token:
@@ -52,7 +52,7 @@ class ExpressionParser:
         return token
 
     def accept(self, kind: str) -> Token | None:
-        """Read the next token if it is of that kind."""
+        """Read the next token if it is of this kind."""
         return self.take() if self.head.kind == kind else None
 
     def accept_word(self, *words: str) -> Token | None:
@@ -60,15 +60,15 @@ class ExpressionParser:
         return self.take() if self.head.word in words else None
 
     def expect(self, kind: str) -> Token:
-        """Read a token of that kind, which must be there."""
+        """Read a token of this kind; refuse the statement if it is missing."""
         return self.accept(kind) or self.refuse(f"Expected {_KIND_NAMES[kind]}")
 
     def refuse(self, detail: str) -> NoReturn:
-        """Refuse the statement for its grammar."""
+        """Refuse the statement because of a syntax error."""
         raise malformed(detail)
 
     def expect_end(self) -> None:
-        """Refuse whatever is left; one semicolon may be."""
+        """Refuse any remaining tokens except one semicolon."""
         if self.accept(";") and self.head.kind != "end":
             self.refuse("Unexpected token after semicolon. (Only one query is allowed.)")
         if self.head.kind != "end":
@@ -77,7 +77,7 @@ class ExpressionParser:
     # --- expressions ---
 
     def expression(self, precedence: int = -1) -> Node:
-        """An expression whose operators bind closer than the precedence."""
+        """Parse an expression whose operators have a higher precedence than the given one."""
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise ValidationFailed("The statement is nested too deeply.")
@@ -88,7 +88,7 @@ class ExpressionParser:
         return left
 
     def _infix_precedence(self) -> int:
-        """How closely the next token binds what is before it; what binds nothing is below everything."""
+        """The precedence of the next token as an infix operator; -2 if it is not one."""
         if self.head.kind not in ("operator", "*") or self.head.text == "not":
             return -2
         return PRECEDENCE.get(self.head.text, -2)
@@ -136,7 +136,7 @@ class ExpressionParser:
         return Operation(operator, (term,))
 
     def path(self, *, simple: bool = False) -> Node:
-        """A term with the steps after it; a simple path begins with a name."""
+        """Parse a term and the path steps after it; a simple path begins with a name."""
         if simple and self.head.kind not in ("name", "quoted"):
             self.refuse("Expected identifier for simple path")
         root = Name(self.take()) if simple else self._term()
@@ -188,7 +188,7 @@ class ExpressionParser:
         return self._call(token)
 
     def statement(self) -> Node | None:
-        """The statement that begins here, which may stand where an expression does; None for any other word."""
+        """Parse a statement, which may appear in place of an expression; None for any other word."""
         return None
 
     def _call(self, function: Token) -> Node:

@@ -1,4 +1,4 @@
-"""SELECT as queries of partitions, or as a scan; page by page."""
+"""Executes SELECT as queries of partitions or as a scan, page by page."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ UNIT_BYTES: Final = 4096
 
 
 class SelectPlan(Struct, frozen=True):
-    """How a SELECT is read: partition by partition, or all at once where there are none."""
+    """How a SELECT is executed: partition by partition, or as a scan if there are none."""
 
     table: str
     index: str | None
     partitions: tuple[KeyCondition, ...]
     filter: Condition | None
     rest: Condition | None = None
-    """What a store does not filter by: keys of what is queried."""
+    """The condition on keys of the queried table or index, by which a store does not filter."""
 
     forward: bool = True
     fetched: Projection | None = None
-    """What a local index has to fetch from the table."""
+    """The attributes that a local index fetches from the table."""
 
     def request(self, position: PagePosition, limit: int | None, *, consistent: bool) -> QueryTable | ScanTable:
         """The request for the page at a position."""
@@ -52,7 +52,7 @@ class SelectPlan(Struct, frozen=True):
 
 
 class PagePosition(Struct, frozen=True, array_like=True):
-    """Where a page begins: of which statement, in which partition, and after which key."""
+    """Where a page begins: the statement, the partition, and the key before the page."""
 
     statement: str
     partition: int = 0
@@ -60,19 +60,19 @@ class PagePosition(Struct, frozen=True, array_like=True):
 
     @property
     def start(self) -> Item | None:
-        """The key, as a store takes it."""
+        """The key in the form that a store accepts."""
         return None if self.key is None else read_item(self.key)
 
     def token(self) -> str:
-        """The position as a client is given it."""
+        """The token for the client."""
         return base64.b64encode(msgspec.json.encode(self)).decode()
 
 
 def position_of(token: str | None, statement: str) -> PagePosition:
-    """The position that a client gives back, for the statement that it is given with.
+    """The position from a client's token, which must belong to this statement.
 
     Raises:
-        ValidationFailed: it was not given out, or for another statement.
+        ValidationFailed: the token is invalid, or belongs to another statement.
     """
     if token is None:
         return PagePosition(statement)
@@ -89,7 +89,7 @@ def index_of(statement: Select, schema: TableSchema) -> IndexSchema | None:
     """The index that the statement reads.
 
     Raises:
-        ValidationFailed: there is no such index, or PartiQL does not read it.
+        ValidationFailed: there is no such index, or PartiQL cannot read it.
     """
     if statement.index is None:
         return None
@@ -105,10 +105,10 @@ def index_of(statement: Select, schema: TableSchema) -> IndexSchema | None:
 
 
 def plan_select(statement: Select, schema: TableSchema) -> SelectPlan:
-    """Queries where the condition fixes partitions, else a scan with all of it as the filter.
+    """Plan queries if the condition fixes partitions, else a scan with the whole condition as its filter.
 
     Raises:
-        ValidationFailed: there is no such index, or the order is not one of the keys.
+        ValidationFailed: there is no such index, or ORDER BY is not by its keys.
     """
     index = index_of(statement, schema)
     hashes = [part.name for part in (schema.key[:1] if index is None else index.hash)]
@@ -140,10 +140,10 @@ def _roots(term: Condition) -> set[str]:
 def _fetched(
     index: IndexSchema, schema: TableSchema, paths: tuple[Path, ...], keys: KeyPlan | None
 ) -> Projection | None:
-    """What is asked for of an index that does not have it: a local one fetches it, a global one refuses.
+    """The projection if an index lacks requested attributes, which a local index fetches from the table; else None.
 
     Raises:
-        ValidationFailed: the index is global, or a query filters by what the index does not project.
+        ValidationFailed: a global index lacks attributes, or a query filters by an attribute that is not projected.
     """
     if index.projection == "ALL":
         return None
@@ -194,7 +194,7 @@ def _sortable(value: AttributeValue) -> tuple[str, Any]:
 
 
 class SelectPage(Struct, frozen=True):
-    """What a SELECT has found, what it cost, and where it goes on."""
+    """The result of a SELECT: its items, its cost, and where the next page begins."""
 
     items: list[Item]
     capacity: Capacity
@@ -204,7 +204,7 @@ class SelectPage(Struct, frozen=True):
 def read_pages(
     plan: SelectPlan, position: PagePosition, limit: int | None, *, consistent: bool
 ) -> Requests[SelectPage]:
-    """Read from one partition after another until a page is full or nothing is left."""
+    """Read partitions one after another until a page is full or none is left."""
     items: list[Item] = []
     parts: list[Capacity] = []
     while True:
@@ -224,13 +224,13 @@ def read_pages(
 
 
 def _is_full(parts: list[Capacity], *, consistent: bool) -> bool:
-    """Whether a page's megabyte is read, by what it cost."""
+    """Whether one megabyte was read, computed from the consumed capacity."""
     units = sum(part.total_read for part in parts)
     return units * UNIT_BYTES * (1 if consistent else 2) >= PAGE_BYTES
 
 
 def selected(paths: tuple[Path, ...], item: Item) -> Item:
-    """The paths that were asked for, each by its last name; none stand for the whole item."""
+    """The selected paths of an item, each by its last name; the whole item if there are no paths."""
     if not paths:
         return item
     found = ((path, resolve(path, item)) for path in paths)

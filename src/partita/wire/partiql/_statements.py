@@ -1,4 +1,4 @@
-"""Parsing statements.
+"""Parses statements.
 
 SELECT (* | path {"," path}) FROM table ["." index] [WHERE condition] [ORDER BY key [ASC | DESC] {"," key …}]
 INSERT INTO table VALUE map
@@ -30,10 +30,10 @@ _ELEMENT: Final = "Expected ( MODIFIED | ALL ) ( NEW | OLD ) in each returning e
 
 
 def parse(text: str) -> tuple[Node, int]:
-    """What the text says, and how many parameters it has.
+    """Parse a statement; return its tree and its number of parameters.
 
     Raises:
-        ValidationFailed: its grammar is broken.
+        ValidationFailed: the syntax is invalid.
     """
     return _parsed(text) if len(text) > CACHED_LENGTH else _parsed_before(text)
 
@@ -46,14 +46,14 @@ def _parsed(text: str) -> tuple[Node, int]:
 
 
 _parsed_before: Final = lru_cache(maxsize=CACHED)(_parsed)
-"""Statements come again and again word for word, with other parameters; their trees are frozen."""
+"""Cached: statements often repeat verbatim with other parameters. Their trees are immutable."""
 
 
 class StatementParser(ExpressionParser):
-    """Knows the statements too."""
+    """Also parses statements."""
 
     def statement(self) -> Node | None:
-        """The statement that begins here; None for any other word."""
+        """Parse a statement; None if the next word does not begin one."""
         match self.head.word:
             case "select":
                 return self._select(self.take())
@@ -94,7 +94,7 @@ class StatementParser(ExpressionParser):
         return tuple(columns), aliased
 
     def _alias(self) -> bool:
-        """Whether an alias was read, by AS or without; also AT and BY give one."""
+        """Read an alias, with or without AS, or by AT or BY; return whether there was one."""
         found = self._named_alias("as")
         if not found and self.head.kind in ("name", "quoted"):
             self.take()
@@ -124,7 +124,7 @@ class StatementParser(ExpressionParser):
         return node, descending
 
     def _clause(self) -> Token | None:
-        """A clause that only PartiQL has, read to its end."""
+        """Read clauses that DynamoDB does not support; return the first one."""
         clause = None
         while word := self.accept_word("group", "having", "limit"):
             if word.text == "group":

@@ -31,7 +31,7 @@ MAX_TRANSACTION: Final = 100
 
 
 def _action(part: Parameters, statement: Statement, operation: str) -> Requests[TransactAction | GetItem]:
-    """The request of one statement among others: one item is read or written."""
+    """The request of one statement of several: it reads or writes a single item."""
     if not isinstance(statement, Select):
         return (yield from write_of(statement, on_failure_item=on_failure(part)))
     schema = yield from schema_of(statement)
@@ -43,12 +43,12 @@ def _action(part: Parameters, statement: Statement, operation: str) -> Requests[
     if not key or rest is not None or statement.index is not None:
         message = f"Select statements within {operation} must specify the primary key in the where clause."
         raise ValidationFailed(message)
-    assert statement.paths is not None  # noqa: S101 - it refuses what is not a path
+    assert statement.paths is not None  # noqa: S101 - `paths` raises for columns that are not paths
     return GetItem(statement.table, key, part.flag("ConsistentRead") or False)
 
 
 def batch_execute(call: Parameters) -> Requests[Json]:
-    """Up to 25 statements, each for itself."""
+    """Execute up to 25 statements independently."""
     detail = call.capacity_detail()
     given = [Parameters(part) for part in _statements(call, "Statements", MAX_BATCH)]
     prepared: list[tuple[Statement | None, Any]] = []
@@ -78,7 +78,7 @@ def _statements(call: Parameters, name: str, limit: int) -> list[Json]:
 
 
 def _prepared(part: Parameters) -> Requests[tuple[Statement | None, Any]]:
-    """A statement of a batch with its request, or with the error that it is refused for."""
+    """A statement of a batch with its request, or with the error that refuses it."""
     statement: Statement | None = None
     try:
         statement = statement_of(part)
@@ -91,7 +91,7 @@ def _prepared(part: Parameters) -> Requests[tuple[Statement | None, Any]]:
 
 
 def _check_batch(requests: list[Any]) -> None:
-    """Refuse a batch that reads and writes, or names an item twice."""
+    """Refuse a batch that both reads and writes, or that has the same key twice."""
     reads = sum(isinstance(request, GetItem) for request in requests)
     if 0 < reads < len(requests):
         raise ValidationFailed("Read and write requests together in the same batch is not supported.")
@@ -103,7 +103,7 @@ def _check_batch(requests: list[Any]) -> None:
 def _one_of_batch(statement: Statement | None, request: Any) -> Requests[tuple[Json, list[Any]]]:
     if isinstance(request, RequestError):
         return _failed(request, statement), []
-    assert statement is not None  # noqa: S101 - it has a request
+    assert statement is not None  # noqa: S101 - a statement with a request was parsed
     try:
         response = yield cast("Request[Any]", request)
     except RequestError as error:
@@ -116,7 +116,7 @@ def _one_of_batch(statement: Statement | None, request: Any) -> Requests[tuple[J
 
 
 def _failed(error: RequestError, statement: Statement | None) -> Json:
-    """The response for a statement that failed; its table is named where it was executed."""
+    """The response for a failed statement; it has the table name if the statement was executed."""
     described = _error(error, statement)
     if statement is None or described["Code"] == "ValidationError":
         return {"Error": described}
@@ -135,7 +135,7 @@ def _error(error: RequestError, statement: Statement | None) -> Json:
 
 
 def execute_transaction(call: Parameters) -> Requests[Json]:
-    """Up to 100 statements, all or none; they all read, or all write."""
+    """Execute up to 100 statements, all or none; they either all read or all write."""
     detail = call.capacity_detail()
     given = [Parameters(part) for part in _statements(call, "TransactStatements", MAX_TRANSACTION)]
     statements, actions = [], []
@@ -160,7 +160,7 @@ def execute_transaction(call: Parameters) -> Requests[Json]:
 
 
 def _part_of_transaction(part: Parameters, place: int) -> Requests[tuple[Statement, TransactAction | GetItem]]:
-    """A statement and its action; what is wrong with the statement is said with its place."""
+    """A statement and its action; errors name the position of the statement."""
     text, parameters = part.required("Statement", "statement"), parameters_of(part)
     try:
         statement = read_statement(text, parameters)

@@ -1,4 +1,4 @@
-"""The tokens of a statement, with their places in it."""
+"""Splits a statement into tokens with their positions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HAVE_WORDS: Final = frozenset(("operator", "keyword", *_OWN_KINDS))
 
 
 class Token(Struct, frozen=True):
-    """A piece of a statement: its kind, its text without quotes, and where it stands."""
+    """A token of a statement: its kind, its text without quotes, and its position."""
 
     kind: str
     text: str
@@ -41,25 +41,25 @@ class Token(Struct, frozen=True):
 
     @property
     def word(self) -> str | None:
-        """The keyword or operator that it is, in lower case."""
+        """The keyword or operator in lower case; None for other tokens."""
         return self.text if self.kind in _HAVE_WORDS else None
 
     @property
     def at(self) -> str:
-        """Its place, as messages name it: line, column and length."""
+        """Its position in the format of messages: line, column and length."""
         return f"{self.line}:{self.column}:{self.length}"
 
 
 def malformed(detail: str = "") -> ValidationFailed:
-    """The error for what cannot be parsed; of what is not even a token nothing more is said."""
+    """The error for a statement that cannot be parsed; an invalid token has no detail."""
     return ValidationFailed(f"Statement wasn't well formed, can't be processed: {detail}")
 
 
 def tokenize(text: str) -> list[Token]:
-    """The tokens of a statement, the last of which is its end.
+    """Split a statement into tokens, the last of which is the end token.
 
     Raises:
-        ValidationFailed: something in it is not a token.
+        ValidationFailed: a part of the statement is not a token.
     """
     tokens: list[Token] = []
     for token in _split(text):
@@ -83,7 +83,7 @@ def _split(text: str) -> Iterator[Token]:
 
 
 def _is_number(text: str, following: str) -> bool:
-    """Whether it can be converted; an exponent without digits cannot."""
+    """Whether the number is valid; an exponent needs digits."""
     return is_convertible(text) and ("e" in text.lower() or following not in ("e", "E"))
 
 
@@ -101,7 +101,7 @@ def _token(kind: str, text: str, place: tuple[int, int, int]) -> Token:
 
 
 def _word(text: str) -> tuple[str, str]:
-    """Kind and text of a word: keywords are known in any case."""
+    """The kind and text of a word; keywords are case-insensitive."""
     lower = text.lower()
     if lower in _OPERATOR_WORDS:
         return "operator", lower
@@ -113,7 +113,7 @@ def _word(text: str) -> tuple[str, str]:
 
 
 def _add(tokens: list[Token], token: Token) -> None:
-    """Append a token, or make one of it and the word before where the two belong together."""
+    """Append a token, or merge it with the previous word if the two form one token."""
     if tokens and (merged := MERGED.get((tokens[-1].word or "", token.word or ""))):
         first = tokens.pop()
         kind = "operator" if merged in PRECEDENCE else "keyword"

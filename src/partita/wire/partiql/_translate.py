@@ -1,4 +1,4 @@
-"""Statements as what DynamoDB can do with them."""
+"""Translates statement trees into the operations that DynamoDB supports."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WITH_INDEX: Final = 2
 
 
 class Order(Struct, frozen=True):
-    """One key to sort by."""
+    """One key of ORDER BY."""
 
     name: str
     descending: bool = False
 
 
 class Select(Struct, frozen=True):
-    """Reads items; no columns stand for whole items."""
+    """Reads items; without columns, whole items."""
 
     table: str
     index: str | None
@@ -40,23 +40,23 @@ class Select(Struct, frozen=True):
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """The paths that are asked for.
+        """The selected paths.
 
         Raises:
-            ValidationFailed: a column is not a path. It is said only when the table and its index are known.
+            ValidationFailed: a column is not a path. This is checked only after the table and its index are known.
         """
         return tuple(map(path_of, self.columns))
 
 
 class Insert(Struct, frozen=True):
-    """Writes an item that must not exist."""
+    """Inserts an item that must not exist yet."""
 
     table: str
     item: dict[str, Any]
 
 
 class Modify(Struct, frozen=True):
-    """Updates an item, or deletes it where there is no update."""
+    """Updates an item, or deletes it if there is no update."""
 
     table: str
     update: Update | None
@@ -65,7 +65,7 @@ class Modify(Struct, frozen=True):
 
 
 class Check(Struct, frozen=True):
-    """Requires an item to be there, and to satisfy the condition."""
+    """Requires that an item exists and satisfies the condition."""
 
     table: str
     where: Condition | None
@@ -75,10 +75,10 @@ Statement: TypeAlias = Select | Insert | Modify | Check
 
 
 def read_statement(text: str, parameters: Sequence[AttributeValue] = ()) -> Statement:
-    """The statement, with its parameters in place.
+    """Parse a statement and fill in its parameters.
 
     Raises:
-        ValidationFailed: the text is not a statement, or parameters are missing or left over.
+        ValidationFailed: the text is not a statement, or the number of parameters is wrong.
     """
     if not text:
         refuse(violated("", "statement", "Member must have length greater than or equal to 1"))
@@ -122,7 +122,7 @@ def _unsupported_clause(clause: Token) -> ValidationFailed:
 
 
 def _names(node: Node) -> list[str]:
-    """The table, and maybe its index."""
+    """The table name, and optionally the index name."""
     path = path_of(node)
     if len(path.parts) > _WITH_INDEX:
         raise ValidationFailed("A path may contain at most 2 components in the FROM clause")
@@ -139,7 +139,7 @@ def _insert(node: InsertNode, parameters: Sequence[AttributeValue]) -> Insert:
         raise ValidationFailed(f"{message} at {node.target.token.at}")
     if node.clause is not None:
         raise _unsupported_clause(node.clause)
-    assert isinstance(node.target, Name)  # noqa: S101 - a simple path of one part
+    assert isinstance(node.target, Name)  # noqa: S101 - a simple path is a Name or a PathTo
     table, operands = name_of(node.target.token), Operands(parameters)
     if isinstance(node.value, Mapping):
         return Insert(table, {name: operands.value(member) for name, member in operands.fields(node.value)})

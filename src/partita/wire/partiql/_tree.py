@@ -1,4 +1,4 @@
-"""What a statement says, before it is known what DynamoDB makes of it."""
+"""The syntax tree of a statement, before its translation for DynamoDB."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from partita.wire.partiql._tokens import Token
 
 
 class Name(Struct, frozen=True):
-    """A name, which may stand for an attribute or a table."""
+    """The name of an attribute or a table."""
 
     token: Token
 
 
 class Literal(Struct, frozen=True):
-    """A text, number, truth value or null, as it is written; MISSING too."""
+    """A string, number, boolean or null as written; also MISSING."""
 
     token: Token
     sign: str = ""
 
 
 class Parameter(Struct, frozen=True):
-    """A question mark, by its position among all."""
+    """A question mark; `position` counts those before it."""
 
     token: Token
     position: int
 
 
 class Group(Struct, frozen=True):
-    """A list, or with double angle brackets a bag, which is a set."""
+    """A list, or a bag (set) in double angle brackets."""
 
     token: Token
     members: tuple[Node, ...]
@@ -42,21 +42,21 @@ class Group(Struct, frozen=True):
 
 
 class Mapping(Struct, frozen=True):
-    """A map, by pairs of key and value."""
+    """A map as pairs of key and value."""
 
     token: Token
     members: tuple[tuple[Node, Node], ...]
 
 
 class PathTo(Struct, frozen=True):
-    """A way into a document: each step is a name, an expression in brackets, or a star."""
+    """A path into a document: each step is a name, an expression in brackets, or a star."""
 
     root: Node
     steps: tuple[Token | Node, ...]
 
     @property
     def token(self) -> Token:
-        """Where it begins."""
+        """Its first token."""
         return self.root.token
 
 
@@ -68,12 +68,12 @@ class Call(Struct, frozen=True):
 
     @property
     def function(self) -> str:
-        """Its name: functions are known in any case."""
+        """Its name in lower case: functions are case-insensitive."""
         return self.token.text.lower()
 
 
 class Operation(Struct, frozen=True):
-    """An operator with its operands, of which it has one to three."""
+    """An operator with one to three operands."""
 
     token: Token
     operands: tuple[Node, ...]
@@ -93,7 +93,7 @@ class TypeTest(Struct, frozen=True):
 
 
 class SelectNode(Struct, frozen=True):
-    """SELECT; no columns stand for the star."""
+    """SELECT; empty `columns` mean `*`."""
 
     token: Token
     columns: tuple[Node, ...]
@@ -102,7 +102,7 @@ class SelectNode(Struct, frozen=True):
     where: Node | None
     order: tuple[tuple[Node, bool], ...]
     clause: Token | None = None
-    """A clause that PartiQL has and DynamoDB has not."""
+    """A PartiQL clause that DynamoDB does not support."""
 
 
 class InsertNode(Struct, frozen=True):
@@ -115,14 +115,14 @@ class InsertNode(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True):
-    """SET path = value, or REMOVE path where there is no value."""
+    """SET path = value, or REMOVE path if there is no value."""
 
     path: Node
     value: Node | None
 
 
 class ModifyNode(Struct, frozen=True):
-    """UPDATE, or DELETE where there are no changes."""
+    """UPDATE, or DELETE if there are no changes."""
 
     token: Token
     target: Node
@@ -146,4 +146,4 @@ Node: TypeAlias = (
     | InsertNode
     | ModifyNode
 )
-"""An expression, or a statement, which may stand where an expression does."""
+"""An expression, or a statement, which may appear in place of an expression."""

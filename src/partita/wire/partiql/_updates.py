@@ -1,4 +1,4 @@
-"""SET and REMOVE, as the update that stores apply."""
+"""Translates SET and REMOVE into the update that stores apply."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _PAIR: Final = 2
 
 
 class Updates(Operands):
-    """Reads the changes of one UPDATE."""
+    """Translates the changes of one UPDATE."""
 
     def update(self, changes: tuple[Change, ...]) -> Update:
-        """All of them together, valid by the rules that all updates have.
+        """Translate all changes into one update, and check the rules for all updates.
 
         Raises:
-            ValidationFailed: one breaks a rule.
+            ValidationFailed: a change breaks a rule.
         """
         sets: list[SetAction] = []
         removes: list[Path] = []
@@ -67,7 +67,7 @@ class Updates(Operands):
         return ListAppend(self._term(node.arguments[0]), self._term(node.arguments[1]))
 
     def _members(self, path: Path, call: Call) -> Value:
-        """The members that a set gains or loses; it must be the one that is assigned to."""
+        """The members that a set gains or loses; its path must be the assigned one."""
         shown = call.function.upper()
         if len(call.arguments) != _PAIR:
             raise ValidationFailed(f"{shown} must have exactly two arguments at {call.token.at}")

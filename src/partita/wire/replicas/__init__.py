@@ -1,4 +1,4 @@
-"""Global tables: there are none here, and the operations say so as AWS says it of a table that has no replicas."""
+"""Global tables are not supported: the operations respond as AWS does for a table without replicas."""
 
 from partita.wire.replicas._global_tables import OPERATIONS
 

@@ -1,6 +1,7 @@
-"""The operations on global tables of 2017, and on the scaling of replicas.
+"""The operations on global tables (version 2017), and on the scaling of replicas.
 
-What describes is answered as AWS answers for a table without replicas. What would make a replica is refused.
+Operations that describe something respond as AWS does for a table without replicas. Operations that would create a
+replica are refused.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ MAX_LISTED: Final = 100
 
 
 def _unknown(call: Parameters) -> Requests[Json]:
-    """No table is a global one, so none is found."""
+    """Raise GlobalTableNotFoundException, because there are no global tables."""
     name = call.table("GlobalTableName")
     yield from ()
     raise Fault("GlobalTableNotFoundException", f"Global table with name: '{name}' does not exist")
 
 
 def _create(call: Parameters) -> Requests[Json]:
-    """Refuse to make a global table, after all that AWS looks at first."""
+    """Refuse to create a global table, after the checks that AWS makes first."""
     name = call.table("GlobalTableName")
     if call.members("ReplicationGroup") is None:
         refuse(violated(None, "replicationGroup", "Member must not be null"))
@@ -42,7 +43,7 @@ def _update(call: Parameters) -> Requests[Json]:
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """There are none."""
+    """List global tables: always none."""
     limit = call.whole("Limit")
     if limit is not None and limit < 1:
         refuse(violated(limit, "limit", "Member must have value greater than or equal to 1"))
@@ -51,7 +52,7 @@ def _list(call: Parameters) -> Requests[Json]:
 
 
 def _describe_scaling(call: Parameters) -> Requests[Json]:
-    """A table that scales nothing, because it has no replicas."""
+    """Describe the scaling of a table: always without replicas."""
     description: TableDescription = yield from existing(call.table())
     body = {"TableName": description.schema.name, "TableStatus": description.status, "Replicas": []}
     return {"TableAutoScalingDescription": body}
@@ -72,4 +73,4 @@ OPERATIONS: Final[dict[str, Operation]] = {
     "UpdateGlobalTableSettings": _unknown,
     "UpdateTableReplicaAutoScaling": _update_scaling,
 }
-"""By name."""
+"""The operations, by name."""

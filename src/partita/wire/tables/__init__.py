@@ -1,4 +1,4 @@
-"""Operations on tables and on what DynamoDB knows of them: billing, encryption, tags, expiry, insights, policies."""
+"""Operations on tables and their settings: billing, encryption, tags, expiry, insights, policies, backups."""
 
 from partita.wire.tables._account import LIMITS, fixed
 from partita.wire.tables._backups import unavailable as recovery_unavailable

@@ -1,4 +1,4 @@
-"""What is the same for every table: the limits of an account, and operations whose response never changes."""
+"""The limits of an account, and operations with a fixed response."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.wire._parameters import Operation, Parameters, Requests
 
 
 def fixed(body: Json) -> Operation:
-    """An operation whose response is always the same."""
+    """Return an operation that always has this response."""
 
     def operation(_: Parameters) -> Requests[Json]:
         return body

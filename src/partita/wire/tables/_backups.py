@@ -1,4 +1,4 @@
-"""Continuous backups of tables, and tables restored to a point in time from them."""
+"""Continuous backups of tables, and restoring tables from them to a point in time."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _INVALID_TIME = (
 
 
 class Backups:
-    """The operations of recovery to a point in time; times are told from the clock."""
+    """The operations of point-in-time recovery."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "DescribeContinuousBackups": _describe,
             "UpdateContinuousBackups": _update,
@@ -45,7 +45,7 @@ class Backups:
         }
 
     def restore(self, call: Parameters) -> Requests[Json]:
-        """Make a table as another was; its stream, expiry, tags and protection are not restored, as on AWS."""
+        """Restore a table into a new one, as on AWS without its stream, expiry, tags and protection."""
         source, instant = _source(call), _instant(call)
         description: TableDescription = yield from backed_up(source)
         settings = yield from read_settings(description.schema.name)
@@ -74,7 +74,7 @@ class Backups:
 
 
 def unavailable(table: str) -> Fault:
-    """The error for a table that has no continuous backups."""
+    """The error for a table without continuous backups."""
     message = f"Point in time recovery is not enabled for table '{table}'"
     return Fault("PointInTimeRecoveryUnavailableException", message)
 
@@ -87,7 +87,7 @@ def _source(call: Parameters) -> str:
 
 
 def _instant(call: Parameters) -> float | None:
-    """The instant that is asked for; None for the latest."""
+    """The requested instant; None for the latest."""
     latest, instant = call.flag("UseLatestRestorableTime"), call.instant("RestoreDateTime")
     if bool(latest) == (instant is not None):
         raise ValidationFailed("One of UseLatestRestorableTime and RestoreDateTime must be specified, and not both")
@@ -95,13 +95,13 @@ def _instant(call: Parameters) -> float | None:
 
 
 def _window(recovery: RecoveryDescription) -> tuple[float, float]:
-    """The first and the last second that can be restored; clients send whole seconds."""
+    """The first and last restorable times in whole seconds, because clients send whole seconds."""
     earliest = float(ceil(recovery.earliest or 0))
     return earliest, max(earliest, float(floor(recovery.latest or 0)))
 
 
 def _restorable(recovery: RecoveryDescription, instant: float | None) -> float:
-    """The instant to restore; the last second that was described may not be over yet."""
+    """The instant to restore; the last second of the described window may not be over yet."""
     latest = recovery.latest or 0.0
     if instant is None or latest < instant <= _window(recovery)[1]:
         return latest
@@ -109,14 +109,14 @@ def _restorable(recovery: RecoveryDescription, instant: float | None) -> float:
 
 
 def _describe(call: Parameters) -> Requests[Json]:
-    """Whether continuous backups are on, and which instants they reach."""
+    """Describe whether continuous backups are enabled, and the restorable window."""
     description = yield from backed_up(call.table())
     recovery: RecoveryDescription = yield DescribeRecovery(description.schema.name)
     return _body(recovery)
 
 
 def _update(call: Parameters) -> Requests[Json]:
-    """Enable or disable continuous backups, or change how far they reach."""
+    """Enable or disable continuous backups, or change their retention period."""
     name, given = call.table(), call.fields("PointInTimeRecoverySpecification")
     if given is None:
         refuse(violated(None, "pointInTimeRecoverySpecification", "Member must not be null"))

@@ -1,4 +1,4 @@
-"""UpdateTable: one change at a time, with what DynamoDB lets nobody combine."""
+"""UpdateTable: one change at a time, and the combinations that DynamoDB refuses."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ _TAKES_TIME: Final = ("ProvisionedThroughput", "BillingMode", "StreamSpecificati
 
 
 def refuse_unserved(call: Parameters) -> None:
-    """Refuse what this server does not have, rather than say that it was done."""
+    """Refuse unsupported parameters instead of ignoring them."""
     for name, what in _UNSERVED.items():
         if call.given.get(name) not in (None, []):
             raise ValidationFailed(f"{INVALID}{name}: {what} are not supported by this endpoint.")
 
 
 def read_class(call: Parameters) -> str | None:
-    """The class that the call asks for."""
+    """The table class of the call, or None."""
     given = call.text("TableClass")
     if given is not None and given not in _CLASSES:
         message = "Invalid table-class parameter provided. Please try again with a valid table-class value:"
@@ -94,13 +94,13 @@ def read_class(call: Parameters) -> str | None:
 
 
 class TableChanges:
-    """UpdateTable; when something was changed is told from the clock."""
+    """UpdateTable; `clock` gives the times of changes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {"UpdateTable": self.update}
 
     def update(self, call: Parameters) -> Requests[Json]:
@@ -122,7 +122,7 @@ class TableChanges:
 
 
 def _check(call: Parameters) -> tuple[list[Parameters], list[Parameters]]:
-    """Refuse what is wrong in itself, whatever the table is; gives the changes of indexes, and of vector indexes."""
+    """Check what does not depend on the table; return the changes of indexes, and of vector indexes."""
     given = [part for part in _PARTS if call.given.get(part) not in (None, [])]
     if not given:
         raise ValidationFailed(_NO_CHANGE)
@@ -288,7 +288,7 @@ def _without(settings: Settings, name: str) -> Settings:
 def _response(
     call: Parameters, description: TableDescription, before: Settings, settings: Settings, updates: list[Parameters]
 ) -> Json:
-    """The table as it is while it changes: capacity and class are still the old ones."""
+    """The description of the table during the change, still with the old capacity and class."""
     takes_time = bool(updates) or any(call.given.get(part) is not None for part in _TAKES_TIME)
     shown = msgspec.structs.replace(
         settings,

@@ -1,4 +1,4 @@
-"""Reading the definition of a table or index from a call, with what DynamoDB refuses before it looks further."""
+"""Reads the definition of a table or index from a call, with the checks that DynamoDB makes first."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STREAM_DISABLED: Final = "If stream is being disabled, then UpdateViewType must
 
 
 def read_table(call: Parameters) -> TableSchema:
-    """The schema of a table that is to be made.
+    """The schema of a new table.
 
     Raises:
         ValidationFailed: the definition breaks a rule.
@@ -47,7 +47,7 @@ def read_table(call: Parameters) -> TableSchema:
 
 
 def _check_index_names(call: Parameters) -> None:
-    """Refuse names of indexes that are too short or too long, all of them at once and global ones first."""
+    """Refuse index names that are too short or too long, all of them together and global indexes first."""
     found = []
     for kind in reversed(_KINDS):
         for position, index in enumerate(call.structures(kind), 1):
@@ -61,7 +61,7 @@ def _check_index_names(call: Parameters) -> None:
 
 
 def new_table_name(call: Parameters) -> str:
-    """The name of a table that is to be made or changed."""
+    """The name of a table that is to be created or changed."""
     name = call.text("TableName")
     if name is None:
         raise ValidationFailed("The parameter 'TableName' is required but was not present in the request")
@@ -113,7 +113,7 @@ def _check_key(part: Json, at: str, limit: int) -> None:
 
 
 def show_fields(part: Json) -> str:
-    """The fields of a structure as messages show them."""
+    """Format the fields of a structure as in AWS's messages."""
     return ", ".join(f"{name[:1].lower()}{name[1:]}={show(value)}" for name, value in part.items())
 
 
@@ -151,7 +151,7 @@ def _check_projection(projection: Json) -> None:
 
 
 def _check_names(given: Json) -> None:
-    """Each key attribute is defined once, and nothing else is."""
+    """Check that every key attribute is defined, and that no other attribute is."""
     defined = [definition["AttributeName"] for definition in given["AttributeDefinitions"]]
     table = [element["AttributeName"] for element in given["KeySchema"]]
     if len(set(defined)) < len(table):
@@ -195,13 +195,13 @@ def _check_roles(key: list[Json]) -> None:
 
 
 def read_index(call: Parameters, definition: Json, table: TableSchema) -> IndexSchema:
-    """An index that is to be added; the call defines its key attributes, also those that the table knows."""
+    """An index to add. The call defines all its key attributes, including those that the table already defines."""
     _check_definitions(Parameters({"AttributeDefinitions": call.members("AttributeDefinitions") or []}))
     _check_index(definition, "globalSecondaryIndexUpdates.1.member.create", local=False)
     defined = {each["AttributeName"]: each["AttributeType"] for each in call.structures("AttributeDefinitions")}
     _check_defined([element["AttributeName"] for element in definition["KeySchema"]], list(defined))
     known = {part.name: part.type for part in (*table.key, *(part for index in table.indexes for part in index.key))}
-    known = defined | known  # what the table has defined stays as it is, whatever the call says of it
+    known = defined | known  # the definitions of the table take precedence over those of the call
     described = {
         "TableName": table.name,
         "KeySchema": [{"AttributeName": table.hash.name, "KeyType": "HASH"}],
@@ -212,7 +212,7 @@ def read_index(call: Parameters, definition: Json, table: TableSchema) -> IndexS
 
 
 def read_stream(call: Parameters, *, creating: bool) -> Json | None:
-    """The stream's specification, checked."""
+    """The checked stream specification, or None."""
     given = call.fields("StreamSpecification")
     if given is None:
         return None

@@ -1,4 +1,4 @@
-"""Tables, as DynamoDB describes them."""
+"""Table descriptions in DynamoDB's format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.wire.tables._throughput import limits_body, throughput_body
 def table_body(
     description: TableDescription, settings: Settings, region: str, status: str | None = None, now: int | None = None
 ) -> Json:
-    """The description of a table; its status is its own where none is given."""
+    """The description of a table; `status` overrides the status of the table."""
     schema = description.schema
     body = table_definition(schema)
     del body["BillingMode"]
@@ -43,7 +43,7 @@ def table_body(
 
 
 def _describe_billing(body: Json, description: TableDescription, settings: Settings) -> None:
-    """How it is billed; nothing of a table that was never on demand."""
+    """Add the billing mode, unless the table has never been on demand."""
     if settings.billing == ON_DEMAND:
         since = description.created_at if settings.on_demand_at is None else settings.on_demand_at / 1000
     elif settings.on_demand_at is not None:
@@ -54,13 +54,13 @@ def _describe_billing(body: Json, description: TableDescription, settings: Setti
 
 
 def table_identity(name: str, created_at: float) -> str:
-    """What tells a table from others that had its name."""
+    """The TableId, which distinguishes a table from earlier ones of the same name."""
     digest = hashlib.md5(f"{name}/{created_at}".encode(), usedforsecurity=False).digest()
-    return str(uuid.UUID(bytes=digest, version=4))  # the form that clients know, and always the same
+    return str(uuid.UUID(bytes=digest, version=4))  # the format that clients expect, and always the same
 
 
 def deleted_body(description: TableDescription, settings: Settings, region: str) -> Json:
-    """The description of a table that was deleted: no longer how it was made."""
+    """The description of a deleted table, without its definition."""
     gone = (
         "AttributeDefinitions",
         "CreationDateTime",

@@ -1,4 +1,4 @@
-"""Encryption at rest, as a setting: which key a table is said to be encrypted with."""
+"""Encryption at rest as a mere setting: the key that descriptions of a table report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MANAGED: Final = "alias/aws/dynamodb"
 
 
 def read_encryption(call: Parameters, before: str | None) -> str | None:
-    """The ARN of the key after the call; None for the one that AWS owns."""
+    """The ARN of the key after the call; None for the key that AWS owns."""
     given = call.fields("SSESpecification")
     if given is None:
         return before
@@ -35,7 +35,7 @@ def read_encryption(call: Parameters, before: str | None) -> str | None:
 
 
 def check_change(before: str | None, after: str | None, call: Parameters) -> None:
-    """Refuse to encrypt a table as it is encrypted already."""
+    """Refuse a change to the encryption that the table already has."""
     if after is None and before is None:
         raise ValidationFailed(f"{INVALID}Table is already encrypted by default")
     key = Parameters(call.fields("SSESpecification") or {}).text("KMSMasterKeyId")
@@ -45,7 +45,7 @@ def check_change(before: str | None, after: str | None, call: Parameters) -> Non
 
 
 def _key_arn(key: str, region: str) -> str:
-    """The ARN of a key by its id or its alias, which stands for a key that nobody has seen."""
+    """The ARN of a key by its id or alias; an alias gets a made-up key id that is always the same."""
     if key.startswith("arn:") and ":alias/" not in key:
         return key
     alias = key.rpartition(":")[2]
@@ -56,7 +56,7 @@ def _key_arn(key: str, region: str) -> str:
 
 
 def encryption_body(key: str | None) -> Json:
-    """The encryption as it is described; nothing of the key that AWS owns."""
+    """The encryption in descriptions; empty for the key that AWS owns."""
     if key is None:
         return {}
     return {"SSEDescription": {"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}}

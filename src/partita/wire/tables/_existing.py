@@ -1,4 +1,4 @@
-"""The table that an operation is about, which must be there."""
+"""Looks up the table of an operation, which must exist."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.wire._parameters import Requests
 
 
 def existing(name: str) -> Requests[TableDescription]:
-    """The table; the error names it where it is not there."""
+    """The description of a table; if it does not exist, the error names it."""
     try:
         description: TableDescription = yield DescribeTable(name)
     except TableNotFound:
@@ -18,7 +18,7 @@ def existing(name: str) -> Requests[TableDescription]:
 
 
 def backed_up(name: str) -> Requests[TableDescription]:
-    """The table; operations on backups have an error of their own where it is not there."""
+    """The description of a table; operations on backups have their own error if it does not exist."""
     try:
         description: TableDescription = yield DescribeTable(name)
     except TableNotFound:

@@ -9,7 +9,7 @@ from partita.wire.tables._existing import existing
 
 
 def update_time_to_live(call: Parameters) -> Requests[Json]:
-    """Name the attribute that says when items expire, or switch expiry off."""
+    """Set the attribute that holds the expiry time of items, or disable expiry."""
     name, given = call.table(), call.fields("TimeToLiveSpecification")
     if given is None:
         refuse(violated(None, "timeToLiveSpecification", "Member must not be null"))
@@ -33,7 +33,7 @@ def update_time_to_live(call: Parameters) -> Requests[Json]:
 
 
 def describe_time_to_live(call: Parameters) -> Requests[Json]:
-    """The attribute that says when items expire."""
+    """Describe the attribute that holds the expiry time of items."""
     description = yield from existing(call.table())
     attribute = description.schema.ttl
     if attribute is None:

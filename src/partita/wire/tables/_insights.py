@@ -1,4 +1,4 @@
-"""Contributor insights: switched on and described. Nothing is counted."""
+"""Contributor insights: they can be enabled and described, but nothing is counted."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MAX_LISTED: Final = 100
 
 
 class ContributorInsights:
-    """The operations; when something was changed is told from the clock."""
+    """The operations; `clock` gives the times of changes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "UpdateContributorInsights": self.update,
             "DescribeContributorInsights": _describe,
@@ -33,7 +33,7 @@ class ContributorInsights:
         }
 
     def update(self, call: Parameters) -> Requests[Json]:
-        """Switch them on or off, of a table or of a global index."""
+        """Enable or disable insights for a table or a global index."""
         action = call.choice("ContributorInsightsAction", _ACTIONS)
         mode = call.choice("ContributorInsightsMode", _MODES)
         if action is None:
@@ -53,7 +53,7 @@ class ContributorInsights:
 
 
 def _named(call: Parameters) -> Requests[tuple[TableDescription, str]]:
-    """The table, and the name of the index or what stands for none."""
+    """The table, and the name of the index, or `OWN` for the table itself."""
     table, index = call.table(), call.text("IndexName") or OWN
     description: TableDescription = yield from existing(table)
     found = description.schema.index(index)
@@ -85,7 +85,7 @@ def _describe(call: Parameters) -> Requests[Json]:
 
 
 def _rules(description: TableDescription, index: str, insights: Insights) -> list[str]:
-    """The rules that AWS would make: of partition keys, and of sort keys where there are any."""
+    """The rules that AWS would create: for partition keys, and for sort keys if there are any."""
     schema = description.schema
     found = schema.index(index)
     has_range = bool(found.range) if found is not None else schema.range is not None
@@ -99,7 +99,7 @@ def _rules(description: TableDescription, index: str, insights: Insights) -> lis
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """Where they are switched on, page by page."""
+    """List the tables and indexes with insights enabled, page by page."""
     limit, start = call.whole("MaxResults") or _MAX_LISTED, call.text("NextToken") or ""
     if limit > _MAX_LISTED:
         refuse(violated(limit, "maxResults", f"Member must have value less than or equal to {_MAX_LISTED}"))

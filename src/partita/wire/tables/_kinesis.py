@@ -1,4 +1,4 @@
-"""Kinesis streaming destinations: kept and described. Nothing is sent to them."""
+"""Kinesis streaming destinations: they are stored and described, but nothing is sent to them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STATE: Final = "Table is not in a valid state to enable Kinesis Streaming Desti
 
 
 def enable_destination(call: Parameters) -> Requests[Json]:
-    """Add a stream that changes should go to; one at a time is active."""
+    """Add a destination stream; only one can be active."""
     arn, precision = _stream(call), _precision(call, "EnableKinesisStreamingConfiguration")
     name, settings = yield from _known(call)
     if any(destination.active for destination in settings.destinations.values()):
@@ -32,7 +32,7 @@ def enable_destination(call: Parameters) -> Requests[Json]:
 
 
 def disable_destination(call: Parameters) -> Requests[Json]:
-    """Send no more changes to a stream."""
+    """Disable a destination stream."""
     arn = _stream(call)
     if call.fields("EnableKinesisStreamingConfiguration"):
         message = "Stream cannot be disabled using EnableKinesisStreamingConfiguration parameters"
@@ -47,7 +47,7 @@ def disable_destination(call: Parameters) -> Requests[Json]:
 
 
 def update_destination(call: Parameters) -> Requests[Json]:
-    """Change how exactly the time of a change is told."""
+    """Change the precision of the times of changes."""
     arn, precision = _stream(call), _precision(call, "UpdateKinesisStreamingConfiguration")
     if precision is None:
         message = "UpdateKinesisStreamingConfiguration cannot be null or contain only null values"
@@ -67,7 +67,7 @@ def update_destination(call: Parameters) -> Requests[Json]:
 
 
 def describe_destinations(call: Parameters) -> Requests[Json]:
-    """The streams that changes should go to, or should have gone to."""
+    """List the active and the disabled destination streams."""
     name, settings = yield from _known(call)
     return {
         "TableName": name,

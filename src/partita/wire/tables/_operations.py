@@ -1,4 +1,4 @@
-"""Every operation on tables, by the name that clients call it."""
+"""All operations on tables, by their DynamoDB name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.wire.tables._tables import Tables
 
 
 def table_operations(clock: Clock, address: str) -> dict[str, Operation]:
-    """The operations; `address` is where they are served."""
+    """The operations; `address` is the address of the server."""
     return {
         **Tables(clock).operations(),
         "UpdateTimeToLive": _expiry.update_time_to_live,

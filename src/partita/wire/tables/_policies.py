@@ -25,13 +25,13 @@ _NOT_FOUND: Final = "Resource-based policy not found for the provided ResourceAr
 
 
 class ResourcePolicies:
-    """The operations; the number of a version is when it was written."""
+    """The operations; the revision number of a policy is based on the time of writing."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "PutResourcePolicy": self.put,
             "GetResourcePolicy": _get,
@@ -39,7 +39,7 @@ class ResourcePolicies:
         }
 
     def put(self, call: Parameters) -> Requests[Json]:
-        """Give a table or a stream a policy; one that says the same changes nothing."""
+        """Set the policy of a table or stream; an identical policy changes nothing."""
         text = canonical_policy(call.required("Policy", "policy"))
         table, label, settings = yield from _named(call)
         before = settings.policies.get(label)
@@ -51,7 +51,7 @@ class ResourcePolicies:
         return {"RevisionId": policy.revision}
 
     def new(self, text: str, before: Policy | None = None) -> Policy:
-        """A version that is newer than the one before."""
+        """A policy with a revision number higher than the previous one."""
         number = int(self._clock() * 1000)
         return Policy(text, str(number if before is None else max(number, int(before.revision) + 1)))
 
@@ -80,7 +80,7 @@ def _keep(table: str, settings: Settings, policies: dict[str, Policy]) -> Reques
 
 
 def _named(call: Parameters) -> Requests[tuple[str, str, Settings]]:
-    """The table that the ARN names, and the label of its stream or what stands for none."""
+    """The table of the ARN, the label of its stream or `OWN` for the table itself, and the settings."""
     arn = call.required("ResourceArn", "resourceArn")
     if not arn.startswith("arn:"):
         raise ValidationFailed(f"{INVALID}ARNs must start with 'arn:': {arn}")

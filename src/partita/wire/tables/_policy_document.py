@@ -1,4 +1,4 @@
-"""Policies of resources as documents: checked, and written in the one form that DynamoDB gives back."""
+"""Checks resource policies, and writes them in the canonical form that DynamoDB returns."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _UNBOUNDED: Final = (
 
 
 def canonical_policy(text: str) -> str:
-    """The policy without white space, with its parts in one order and lists of one element without their brackets.
+    """The policy without white space, with its parts in a fixed order and without brackets around single elements.
 
     Raises:
-        ValidationFailed: it is too long, or not a policy.
+        ValidationFailed: the text is too long, or not a policy.
     """
     if len(text.encode()) > MAX_POLICY:
         raise ValidationFailed(f"{INVALID}Maximum policy size of {MAX_POLICY} bytes exceeded")
@@ -116,5 +116,5 @@ def _canonical_principal(principal: Any) -> Any:
 
 
 def _arn(principal: str) -> str:
-    """An account by its number is its root."""
+    """The ARN of a principal; an account number means the root of the account."""
     return f"arn:aws:iam::{principal}:root" if principal.isdecimal() and len(principal) == len(ACCOUNT) else principal

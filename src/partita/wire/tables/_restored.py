@@ -1,4 +1,4 @@
-"""What a restored table is like: as its source is now, but for what the call overrides and what AWS leaves out."""
+"""The definition of a restored table: that of its source, with overrides and without the parts that AWS omits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def restored(call: Parameters, source: TableSchema, settings: Settings, now: int
     """The schema and the settings of the new table; stream, expiry, tags and protection are not restored.
 
     Raises:
-        ValidationFailed: an override is wrong, or asks for an index that the source does not have.
+        ValidationFailed: an override is invalid, or names an index that the source does not have.
     """
     call.choice("BillingModeOverride", BILLING)
     indexes, vectors = source.indexes, source.vectors
@@ -78,5 +78,5 @@ def _is_same(source: TableSchema, index: IndexSchema, key: object) -> bool:
 
 
 def table_exists(name: str) -> Fault:
-    """The error for a table that cannot be restored since there is one of its name."""
+    """The error for a restore into a table name that already exists."""
     return Fault("TableAlreadyExistsException", f"Table already exists: {name}")

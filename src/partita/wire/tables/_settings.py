@@ -1,4 +1,4 @@
-"""What DynamoDB knows of a table and a store does not. Kept as items in the store itself."""
+"""Settings of tables that stores do not have, saved as items in the store itself."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from partita.store import CreateTable, DeleteItem, GetItem, KeyAttribute, ListTa
 from partita.wire._parameters import Requests
 
 TABLE: Final = "partita.wire.settings"
-"""Made when there is something to keep; no client is shown it in a listing."""
+"""The table with the settings, created when it is first needed; clients do not see it in listings."""
 
 BACKUPS: Final = "partita.wire.backup."
-"""What the names of tables begin with that hold backups of others."""
+"""The prefix of the names of tables that hold backups of others."""
 
 ON_DEMAND: Final = "PAY_PER_REQUEST"
 PROVISIONED: Final = "PROVISIONED"
 OWN: Final = "/"
-"""What stands for the table itself where others stand by the name of an index or a stream."""
+"""The key for the table itself in mappings by index name or stream label."""
 
 
 class Throughput(Struct, frozen=True):
-    """Provisioned capacity units, and when they were changed, in milliseconds."""
+    """Provisioned capacity units, and the times of their changes in milliseconds."""
 
     read: int = 0
     write: int = 0
     increased_at: int | None = None
     decreased_at: int | None = None
     decreases: int = 0
-    """On the day of the last one."""
+    """The number of decreases on the day of the last one."""
 
 
 class Units(Struct, frozen=True):
-    """Read and write units, either of which may be open."""
+    """Read and write units; None if not set."""
 
     read: int | None = None
     write: int | None = None
@@ -52,7 +52,7 @@ class Insights(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """A Kinesis stream that changes should go to."""
+    """A Kinesis stream as a destination of changes."""
 
     stream: str
     active: bool
@@ -60,7 +60,7 @@ class Destination(Struct, frozen=True):
 
 
 class Policy(Struct, frozen=True):
-    """A policy, and the number of its version."""
+    """A policy and its revision number."""
 
     text: str
     revision: str
@@ -76,38 +76,38 @@ class Settings(Struct, frozen=True):
     protected: bool = False
     table_class: str | None = None
     on_demand_at: int | None = None
-    """When it was last made an on-demand table, if ever."""
+    """When it was last switched to on-demand, if ever."""
     class_at: int | None = None
     encryption_key: str | None = None
-    """The ARN of the key; None for the one that AWS owns."""
+    """The ARN of the key; None for the key that AWS owns."""
     request_limits: dict[str, Units] = {}
-    """The most that may be asked of an on-demand table in a second: by index."""
+    """Maximum request units per second of an on-demand table, by index."""
     warm: dict[str, Units] = {}
-    """What it can take at once: by index, where it is more than capacity says."""
+    """Warm throughput, by index, if it exceeds that of the capacity settings."""
     insights: dict[str, Insights] = {}
     destinations: dict[str, Destination] = {}
     policies: dict[str, Policy] = {}
-    """By the label of the stream."""
+    """By stream label."""
 
 
 DEFAULT: Final = Settings()
 
 
 def is_own(table: str) -> bool:
-    """Whether a table is the server's own, which no client is shown."""
+    """Whether a table is internal to the server and hidden from clients."""
     return table in (TABLE, JOURNAL.name) or table.startswith(BACKUPS)
 
 
 def make_settings_table() -> Requests[None]:
-    """Make the table that settings are kept in, where there is none."""
+    """Create the settings table if it does not exist."""
     tables = yield ListTables()
     if TABLE not in tables:
-        with suppress(TableInUse):  # another connection was first
+        with suppress(TableInUse):  # another connection has just created it
             yield CreateTable(TableSchema(TABLE, KeyAttribute("table")))
 
 
 def read_settings(table: str) -> Requests[Settings]:
-    """The table's settings, or the default where nothing is kept."""
+    """The settings of the table, or the default if none are stored."""
     try:
         response = yield GetItem(TABLE, {"table": table})
     except TableNotFound:
@@ -116,7 +116,7 @@ def read_settings(table: str) -> Requests[Settings]:
 
 
 def keep_settings(table: str, settings: Settings) -> Requests[None]:
-    """Keep the table's settings."""
+    """Store the settings of the table."""
     if settings == DEFAULT:
         tables = yield ListTables()
         if TABLE not in tables:
@@ -126,7 +126,7 @@ def keep_settings(table: str, settings: Settings) -> Requests[None]:
 
 
 def forget_settings(table: str) -> Requests[None]:
-    """Keep nothing of a table that is gone."""
+    """Delete the settings of a deleted table."""
     tables = yield ListTables()
     if TABLE in tables:
         yield DeleteItem(TABLE, {"table": table})

@@ -1,4 +1,4 @@
-"""Backups of single tables: each is a table of the store that no client is shown, restored into a new one."""
+"""Backups of single tables: each is a hidden table of the store, which is restored into a new one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _TYPES: Final = ("USER", "SYSTEM", "AWS_BACKUP", "ALL")
 
 
 class Backup(Struct, frozen=True):
-    """What is known of a backup."""
+    """The stored data of a backup."""
 
     id: str
     name: str
@@ -64,22 +64,22 @@ class Backup(Struct, frozen=True):
 
     @property
     def schema(self) -> TableSchema:
-        """The schema that the table had."""
+        """The schema of the table at the time of the backup."""
         return msgspec.json.decode(self.definition, type=TableSchema)
 
     def description(self) -> TableDescription:
-        """The table as it was."""
+        """The description of the table at the time of the backup."""
         return TableDescription(self.schema, self.table_created_at / 1000, self.items, self.bytes)
 
 
 class TableBackups:
-    """The operations; when a backup was made is told from the clock."""
+    """The operations; `clock` gives the times of backups."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "CreateBackup": self.create,
             "DescribeBackup": _describe,
@@ -89,7 +89,7 @@ class TableBackups:
         }
 
     def create(self, call: Parameters) -> Requests[Json]:
-        """Copy a table."""
+        """Back up a table by copying it."""
         table, name = call.table(), _backup_name(call)
         description: TableDescription = yield from backed_up(table)
         settings = yield from read_settings(table)
@@ -105,7 +105,7 @@ class TableBackups:
         return {"BackupDetails": _details(backup, call.region, "CREATING")}
 
     def restore(self, call: Parameters) -> Requests[Json]:
-        """Make a table as it was; its stream, expiry, tags and protection are not restored, as on AWS."""
+        """Restore a backup into a new table, as on AWS without stream, expiry, tags and protection."""
         backup = yield from _found(call)
         now = int(self._clock() * 1000)
         schema, settings = restored(call, backup.schema, backup.settings, now)
@@ -138,7 +138,7 @@ def _free_number(at: int) -> Requests[str]:
 
 
 def _copy(source: str, target: str) -> Requests[tuple[int, int]]:
-    """Copy all items; gives their number and bytes."""
+    """Copy all items; return their number and their size in bytes."""
     count, start = 0, None
     while True:
         page: PageResponse = yield ScanTable(source, start=start, consistent=True)
@@ -180,7 +180,7 @@ def _delete(call: Parameters) -> Requests[Json]:
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """The backups of all tables or of one, oldest first."""
+    """List the backups of all tables or of one, oldest first."""
     wanted = call.table() if call.text("TableName") is not None else None
     limit, start = call.whole("Limit") or _MAX_LISTED, call.text("ExclusiveStartBackupArn") or ""
     if call.choice("BackupType", _TYPES, "ALL") not in ("USER", "ALL"):
@@ -189,7 +189,7 @@ def _list(call: Parameters) -> Requests[Json]:
     backups: list[Backup] = []
     for number in sorted(table.removeprefix(BACKUPS) for table in tables if table.startswith(BACKUPS)):
         response = yield GetItem(TABLE, {"table": f"backup/{number}"})
-        if response.item is not None:  # else it is being made
+        if response.item is not None:  # without an item, the backup is still being created
             backups.append(msgspec.convert(response.item["backup"], Backup))
     after = start.rpartition("/")[2]
     found = [each for each in backups if each.id > after and wanted in (None, each.schema.name)]

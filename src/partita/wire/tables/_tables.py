@@ -1,4 +1,4 @@
-"""Operations on tables: making, describing, deleting and listing them."""
+"""Operations on tables: creating, describing, deleting and listing them."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ MAX_LISTED: Final = 100
 
 
 class Tables:
-    """The operations; when something was made or changed is told from the clock."""
+    """The operations; `clock` gives the times of changes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
     def operations(self) -> dict[str, Operation]:
-        """By name."""
+        """The operations, by name."""
         return {
             "CreateTable": self.create,
             "DescribeTable": self.describe,
@@ -45,7 +45,7 @@ class Tables:
         return int(self._clock() * 1000)
 
     def create(self, call: Parameters) -> Requests[Json]:
-        """Make a table; it can be used at once."""
+        """Create a table, which can be used immediately."""
         schema = read_table(call)
         refuse_unserved(call)
         settings = self._new_settings(call)
@@ -77,7 +77,7 @@ class Tables:
         )
 
     def describe(self, call: Parameters) -> Requests[Json]:
-        """What is known of a table."""
+        """Describe a table."""
         description = yield from existing(call.table())
         settings = yield from read_settings(description.schema.name)
         return {"Table": table_body(description, settings, call.region, now=self._now())}
@@ -99,7 +99,7 @@ def _delete(call: Parameters) -> Requests[Json]:
 
 
 def _list(call: Parameters) -> Requests[Json]:
-    """The names of all tables, page by page."""
+    """List the names of all tables, page by page."""
     start, limit = call.text("ExclusiveStartTableName"), call.whole("Limit")
     if start is not None:
         call.table("ExclusiveStartTableName")

@@ -46,13 +46,13 @@ def untag_resource(call: Parameters) -> Requests[Json | None]:
 
 
 def list_tags(call: Parameters) -> Requests[Json]:
-    """The tags of a table."""
+    """List the tags of a table."""
     _, settings = yield from _tagged(call, "ListTagsOfResource")
     return {"Tags": [{"Key": key, "Value": value} for key, value in settings.tags.items()]}
 
 
 def _tagged(call: Parameters, operation: str) -> Requests[tuple[str, Settings]]:
-    """The table that the ARN names; of another account nothing is told."""
+    """The table of the ARN and its settings; tables of other accounts are not accessible."""
     arn = call.text("ResourceArn")
     if arn is None:
         refuse(violated(None, "resourceArn", "Member must not be null"))
@@ -73,7 +73,7 @@ def _tagged(call: Parameters, operation: str) -> Requests[tuple[str, Settings]]:
 
 
 def read_tags(call: Parameters) -> dict[str, str]:
-    """Tags, by key."""
+    """Read the tags of a call, by key."""
     tags: dict[str, str] = {}
     for position, given in enumerate(call.structures("Tags"), 1):
         tag, at = Parameters(given), f"tags.{position}.member"

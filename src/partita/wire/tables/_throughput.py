@@ -1,4 +1,4 @@
-"""Capacity of tables and indexes: provisioned units, limits of on-demand tables, and what can be taken at once."""
+"""Capacity of tables and indexes: provisioned units, limits of on-demand tables, and warm throughput."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOT_ON_DEMAND: Final = (
     "Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"
 )
 INITIAL: Final = Units(12_000, 4_000)
-"""What an on-demand table can take from the first second."""
+"""The initial warm throughput of an on-demand table."""
 _OPEN: Final = -1
 _GUIDE: Final = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html"
 
 
 def read_throughput(given: Json | None, at: str) -> Throughput | None:
-    """Provisioned units; each must be one or more."""
+    """Read provisioned units, each of which must be at least 1."""
     if given is None:
         return None
     call = Parameters(given)
@@ -37,7 +37,7 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
 
 
 def read_billing(call: Parameters, before: Settings, now: int, *, creating: bool) -> Settings:
-    """The settings with the billing, the units and the limits that the call asks for."""
+    """The settings after applying the billing mode, units and limits of the call."""
     billing = call.choice("BillingMode", BILLING, PROVISIONED if creating else before.billing) or before.billing
     units = read_throughput(call.fields("ProvisionedThroughput"), "provisionedThroughput")
     if billing == ON_DEMAND and units is not None:
@@ -63,10 +63,10 @@ def read_billing(call: Parameters, before: Settings, now: int, *, creating: bool
 
 
 def changed_units(before: Throughput, units: Throughput | None, now: int) -> Throughput:
-    """The units after a change, with when it was made."""
+    """The units after a change, with the time of the change."""
     if units is None:
         return before
-    if not before.read:  # there were none
+    if not before.read:  # there were no provisioned units
         return units
     increased = units.read > before.read or units.write > before.write
     decreased = units.read < before.read or units.write < before.write
@@ -85,7 +85,7 @@ def _day(at: int) -> str:
 
 
 def index_units(index: Json, billing: str) -> Throughput:
-    """The units of an index that is made together with its table."""
+    """The units of an index that is created together with its table."""
     units = read_throughput(Parameters(index).fields("ProvisionedThroughput"), "provisionedThroughput")
     if billing == ON_DEMAND:
         if units is not None:
@@ -98,7 +98,7 @@ def index_units(index: Json, billing: str) -> Throughput:
 
 
 def with_index_limits(index: Json, settings: Settings, before: Settings | None) -> Settings:
-    """The settings with the limits that the definition of an index asks for; `before` where there was one."""
+    """The settings with the limits from an index definition; `before` are the previous settings, if any."""
     return _with_limits(Parameters(index), settings, index["IndexName"], before)
 
 
@@ -109,7 +109,7 @@ def _with_limits(part: Parameters, settings: Settings, index: str, before: Setti
 
 
 def _request_limits(part: Parameters, settings: Settings, index: str, *, creating: bool) -> dict[str, Units]:
-    """The limits member by member: -1 takes one away."""
+    """The new request limits by index; -1 removes a limit."""
     kept = settings.request_limits if settings.billing == ON_DEMAND else {}
     given = part.fields("OnDemandThroughput")
     if given is None:
@@ -132,7 +132,7 @@ def _request_limits(part: Parameters, settings: Settings, index: str, *, creatin
 
 
 def _warm(part: Parameters, settings: Settings, index: str, before: Settings | None) -> dict[str, Units]:
-    """What it can take at once never becomes less."""
+    """The new warm throughput by index, which can never decrease."""
     wanted, least = Parameters(part.fields("WarmThroughput") or {}), warm_units(settings, index)
     if before is not None:
         least = _larger(least, warm_units(before, index))
@@ -160,7 +160,7 @@ def _least_warm(settings: Settings, name: str, *, creating: bool) -> str:
 
 
 def warm_units(settings: Settings, index: str = OWN) -> Units:
-    """What the table or index can take at once: the most that it was ever given."""
+    """The warm throughput of the table or index: the highest capacity that it has ever had."""
     known = settings.warm.get(index, Units())
     throughput = settings.throughput if index == OWN else settings.indexes.get(index, Throughput())
     given = INITIAL if settings.billing == ON_DEMAND else Units(throughput.read, throughput.write)
@@ -168,7 +168,7 @@ def warm_units(settings: Settings, index: str = OWN) -> Units:
 
 
 def throughput_body(units: Throughput, now: int | None = None) -> Json:
-    """Provisioned units, as they are described."""
+    """Provisioned units in descriptions."""
     today = units.decreased_at is not None and now is not None and _day(units.decreased_at) == _day(now)
     body: dict[str, Any] = {
         "NumberOfDecreasesToday": units.decreases if today else 0,
@@ -183,7 +183,7 @@ def throughput_body(units: Throughput, now: int | None = None) -> Json:
 
 
 def limits_body(settings: Settings, index: str = OWN) -> Json:
-    """The limits of an on-demand table or index, and what it can take at once, as they are described."""
+    """The request limits and the warm throughput of a table or index in descriptions."""
     body: Json = {}
     limits = settings.request_limits.get(index)
     if limits is not None:

@@ -1,4 +1,4 @@
-"""Vector indexes over the wire: their definitions, how they are described, and searches."""
+"""Vector indexes in the wire protocol: definitions, descriptions, and searches."""
 
 from partita.wire.vectors._definitions import (
     check_vector_definitions,

@@ -1,4 +1,4 @@
-"""Reading definitions of vector indexes from a call, with what DynamoDB refuses before it looks further."""
+"""Reads definitions of vector indexes from a call, with the checks that DynamoDB makes first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_HASHES: Final = 1
 
 
 def check_vector_definitions(call: Parameters, *, on_demand: bool) -> None:
-    """Refuse vector indexes of a new table that break a rule of their own."""
+    """Refuse invalid vector indexes of a new table."""
     indexes = call.structures(PARAMETER)
     for position, index in enumerate(indexes, 1):
         _check_index(index, f"vectorIndexes.{position}.member")
@@ -26,14 +26,14 @@ def check_vector_definitions(call: Parameters, *, on_demand: bool) -> None:
 
 
 def vector_names(given: Json) -> list[str]:
-    """The attributes that the search schemas of a definition name."""
+    """The attributes in the search schemas of a definition."""
     return [
         element["AttributeName"] for index in given.get(PARAMETER) or () for element in index.get("SearchSchema") or ()
     ]
 
 
 def check_vector_updates(updates: list[Parameters]) -> None:
-    """Refuse changes of vector indexes that are none."""
+    """Refuse updates of vector indexes that are neither Create nor Delete, or both."""
     for update in updates:
         kinds = [kind for kind in ("Create", "Delete") if update.fields(kind)]
         if len(kinds) != 1:
@@ -43,7 +43,7 @@ def check_vector_updates(updates: list[Parameters]) -> None:
 
 
 def read_vector_index(call: Parameters, definition: Json, table: TableSchema, *, on_demand: bool) -> VectorIndexSchema:
-    """A vector index that is to be added; the call defines the attributes of its search schema."""
+    """A vector index to add; the call defines the attributes of its search schema."""
     _check_index(definition, "vectorIndexUpdates.1.member.create")
     defined = _defined(call)
     _check_context([definition], defined, on_demand=on_demand)

@@ -1,4 +1,4 @@
-"""SearchVectors."""
+"""The operation SearchVectors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INVALID: Final = "Invalid SearchConditionExpression: "
 
 
 def search_vectors(call: Parameters) -> Requests[Json]:
-    """Find the items of a vector index that are most like a vector."""
+    """Find the items of a vector index that are nearest to a vector."""
     table, detail = call.table(), call.capacity_detail()
     index, top, vector = call.required("IndexName", "indexName"), _top(call), _vector(call)
     trees = read_expressions(call, ("ProjectionExpression", "SearchConditionExpression"))
@@ -53,7 +53,7 @@ def _vector(call: Parameters) -> tuple[float, ...]:
 
 
 def _element(tagged: Any) -> float:
-    """A number of the vector; what is none is refused by the index, after what is wrong with the rest of the call."""
+    """A number of the vector, or NaN, which the index refuses after the rest of the call is checked."""
     try:
         ((tag, text),) = tagged.items()
         return float(text) if tag == "N" and type(text) is str else nan
@@ -62,7 +62,7 @@ def _element(tagged: Any) -> float:
 
 
 def _equalities(condition: Condition) -> Iterator[tuple[str, AttributeValue]]:
-    """The attributes that the condition compares with a value each, which is all that a search can."""
+    """The attributes that the condition compares with a value; a search supports only equality."""
     match condition:
         case And(terms):
             for part in terms:
