@@ -59,6 +59,13 @@ def test_backups_are_listed_in_pages_and_deleted(call: Caller) -> None:
     assert failure.value.kind == "BackupNotFoundException"
 
 
+@pytest.mark.parametrize(("operation", "size"), [("ListBackups", "Limit"), ("ListContributorInsights", "MaxResults")])
+@pytest.mark.parametrize(("value", "bound"), [(-1, "greater than or equal to 1"), (101, "less than or equal to 100")])
+def test_the_size_of_a_page_has_bounds(call: Caller, operation: str, size: str, value: int, bound: str) -> None:
+    with pytest.raises(ValidationFailed, match=f"Member must have value {bound}"):
+        call(operation, **{size: value})
+
+
 @pytest.mark.rule(53)
 def test_what_cannot_be_backed_up_or_restored_is_refused(call: Caller) -> None:
     with pytest.raises(Fault) as failure:

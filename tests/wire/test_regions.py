@@ -13,6 +13,8 @@ from tests.wire.support import TASKS, serving, task
 
 from partita import EmbeddedStore
 from partita.wire import RegionStores
+from partita.wire._execution import MAX_REGIONS
+from partita.wire._faults import Fault
 from partita.wire._parameters import region_of
 
 
@@ -57,3 +59,13 @@ def test_regions_that_are_apart_have_tables_of_their_own(apart: tuple[str, int],
 def test_a_region_that_cannot_be_is_refused(apart: tuple[str, int]) -> None:
     with pytest.raises(ClientError, match="There is no region nowhere here"):
         client_in("nowhere", apart).list_tables()
+
+
+def test_a_server_opens_a_limited_number_of_regions(store: EmbeddedStore) -> None:
+    stores = RegionStores(store, lambda _: store)
+    for number in range(1, MAX_REGIONS):
+        stores.of(f"eu-west-{number}")
+    with pytest.raises(Fault, match="This server has 64 regions open") as refused:
+        stores.of("us-west-1")
+    assert refused.value.kind == "LimitExceededException"
+    assert stores.of("eu-west-1") is store

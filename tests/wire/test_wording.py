@@ -479,6 +479,14 @@ def test_the_table_of_an_action_is_named_by_its_place(call: Caller) -> None:
     assert refusal(call, "TransactGetItems", TransactItems=gets) == one(BAD_NAME.format("2.member.get"))
 
 
+def test_a_missing_part_of_an_action_is_named_by_its_place(call: Caller) -> None:
+    missing = one("Value null at 'transactItems.2.member.{}' failed to satisfy constraint: Member must not be null")
+    first, key = {"Put": put({"S": "x"})[1]}, {"TableName": "tasks", "Key": KEY}
+    for name, part in (("Update", "update.updateExpression"), ("ConditionCheck", "conditionCheck.conditionExpression")):
+        assert refusal(call, "TransactWriteItems", TransactItems=[first, {name: key}]) == missing.format(part)
+    assert refusal(call, "TransactGetItems", TransactItems=[{"Get": key}, {}]) == missing.format("get")
+
+
 def test_a_transaction_names_all_violated_constraints(call: Caller) -> None:
     actions = [{"Put": {"TableName": "nothere", "Item": KEY}}]
     bad = {"ReturnConsumedCapacity": "BOGUS", "ReturnItemCollectionMetrics": "BOGUS"}

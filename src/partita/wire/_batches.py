@@ -231,7 +231,7 @@ def transact_get(call: Parameters) -> Requests[Json]:
     for place, entry in enumerate(_actions(call, "TransactItems"), 1):
         get = Parameters(entry).fields("Get")
         if get is None:
-            refuse(violated(None, "transactItems.1.member.get", "Member must not be null"))
+            refuse(violated(None, f"transactItems.{place}.member.get", "Member must not be null"))
         part = Parameters(get)
         table, key = _named(part, f"transactItems.{place}.member.get"), part.item("Key")
         gets.append(read_get(part, table, key))
@@ -298,36 +298,35 @@ def _action(entry: Parameters, place: int) -> TransactAction:
             if given
             else "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
         )
-    part = Parameters(entry.fields(given[0]) or {})
-    return _ACTIONS[given[0]](part, _named(part, f"transactItems.{place}.member.{member(given[0])}"))
+    part, at = Parameters(entry.fields(given[0]) or {}), f"transactItems.{place}.member.{member(given[0])}"
+    return _ACTIONS[given[0]](part, _named(part, at), at)
 
 
-def _transact_put(part: Parameters, table: str) -> PutItem:
+def _transact_put(part: Parameters, table: str, _: str) -> PutItem:
     carries, condition = on_failure(part), _condition(part)
     if "" in (part.fields("Item") or {}):
         raise Refused("Empty attribute name")
     return PutItem(table, part.item("Item"), condition, on_failure_item=carries)
 
 
-def _transact_delete(part: Parameters, table: str) -> DeleteItem:
+def _transact_delete(part: Parameters, table: str, _: str) -> DeleteItem:
     carries, condition = on_failure(part), _condition(part)
     return DeleteItem(table, part.item("Key"), condition, on_failure_item=carries)
 
 
-def _transact_update(part: Parameters, table: str) -> UpdateItem:
+def _transact_update(part: Parameters, table: str, at: str) -> UpdateItem:
     carries = on_failure(part)
     if part.text("UpdateExpression") is None:
-        refuse(violated(None, "transactItems.1.member.update.updateExpression", "Member must not be null"))
+        refuse(violated(None, f"{at}.updateExpression", "Member must not be null"))
     trees = read_expressions(part, ("UpdateExpression", "ConditionExpression"))
     update: Update = trees["UpdateExpression"]
     return UpdateItem(table, part.item("Key"), update, trees["ConditionExpression"], on_failure_item=carries)
 
 
-def _transact_check(part: Parameters, table: str) -> ConditionCheck:
+def _transact_check(part: Parameters, table: str, at: str) -> ConditionCheck:
     carries = on_failure(part)
     if part.text("ConditionExpression") is None:
-        at = "transactItems.1.member.conditionCheck.conditionExpression"
-        refuse(violated(None, at, "Member must not be null"))
+        refuse(violated(None, f"{at}.conditionExpression", "Member must not be null"))
     condition = _condition(part)
     assert condition is not None  # noqa: S101 - the expression text is present
     return ConditionCheck(table, part.item("Key"), condition, carries)
@@ -338,7 +337,7 @@ def _condition(part: Parameters) -> Condition | None:
     return condition
 
 
-_ACTIONS: Final[dict[str, Callable[[Parameters, str], TransactAction]]] = {
+_ACTIONS: Final[dict[str, Callable[[Parameters, str, str], TransactAction]]] = {
     "ConditionCheck": _transact_check,
     "Put": _transact_put,
     "Delete": _transact_delete,

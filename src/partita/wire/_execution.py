@@ -33,8 +33,10 @@ class RegionStores:
             Fault: the region does not exist, or too many are open.
         """
         if region not in self._stores:
-            if not _REAL_REGION.fullmatch(region) or len(self._stores) >= MAX_REGIONS:
+            if not _REAL_REGION.fullmatch(region):
                 raise Fault("UnrecognizedClientException", f"There is no region {region} here.")
+            if len(self._stores) >= MAX_REGIONS:
+                raise Fault("LimitExceededException", f"This server has {MAX_REGIONS} regions open, and opens no more.")
             self._stores[region] = self._open(region)
         return self._stores[region]
 

@@ -170,6 +170,14 @@ class Parameters:
             refuse(violated(given, member(name), "Member must be a whole number"))
         return int(given)
 
+    def page_size(self, name: str, max_size: int) -> int | None:
+        """How many entries a page is to have, or None. Refuse less than 1 and more than the maximum."""
+        size = self.whole(name)
+        if size is not None and not 1 <= size <= max_size:
+            bound = f"less than or equal to {max_size}" if size > 1 else "greater than or equal to 1"
+            refuse(violated(size, member(name), f"Member must have value {bound}"))
+        return size
+
     def instant(self, name: str) -> float | None:
         """A time, in seconds since the epoch."""
         given = self.given.get(name)

@@ -72,7 +72,7 @@ def list_streams(call: Parameters) -> Requests[Json]:
     table, start = call.text("TableName"), call.text("ExclusiveStartStreamArn")
     if start is not None:
         _parts_of(start, "ExclusiveStartStreamArn")
-    limit = _limit(call)
+    limit = call.page_size("Limit", MAX_LISTED) or MAX_LISTED
     tables = (table,) if table is not None else (yield ListTables())
     streams = []
     for name in tables:
@@ -86,14 +86,6 @@ def list_streams(call: Parameters) -> Requests[Json]:
     if len(streams) > limit:
         body["LastEvaluatedStreamArn"] = streams[limit - 1]["StreamArn"]
     return body
-
-
-def _limit(call: Parameters, max_limit: int = MAX_LISTED) -> int:
-    limit = call.whole("Limit")
-    if limit is not None and not 1 <= limit <= max_limit:
-        bound = f"less than or equal to {max_limit}" if limit > 1 else "greater than or equal to 1"
-        refuse(violated(limit, "limit", f"Member must have value {bound}"))
-    return limit or max_limit
 
 
 def _latest(table: str) -> Requests[StreamDescription | None]:
@@ -134,7 +126,8 @@ def _found(call: Parameters) -> Requests[tuple[str, StreamDescription]]:
 def describe_stream(call: Parameters) -> Requests[Json]:
     """Describe a stream and its shards."""
     table, stream = yield from _found(call)
-    limit, start = _limit(call), call.text("ExclusiveStartShardId")
+    limit = call.page_size("Limit", MAX_LISTED) or MAX_LISTED
+    start = call.text("ExclusiveStartShardId")
     description: TableDescription = yield DescribeTable(table)
     parent = _parent_wanted(call)
     shards = [
@@ -223,7 +216,7 @@ class StreamReading:
 
     def get_records(self, call: Parameters) -> Requests[Json]:
         """Read records from a position on, and return an iterator for the position after them."""
-        limit = _limit(call, MAX_RECORDS)
+        limit = call.page_size("Limit", MAX_RECORDS) or MAX_RECORDS
         position = _position(call.required("ShardIterator", "shardIterator"))
         if self._clock() - position.at > ITERATOR_SECONDS:
             raise Fault(

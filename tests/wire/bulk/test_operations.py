@@ -106,6 +106,14 @@ def test_only_the_reports_that_are_asked_for_are_written(bulk: Bulk) -> None:
     assert [(bulk.root / "out" / name).is_file() for name in found["files"]] == [True]
 
 
+def test_the_summary_names_the_table_in_the_region_of_the_operation(bulk: Bulk) -> None:
+    bulk.put("a.json", {"Item": task("u", "1")})
+    bulk.call = Caller(bulk.store, "eu-west-1", bulk=bulk.runner)
+    bulk.ended(output={"OutputType": ["ERROR"]})
+    (summary,) = (bulk.root / "out").rglob("manifest-summary.json")
+    assert json.loads(summary.read_bytes())["tableArn"] == "arn:aws:dynamodb:eu-west-1:000000000000:table/tasks"
+
+
 @pytest.mark.rule(54)
 def test_the_stream_of_a_table_has_each_put(bulk: Bulk) -> None:
     bulk.call("UpdateTable", TableName="tasks", StreamSpecification=TASKS["StreamSpecification"])

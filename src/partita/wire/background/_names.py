@@ -20,15 +20,6 @@ def new_name(now: int) -> str:
     return f"{now:014}-{new_ulid()[-8:].lower()}"
 
 
-def refuse_limit(call: Parameters, parameter: str) -> int | None:
-    """The requested page size, or None. Refuse it if it is less than 1 or more than AWS's maximum."""
-    limit = call.whole(parameter)
-    if limit is not None and not 1 <= limit <= MAX_LISTED:
-        bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
-        refuse(violated(limit, parameter[:1].lower() + parameter[1:], f"Member must have value {bound}"))
-    return limit
-
-
 def page_token(last: str, least: int = 0) -> str:
     """The token of the page that begins after a name: hexadecimal digits, their number a multiple of 16."""
     digits = last.encode().hex()

@@ -33,7 +33,7 @@ from partita.store import (
     TransactWriteItems,
 )
 from partita.values import Item
-from partita.wire._parameters import Requests
+from partita.wire._parameters import DEFAULT_REGION, Requests
 
 IN_PROGRESS: Final = "IN_PROGRESS"
 CANCELLING: Final = "CANCELLING"
@@ -60,6 +60,7 @@ class Operation(Struct, frozen=True):
     tier: str = "STANDARD"
     failure_code: str | None = None
     failure: str | None = None
+    region: str = DEFAULT_REGION
 
     @property
     def is_finished(self) -> bool:

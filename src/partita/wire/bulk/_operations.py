@@ -25,12 +25,12 @@ from partita.wire._faults import Fault
 from partita.wire._parameters import Operation as WireOperation
 from partita.wire._parameters import Parameters, Requests, refuse, violated
 from partita.wire.background import (
+    MAX_LISTED,
     TOKEN_MILLISECONDS,
     Runner,
     named_by_token,
     new_name,
     page_token,
-    refuse_limit,
 )
 from partita.wire.bulk import _kept
 from partita.wire.bulk._configuration import TIERS, read_input, read_output, read_token, read_units
@@ -85,6 +85,7 @@ class BulkOperations:
             token=token,
             max_units=asked[2],
             tier=asked[3] or "STANDARD",
+            region=call.region,
         )
         yield _kept.begin(operation, digest)
         self._runner.wake(call)
@@ -120,7 +121,7 @@ class BulkOperations:
 
     def list(self, call: Parameters) -> Requests[Json]:
         """List the operations of the last 90 days, newest first."""
-        limit, start = refuse_limit(call, "MaxResults"), named_by_token(call)
+        limit, start = call.page_size("MaxResults", MAX_LISTED), named_by_token(call)
         newest = QueryTable(
             JOURNAL.name,
             KeyCondition((("part", "operation"),)),

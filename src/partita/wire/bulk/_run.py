@@ -108,7 +108,7 @@ class OperationRun:
         progress = self._load.progress()
         summary = {
             "bulkOperationId": ended.id,
-            "tableArn": table_arn("us-east-1", ended.table),
+            "tableArn": table_arn(ended.region, ended.table),
             "startTime": ended.started / 1000,
             "status": ended.status,
             "inputS3Configuration": ended.input,

@@ -15,7 +15,7 @@ from partita.runtime import run
 from partita.store import GetItem, Json, PageResponse, PutItem, ScanTable, Store
 from partita.wire._describe import table_arn
 from partita.wire._parameters import Parameters, Requests
-from partita.wire.background import TOKEN_MILLISECONDS, named_by_token, page_token, refuse_limit
+from partita.wire.background import MAX_LISTED, TOKEN_MILLISECONDS, named_by_token, page_token
 from partita.wire.tables import SETTINGS_TABLE, make_settings_table
 
 JobKind: TypeAlias = Literal["export", "import"]
@@ -23,7 +23,6 @@ JobKind: TypeAlias = Literal["export", "import"]
 IN_PROGRESS: Final = "IN_PROGRESS"
 COMPLETED: Final = "COMPLETED"
 FAILED: Final = "FAILED"
-MAX_LISTED: Final = 25
 _MIN_TOKEN: Final = 112
 _ARN: Final = re.compile(r"arn:[^:]*:dynamodb:[^:]*:[^:]*:table/[a-zA-Z0-9_.-]+/(export|import)/([0-9A-Za-z-]+)")
 
@@ -133,7 +132,7 @@ def begun_before(kind: JobKind, token: str | None, now: int) -> Requests[Job | N
 
 def page_of(call: Parameters, jobs: list[Job], size: str) -> tuple[list[Job], Json]:
     """One page of jobs, and the token of the next page."""
-    limit = refuse_limit(call, size) or MAX_LISTED
+    limit = call.page_size(size, MAX_LISTED) or MAX_LISTED
     after = named_by_token(call) or ""
     rest = [job for job in jobs if job.id > after]
     more = {"NextToken": page_token(rest[limit - 1].id, _MIN_TOKEN)} if len(rest) > limit else {}

@@ -14,8 +14,6 @@ from partita.wire._faults import Fault
 from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
 from partita.wire.tables import existing
 
-MAX_LISTED: Final = 100
-
 
 def _unknown(call: Parameters) -> Requests[Json]:
     """Raise GlobalTableNotFoundException, because there are no global tables."""

@@ -100,9 +100,7 @@ def _rules(description: TableDescription, index: str, insights: Insights) -> lis
 
 def _list(call: Parameters) -> Requests[Json]:
     """List the tables and indexes with insights enabled, page by page."""
-    limit, start = call.whole("MaxResults") or _MAX_LISTED, call.text("NextToken") or ""
-    if limit > _MAX_LISTED:
-        refuse(violated(limit, "maxResults", f"Member must have value less than or equal to {_MAX_LISTED}"))
+    limit, start = call.page_size("MaxResults", _MAX_LISTED) or _MAX_LISTED, call.text("NextToken") or ""
     if call.text("TableName") is not None:
         description: TableDescription = yield from existing(call.table())
         names: tuple[str, ...] = (description.schema.name,)

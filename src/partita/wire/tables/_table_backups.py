@@ -182,7 +182,7 @@ def _delete(call: Parameters) -> Requests[Json]:
 def _list(call: Parameters) -> Requests[Json]:
     """List the backups of all tables or of one, oldest first."""
     wanted = call.table() if call.text("TableName") is not None else None
-    limit, start = call.whole("Limit") or _MAX_LISTED, call.text("ExclusiveStartBackupArn") or ""
+    limit, start = call.page_size("Limit", _MAX_LISTED) or _MAX_LISTED, call.text("ExclusiveStartBackupArn") or ""
     if call.choice("BackupType", _TYPES, "ALL") not in ("USER", "ALL"):
         return {"BackupSummaries": []}
     tables = yield ListTables()

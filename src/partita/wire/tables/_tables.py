@@ -9,7 +9,7 @@ import msgspec
 from partita.errors import ValidationFailed
 from partita.runtime import Clock
 from partita.store import CreateTable, DeleteTable, Json, ListTables, TableDescription
-from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire._parameters import Operation, Parameters, Requests
 from partita.wire.tables import _settings
 from partita.wire.tables._changes import TableChanges, read_class, refuse_unserved
 from partita.wire.tables._definitions import read_table
@@ -100,12 +100,10 @@ def _delete(call: Parameters) -> Requests[Json]:
 
 def _list(call: Parameters) -> Requests[Json]:
     """List the names of all tables, page by page."""
-    start, limit = call.text("ExclusiveStartTableName"), call.whole("Limit")
+    start = call.text("ExclusiveStartTableName")
     if start is not None:
         call.table("ExclusiveStartTableName")
-    if limit is not None and not 1 <= limit <= MAX_LISTED:
-        bound = f"less than or equal to {MAX_LISTED}" if limit > 1 else "greater than or equal to 1"
-        refuse(violated(limit, "limit", f"Member must have value {bound}"))
+    limit = call.page_size("Limit", MAX_LISTED)
     tables = yield ListTables()
     names = [name for name in tables if not _settings.is_own(name) and (start is None or name > start)]
     page = names[: limit or MAX_LISTED]
