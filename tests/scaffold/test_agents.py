@@ -68,7 +68,7 @@ def test_imports_point_down() -> None:
 
 
 def test_what_to_read_is_there() -> None:
-    section = GUIDE.split("## What to read when")[1].split("## Checklists")[0]
+    section = GUIDE.split("## What to read first")[1].split("## Checklists")[0]
     places = ("", "src/partita/", "docs/decisions/")
     named = re.findall(r"`([\w/.-]+)`", section)
     assert [name for name in named if not any((ROOT / place / name).exists() for place in places)] == []
