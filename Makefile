@@ -1,4 +1,4 @@
-# Every target prepares .venv by itself when it is missing or out of date.
+# Every target creates or updates .venv if it is missing or out of date.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +10,7 @@ PROSE := $(wildcard *.md) docs src services/src examples
 # Pyright otherwise asks the network whether a newer version exists.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 
-# Tests start hundreds of processes: none of them compiles what was compiled before, whatever the shell says.
+# Tests start hundreds of processes: they must reuse compiled bytecode, whatever the shell sets.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -19,10 +19,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## prepare .venv with the pinned versions
+setup: $(READY) ## create .venv with the pinned versions
 
-# The emulator that judges has an environment of its own, because it names one version of botocore.
-# The first pyright run is made here, so that later ones need no network.
+# The reference emulator has its own environment, because it pins a version of botocore.
+# Pyright runs once here, so that later runs need no network.
 $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]" -e services
@@ -32,7 +32,7 @@ $(READY): pyproject.toml services/pyproject.toml constraints.txt
 	$(BIN)/pyright --version
 	@touch $@
 
-# What the tests and the site take from npm, with the Node of a Python package. The lock file has no addresses.
+# npm packages for the tests and the site, installed with the Node.js of a Python package. The lock file has no addresses.
 $(NPM): $(READY) tests/npm/package-lock.json
 	@mkdir -p $(@D)
 	cp tests/npm/package.json tests/npm/package-lock.json $(@D)
@@ -40,19 +40,19 @@ $(NPM): $(READY) tests/npm/package-lock.json
 		ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --no-update-notifier
 	@touch $@
 
-run: $(READY) ## serve the services on the embedded store
+run: $(READY) ## serve all services with sample data on the embedded store
 	$(BIN)/partita serve --all
 
 test: $(READY) $(NPM) ## run all tests, in random order and in parallel
 	$(BIN)/pytest $(PYTEST)
 
-test-fast: $(READY) $(NPM) ## run all but the slow tests (scaffold, CDK, Schemathesis, wheels)
+test-fast: $(READY) $(NPM) ## run all tests except the slow ones (scaffold, CDK, Schemathesis, wheels)
 	$(BIN)/pytest -m "not slow" $(PYTEST)
 
-pythons: $(READY) ## try the wheels on every supported Python that is there
+pythons: $(READY) ## test the wheels on every supported Python that is installed
 	$(BIN)/python -m tests.pythons
 
-lint: $(READY) ## check rules, format, words and types
+lint: $(READY) ## check style, format, words and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell $(PROSE)
@@ -60,7 +60,7 @@ lint: $(READY) ## check rules, format, words and types
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
 
-coverage: $(READY) $(NPM) ## run all tests, and say which lines and branches of the library they reach
+coverage: $(READY) $(NPM) ## run all tests, and report line and branch coverage of the library
 	@mkdir -p build/coverage
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST)
@@ -68,13 +68,13 @@ coverage: $(READY) $(NPM) ## run all tests, and say which lines and branches of 
 	$(BIN)/coverage json --quiet
 	$(BIN)/python -m tests.coverage_bars build/coverage.json
 
-bench: $(READY) ## measure and print the ratios, and record them in build/bench.json
+bench: $(READY) ## run the benchmarks: print ratios, and record them in build/bench.json
 	$(BIN)/python -m bench
 
-soak: $(READY) ## run all services under load for an hour, and judge what was sampled
+soak: $(READY) ## run all services under load for an hour, and check the sampled metrics
 	$(BIN)/python -m tests.soak $(SOAK)
 
-fuzz: $(READY) ## give everything that reads bytes from outside bytes that nobody would send
+fuzz: $(READY) ## fuzz the parsers of untrusted bytes
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[fuzz]"
 	$(BIN)/python -m fuzz
 
@@ -86,17 +86,17 @@ docs: $(READY) $(NPM) ## write the generated pages, run the examples, and build 
 	$(BIN)/python docs/site.py
 	$(BIN)/pytest tests/test_docs.py tests/modeldocs tests/cli/model/test_openapi.py
 
-faults: $(READY) ## kill processes, fill disks, flip bytes and step clocks, and print what came of it
+faults: $(READY) ## kill processes, fill disks, flip bytes and step clocks, and report the results
 	$(BIN)/python -m tests.faults $(FAULTS)
 
-mutants: $(READY) ## plant 100 faults in the rules of the services, and count those that tests catch
+mutants: $(READY) ## plant 100 faults in the rules of the services, and count how many the tests catch
 	$(BIN)/python -m tests.mutation
 
-simulate: $(READY) ## simulate 10,000 seeds with faults of network, disk, clocks and processes
+simulate: $(READY) ## simulate 10,000 seeds with network, disk, clock and process faults
 	$(BIN)/python -m tests.simulation --seeds 0..10000 --steps 100 --jobs 2
 
-hashes: $(READY) ## write services/requirements.txt: the pinned versions with their hashes
+hashes: $(READY) ## write services/requirements.txt: pinned versions with hashes
 	$(BIN)/python services/hashes.py
 
-release-check: $(READY) ## build both wheels into dist/, look into them, and try every extra
+release-check: $(READY) ## build both wheels into dist/, inspect them, and test every extra
 	$(BIN)/python -m tests.release $(RELEASE)
