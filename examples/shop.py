@@ -23,7 +23,7 @@ It prints:
     in the cart: 2 x pen, 1 x ink
     order o1: 2 x pen, 1 x ink
     pens left: 1
-    refused: 2 of Product.stock asked for, 1 left.
+    refused: 2 of Product.stock requested, 1 left.
     to be sent: o1
     after sending: nothing
     ada's orders: o1

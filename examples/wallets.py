@@ -7,7 +7,7 @@ It prints:
 
     ada has 70, ben has 30
     in ada's wallet, newest first: -30, +100
-    refused: 99 of Wallet.cents asked for, 70 left.
+    refused: 99 of Wallet.cents requested, 70 left.
     the query behind the list: #0 = :0 AND begins_with(#1, :1)
 """
 

@@ -229,7 +229,7 @@ def test_a_view_with_a_field_that_the_entity_has_not_is_refused() -> None:
     class Wrong(BaseModel):
         mark: int
 
-    with pytest.raises(ModelError, match="The view Wrong has 'mark', which Comment has not"):
+    with pytest.raises(ModelError, match="The view Wrong has 'mark', which Comment does not have"):
 
         @get(Comment, view=Wrong)
         def wrong(user_id: str, comment_id: str) -> None: ...

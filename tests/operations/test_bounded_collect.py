@@ -204,7 +204,7 @@ def test_items_that_are_read_and_not_asked_for_are_gone_past(hub: Session) -> No
 
 
 def test_a_collection_of_a_global_index_has_no_consistent_reads() -> None:
-    with pytest.raises(OperationError, match="The global index 'GSI1' has no consistent reads"):
+    with pytest.raises(OperationError, match="The global index 'GSI1' does not support consistent reads"):
         shelf("org").consistent()
 
 
@@ -257,7 +257,7 @@ def test_a_cursor_is_bound_to_its_collection(hub: Session) -> None:
 
 
 def test_only_one_entity_can_be_paged() -> None:
-    with pytest.raises(OperationError, match="some_fans has 2 entities with a limit, and a page is of one"):
+    with pytest.raises(OperationError, match="some_fans has 2 entities with a limit; a page needs exactly one"):
         some_fans("ada", "engine").page()
     with pytest.raises(OperationError, match="whole has no entities with a limit"):
         whole("ada", "engine").page()

@@ -173,7 +173,7 @@ def test_a_filter_on_another_entitys_field_is_refused() -> None:
 
 
 def test_a_consistent_read_of_a_global_index_is_refused() -> None:
-    with pytest.raises(OperationError, match="The global index 'GSI1' has no consistent reads"):
+    with pytest.raises(OperationError, match="The global index 'GSI1' does not support consistent reads"):
         tasks_with_status("u", Status.OPEN).consistent()
 
 

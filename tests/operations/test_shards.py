@@ -236,7 +236,7 @@ def test_a_pattern_of_all_shards_says_so() -> None:
 def test_a_collection_of_shards_is_refused() -> None:
     from dataclasses import make_dataclass
 
-    with pytest.raises(ModelError, match="has shards, and a collection is one partition"):
+    with pytest.raises(ModelError, match="has shards; a collection reads one partition"):
         collect(make_dataclass("All", [("events", tuple[Event, ...])]), "EVENTS#{topic}#{shard}")
 
 

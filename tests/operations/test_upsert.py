@@ -176,7 +176,7 @@ def test_an_upsert_counts_the_version(db: Session) -> None:
     first = db.run(upsert(task_by_id("u", "t"), f(Task.title).set("one")))
     second = db.run(upsert(task_by_id("u", "t"), f(Task.title).set("two")))
     assert (first.version, second.version) == (1, 2)
-    with pytest.raises(OperationError, match="has version 2, so it is stored already"):
+    with pytest.raises(OperationError, match="has version 2, so it is already stored"):
         upsert(second, f(Task.title).set("three"))
 
 
@@ -239,7 +239,7 @@ def test_an_upsert_is_part_of_a_transaction(carts: Session) -> None:
 
 
 def test_an_item_that_would_not_be_whole_is_refused() -> None:
-    with pytest.raises(OperationError, match="would not be whole: currency: Field required"):
+    with pytest.raises(OperationError, match="would not be valid: currency: Field required"):
         upsert(cart_of("ada"), f(Cart.cents).add(1))
 
 
@@ -250,9 +250,9 @@ def test_a_change_inside_a_field_is_refused() -> None:
 
 
 def test_an_index_key_that_cannot_be_known_is_refused() -> None:
-    with pytest.raises(OperationError, match=r"Comment\.by_score is made of score, which this upsert does not set"):
+    with pytest.raises(OperationError, match=r"Comment\.by_score depends on score, which this upsert does not set"):
         upsert(comment_by_id("u", "c"), f(Comment.mood).set("sad"))
-    with pytest.raises(OperationError, match=r"Comment\.by_score is made of mood, score"):
+    with pytest.raises(OperationError, match=r"Comment\.by_score depends on mood, score"):
         upsert(comment_by_id("u", "c"), f(Comment.score).add(1))
     upsert(comment_by_id("u", "c"), f(Comment.mood).set("sad"), f(Comment.score).set(1))
 
@@ -264,7 +264,7 @@ def test_a_field_that_a_new_item_has_not_cannot_be_read() -> None:
 
 def test_a_set_that_is_given_and_changed_is_refused() -> None:
     start = Cart(user_id="ada", currency="EUR", tags=frozenset("a"))
-    with pytest.raises(OperationError, match="cannot begin with members of a set"):
+    with pytest.raises(OperationError, match="cannot start with members of a set"):
         upsert(start, f(Cart.tags).add_members({"b"}))
 
 

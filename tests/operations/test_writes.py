@@ -41,7 +41,7 @@ def test_an_insert_gives_what_was_stored_with_its_first_version(db: Session) -> 
 
 def test_an_insert_over_an_item_is_refused_and_shows_it(db: Session) -> None:
     stored = db.run(insert(TASK))
-    with pytest.raises(AlreadyExists, match="This Task exists already") as caught:
+    with pytest.raises(AlreadyExists, match="This Task already exists") as caught:
         db.run(insert(TASK.model_copy(update={"title": "two"})))
     assert caught.value.current == stored
     assert db.run(task_by_id("u", "t")) == stored
@@ -55,7 +55,7 @@ def test_an_insert_without_a_version_is_refused_over_an_item_too(db: Session) ->
 
 def test_what_was_stored_cannot_be_inserted_again(db: Session) -> None:
     saved = db.run(insert(TASK))
-    with pytest.raises(OperationError, match="has version 1, so it is stored already"):
+    with pytest.raises(OperationError, match="has version 1, so it is already stored"):
         insert(saved)
 
 

@@ -175,7 +175,7 @@ def test_a_view_may_have_only_fields_of_the_entity() -> None:
         color: str
 
     cls = made()
-    with refused("The view Colors has 'color', which Made has not"):
+    with refused("The view Colors has 'color', which Made does not have"):
         query(cls, cls.by_due, view=Colors)
 
 
@@ -306,7 +306,7 @@ def test_the_entities_of_a_collection_have_a_key_in_its_partition(partition: str
 
 
 def test_a_collections_parameters_are_the_fields_of_its_partition() -> None:
-    with refused("task_only: its parameters must be the fields of 'USER#{user_id}', each by one value"):
+    with refused("task_only: its parameters must be the fields of 'USER#{user_id}', each with a single value"):
         collect(result(found=many(made())), "USER#{user_id}")(task_only)
     with refused("unknown_field: task cannot restrict a sort key of Result"):
         collect(result(found=many(made())), "USER#{user_id}")(unknown_field)
@@ -319,8 +319,8 @@ def test_a_collections_parameters_are_the_fields_of_its_partition() -> None:
 @pytest.mark.parametrize(
     ("limits", "complaint"),
     [
-        ({Elsewhere: 1}, "Elsewhere has a limit, but is not a tuple in it"),
-        ({"Made": 1}, "Made has a limit, but is not a tuple in it"),
+        ({Elsewhere: 1}, "Elsewhere has a limit, but no field is a tuple of it"),
+        ({"Made": 1}, "Made has a limit, but no field is a tuple of it"),
     ],
 )
 def test_limits_are_of_entities_that_are_tuples(limits: Any, complaint: str) -> None:
@@ -331,5 +331,5 @@ def test_limits_are_of_entities_that_are_tuples(limits: Any, complaint: str) -> 
 @pytest.mark.parametrize("count", [0, -1, True, "20"])
 def test_a_limit_is_a_number_from_one(count: Any) -> None:
     entity = made()
-    with refused("the limit of Made is not a number from 1"):
+    with refused(f"the limit of Made must be a positive integer, not {count!r}"):
         collect(result(found=many(entity)), "USER#{user_id}", limits={entity: count})

@@ -76,7 +76,7 @@ def test_it_moves_by_one_or_by_several(db: Session) -> None:
 
 def test_below_the_floor_nothing_changes_and_the_error_says_what_remains(db: Session) -> None:
     db.run(SEATS.down(ONE, 8))
-    with pytest.raises(LimitReached, match=r"3 of Event\.left asked for, 2 left") as caught:
+    with pytest.raises(LimitReached, match=r"3 of Event\.left requested, 2 left") as caught:
         db.run(SEATS.down(ONE, 3))
     assert (caught.value.remaining, caught.value.current.left) == (2, 2)
     assert db.run(SEATS.down(ONE, 2)).left == 0

@@ -491,7 +491,7 @@ class TestDeclaration:
             primary: ClassVar = Key("ONCE#{scope}#{key}", "METADATA")
             region: str
 
-        with pytest.raises(ModelError, match="nobody gives region a value"):
+        with pytest.raises(ModelError, match="the recipe does not set region"):
             Idempotency(Demanding)
 
     def test_attributes_are_named_as_the_table_names_them(self) -> None:

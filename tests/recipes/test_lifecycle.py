@@ -180,7 +180,7 @@ class TestMoving:
             db.run(ParcelLife.advance(stale))
 
     def test_a_change_of_the_state_beside_the_move_is_refused(self, request_1: Request) -> None:
-        with pytest.raises(OperationError, match="queue sets the state by itself"):
+        with pytest.raises(OperationError, match="queue already sets the state"):
             RequestLife.queue(request_1, f(Request.status).set(Status.REJECTED))
 
     def test_each_move_is_metered_under_its_name_and_costs_one_update(self, db: Session) -> None:
@@ -275,7 +275,7 @@ class TestDeclaration:
 
     def test_a_state_that_nothing_leads_to_is_reported(self) -> None:
         body = {name: value for name, value in WHOLE.items() if name != "take"}
-        with pytest.raises(ModelError, match="nothing leads to PROCESSING, SUCCEEDED, REJECTED"):
+        with pytest.raises(ModelError, match="no transition leads to PROCESSING, SUCCEEDED, REJECTED"):
             lifecycle(Request, body)
 
     def test_going_back_is_refused_where_only_forwards_is_allowed(self) -> None:
@@ -289,7 +289,7 @@ class TestDeclaration:
             lifecycle(Request, {**WHOLE, "paint": Transition(Colour.RED, to=Status.QUEUED)})
 
     def test_a_transition_from_nowhere_is_refused(self) -> None:
-        with pytest.raises(ModelError, match=r"Life\.appear starts nowhere"):
+        with pytest.raises(ModelError, match=r"Life\.appear has no source states"):
             lifecycle(Request, {**WHOLE, "appear": Transition(to=Status.QUEUED)})
 
     def test_a_default_that_is_not_the_start_is_refused(self) -> None:
@@ -302,7 +302,7 @@ class TestDeclaration:
 
     @pytest.mark.parametrize("missing", ["state", "start"])
     def test_state_and_start_must_be_said(self, missing: str) -> None:
-        with pytest.raises(ModelError, match=f"does not say its {missing}"):
+        with pytest.raises(ModelError, match=f"does not define {missing}"):
             lifecycle(Request, {name: value for name, value in WHOLE.items() if name != missing})
 
 

@@ -213,8 +213,8 @@ class TestDeclaring:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            ({}, "how do they go"),
-            ({"delete": delete_orders, "stays": "because"}, "how do they go"),
+            ({}, "are they erased, or why are they kept"),
+            ({"delete": delete_orders, "stays": "because"}, "are they erased, or why are they kept"),
             ({"delete": delete_orders, "owner": "nobody"}, "no field 'nobody'"),
         ],
     )
@@ -223,12 +223,12 @@ class TestDeclaring:
             PersonalData(PersonalItems("orders", orders_of, **given))
 
     def test_one_item_is_not_deleted_by_a_batch(self) -> None:
-        with pytest.raises(ModelError, match="no batch deletes"):
+        with pytest.raises(ModelError, match="delete=… cannot erase"):
             PersonalData(PersonalItems("profile", profile_of, delete=delete_orders))
 
     def test_two_kinds_have_two_names(self) -> None:
         items = PersonalItems("orders", orders_of, delete=delete_orders)
-        with pytest.raises(ModelError, match="one name"):
+        with pytest.raises(ModelError, match="the same name"):
             PersonalData(items, items)
 
     def test_another_entity_must_name_its_user(self) -> None:
@@ -237,7 +237,7 @@ class TestDeclaring:
             number: int
 
         items = PersonalItems("profile", profile_of, erase=forget_profile, also=(Nobodys,))
-        with pytest.raises(ModelError, match="says whose it is"):
+        with pytest.raises(ModelError, match="which identifies its user"):
             PersonalData(items).owners  # noqa: B018 - it raises
 
     def test_the_record_is_found_by_the_user_and_expires(self) -> None:
@@ -269,4 +269,4 @@ def test_it_says_what_remains_and_until_when() -> None:
 
     told = PersonalData(PersonalItems("notes", note_of, stays="because")).remains(0.0)
     assert told["change stream"] == "old images, until 1970-01-02T00:00:00Z"
-    assert told["lakes"] == "for ever: no record tells them"
+    assert told["lakes"] == "forever, because no record notifies them"

@@ -141,7 +141,7 @@ def test_a_bucket_never_has_so_many(tokens: int) -> None:
 
 @pytest.mark.parametrize(("burst", "per_second"), [(0, 1), (1, 0), (1, -1), (1, float("inf")), (1, float("nan"))])
 def test_a_rate_lets_something_through(burst: int, per_second: float) -> None:
-    with pytest.raises(ModelError, match="A rate has a burst of 1 or more"):
+    with pytest.raises(ModelError, match="A rate needs a burst of 1 or more"):
         Rate(burst, per_second)
 
 
@@ -170,10 +170,10 @@ def test_its_record_is_checked() -> None:
 
     wrong: list[tuple[type[RateBucket], str]] = [
         (Unending, "would never expire"),
-        (Split, "Split is found by its caller alone"),
-        (Indexed, "Indexed has neither indexes nor a version"),
-        (Versioned, "Versioned has neither indexes nor a version"),
-        (Incomplete, "nobody gives site a value"),
+        (Split, "Split: its key must be the caller alone"),
+        (Indexed, "Indexed must have neither indexes nor a version"),
+        (Versioned, "Versioned must have neither indexes nor a version"),
+        (Incomplete, "the recipe does not set site"),
     ]
     for record, message in wrong:
         with pytest.raises(ModelError, match=message):

@@ -130,12 +130,12 @@ class Bare(Entity, table=TABLE):
 @pytest.mark.parametrize(
     ("entity", "message"),
     [
-        (Indexed, "has neither indexes nor a version nor a TTL"),
-        (Counted, "has neither indexes nor a version nor a TTL"),
-        (Passing, "has neither indexes nor a version nor a TTL"),
-        (Named, "Named.label is not a whole number that is 0 by default"),
-        (Required, "Required.sales is not a whole number that is 0 by default"),
-        (Bare, "has nothing to add to"),
+        (Indexed, "must have neither indexes nor a version nor a TTL"),
+        (Counted, "must have neither indexes nor a version nor a TTL"),
+        (Passing, "must have neither indexes nor a version nor a TTL"),
+        (Named, "Named.label is not an int with the default 0"),
+        (Required, "Required.sales is not an int with the default 0"),
+        (Bare, "has no field for a sum"),
     ],
 )
 def test_what_cannot_be_a_tally_is_refused(entity: Any, message: str) -> None:

@@ -121,7 +121,7 @@ def test_a_change_from_an_outdated_copy_is_a_conflict(db: Session) -> None:
 def test_a_release_notices_that_the_claim_is_anothers(db: Session) -> None:
     first = db.run(PEOPLE.insert(ada()).run())
     db.run(update(claim_on("email", "ada@example.com"), f(UniqueClaim.owner).set("eve")))
-    with pytest.raises(VersionConflict, match=r"The email is not 'ada@example\.com' any more"):
+    with pytest.raises(VersionConflict, match=r"The email is no longer 'ada@example\.com'"):
         db.run(PEOPLE.delete(first).run())
 
 

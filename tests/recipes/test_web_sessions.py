@@ -360,5 +360,5 @@ class TestDeclaration:
             by_user: ClassVar = Key("USER#{user_id}", "SESSION#{session_hash}", index="GSI1")
             version: Version = 0
 
-        with pytest.raises(ModelError, match="needs no version"):
+        with pytest.raises(ModelError, match="must have no version"):
             self.declare(Versioned)

@@ -24,7 +24,7 @@ def test_an_outage_is_one_line_and_then_a_count(caplog: pytest.LogCaptureFixture
     assert [record.getMessage() for record in caplog.records] == [
         f"POST /tasks failed: {full}",
         f"GET /tasks failed: {gone}",
-        f"PUT /tasks failed: {full} So did 999 requests before.",
+        f"PUT /tasks failed: {full} So did 999 earlier requests.",
     ]
     assert not any(record.exc_info for record in caplog.records)
     assert {record.levelno for record in caplog.records} == {logging.ERROR}

@@ -89,7 +89,7 @@ def test_one_line_of_the_log_names_all_that_was_closed(tmp_path: Path, caplog: p
         for _ in range(2):
             close_to_others(tmp_path / name for name in ("a", "b", "c"))
     assert caplog.messages == [
-        f"Other users could read or write what is now its owner's alone: {tmp_path / 'a'}, {tmp_path / 'b'}."
+        f"Other users could read or write these files; their access was removed: {tmp_path / 'a'}, {tmp_path / 'b'}."
     ]
 
 
@@ -100,7 +100,7 @@ def test_the_files_of_another_user_are_named_and_left(
     (tmp_path / "file").chmod(0o644)
     monkeypatch.setattr(os, "geteuid", lambda: (tmp_path / "file").stat().st_uid + 1)
     close_to_others([tmp_path / "file"])
-    said = f"Other users can read or write, which only the owner can change: {tmp_path / 'file'}."
+    said = f"Other users have access, which only the owner can revoke: {tmp_path / 'file'}."
     assert (mode(tmp_path / "file"), caplog.messages) == (0o644, [said])
 
 

@@ -51,7 +51,7 @@ def test_what_is_no_name_or_has_a_meaning_is_refused(text: str) -> None:
     ["services", "listings", "paths", "roots", "commands", "plans", "tests", "drafts", "filters", "inserts"],
 )
 def test_a_service_is_about_nothing_that_its_code_has_already(text: str) -> None:
-    with pytest.raises(ValueError, match=r" Take another name\.$"):
+    with pytest.raises(ValueError, match=r" Choose another name\.$"):
         Name.parse(singular(text))
 
 
@@ -114,12 +114,12 @@ def test_what_is_no_package_is_no_service(text: str) -> None:
 def test_a_field_has_a_type() -> None:
     assert FieldShape.parse("due:date") == FieldShape("due", "date")
     assert FieldShape.parse("status") == FieldShape("status", "str")
-    with pytest.raises(ValueError, match="the type is one of str, int, bool, date"):
+    with pytest.raises(ValueError, match="the type must be one of str, int, bool, date"):
         FieldShape.parse("due:day")
 
 
 def test_a_field_is_there_once() -> None:
-    with pytest.raises(ValueError, match="there already: title"):
+    with pytest.raises(ValueError, match="named twice: title"):
         Shape(Name.parse("note"), indexes=(FieldShape("title"),)).check()
-    with pytest.raises(ValueError, match="there already: by_day"):
+    with pytest.raises(ValueError, match="named twice: by_day"):
         Shape(Name.parse("note"), indexes=(FieldShape("day"),), fields=(FieldShape("by_day"),)).check()

@@ -39,7 +39,7 @@ def test_it_says_what_it_wrote_and_what_comes_next(in_project: Path) -> None:
         "wrote tests/test_note.py",
         "Next:",
         "  1. Run its tests: pytest tests/test_note.py",
-        "  2. Say in its docstrings what it is, and give its fields their rules.",
+        "  2. Describe the entity in its docstrings, and add rules to its fields.",
     ]
     assert {"src/corner_shop/note.py", "tests/test_note.py"} < files(in_project).keys()
 
@@ -50,7 +50,7 @@ def test_nothing_is_ever_overwritten(first: tuple[str, str], in_project: Path) -
     assert new(*first).exit_code == 0
     before = files(in_project)
     again = new(*first, "--index", "status")
-    assert (again.exit_code, "Nothing was written, because these are there already: " in again.output) == (2, True)
+    assert (again.exit_code, "Nothing was written, because these already exist: " in again.output) == (2, True)
     assert files(in_project) == before
 
 
@@ -59,7 +59,7 @@ def test_an_entry_point_of_another_service_stays(in_project: Path) -> None:
     text = f'{settings.read_text()}\n[project.entry-points."partita.services"]\nnotes = "corner_shop.old.bootstrap:S"\n'
     settings.write_text(text)
     result = new("service", "notes")
-    assert (result.exit_code, "pyproject.toml has a service 'notes' already" in result.output) == (2, True)
+    assert (result.exit_code, "pyproject.toml already has a service 'notes'" in result.output) == (2, True)
     assert (settings.read_text(), (in_project / "src/corner_shop/notes").exists()) == (text, False)
 
 
@@ -84,7 +84,7 @@ def test_a_table_is_declared_once(in_project: Path) -> None:
     assert new("service", "notes").exit_code == 0
     before = files(in_project)
     result = new("entity", "note")
-    said = "src/corner_shop/notes/model.py has a table 'notes' already. Take another name."
+    said = "src/corner_shop/notes/model.py already has a table 'notes'. Choose another name."
     assert (result.exit_code, said in result.output, files(in_project)) == (2, True, before)
     assert new("entity", "note", "--service", "notes").exit_code == 0
     assert '"notes-notes"' in files(in_project)["src/corner_shop/notes/note.py"]
@@ -101,7 +101,7 @@ def test_no_module_hides_another(first: tuple[str, ...], second: tuple[str, ...]
     assert new(*first).exit_code == 0
     before = files(in_project)
     result = new(*second)
-    assert (result.exit_code, f"these are there already: {there}." in result.output) == (2, True)
+    assert (result.exit_code, f"these already exist: {there}." in result.output) == (2, True)
     assert files(in_project) == before
 
 
@@ -127,18 +127,18 @@ def test_a_schema_that_cannot_be_kept_leaves_nothing(in_project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("entity", "Entity"), "'Entity' has a meaning already"),
-        (("entity", "note", "--index", "n:int"), "'n:int': the type is one of str, date."),
-        (("entity", "note", "--field", "a", "--index", "a"), "A field is there already: a."),
-        (("entity", "note", "--owner", "Me"), "'Me' is not a name for a field"),
+        (("entity", "Entity"), "'Entity' already has a meaning"),
+        (("entity", "note", "--index", "n:int"), "'n:int': the type must be one of str, date."),
+        (("entity", "note", "--field", "a", "--index", "a"), "These fields are named twice: a."),
+        (("entity", "note", "--owner", "Me"), "'Me' is not a valid name for a field"),
         (("entity", "note", "--service", "notes"), "There is no service 'notes' in corner_shop"),
-        (("service", "Guest Books"), "'Guest Books' is not a name for a service"),
-        (("service", "class"), "'class' is a keyword of Python. Take another name."),
+        (("service", "Guest Books"), "'Guest Books' is not a valid name for a service"),
+        (("service", "class"), "'class' is a keyword of Python. Choose another name."),
         (
             ("service", "listings"),
-            "'Listing' has a meaning already. Take another name. The service can keep its own: --ent",
+            "'Listing' already has a meaning. Choose another name. To keep the name of the service, name its entity",
         ),
-        (("service", "tests"), "'test' begins like a test"),
+        (("service", "tests"), "'test' starts with 'test', so pytest would run it"),
         (("service", "notes", "--package", "elsewhere"), "There is no package 'elsewhere'"),
     ],
 )

@@ -94,7 +94,7 @@ def test_in_a_flat_project_snapshots_are_no_package_and_are_checked(tmp_path: Pa
     said = scratch.new(PLAIN)
     assert "wrote tests/schema/label.schema.json" in said
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} - {".ruff_cache"} == {*before, "tests"}
-    advised = said.partition("After a change of its fields: ")[2].strip().removesuffix(".")
+    advised = said.partition("After each change of its fields, run: ")[2].strip().removesuffix(".")
     assert advised == "partita schema check --module corner_shop.label"
     assert scratch.run(*advised.split()) == "Label: current\n"
     model = tmp_path / "corner_shop" / "label.py"

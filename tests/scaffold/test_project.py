@@ -29,11 +29,11 @@ def test_or_it_is_named(tmp_path: Path) -> None:
 
 
 def test_without_project_or_package_it_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="Start in the folder of your project"):
+    with pytest.raises(ValueError, match="Run this in your project's folder"):
         Project.find(tmp_path)
     a_project_of_its_own(tmp_path)
     with pytest.raises(
-        ValueError, match=r"no package 'other' in .*\. Make src/other/__init__.py, or name another with --package"
+        ValueError, match=r"no package 'other' in .*\. Create src/other/__init__.py, or name another with --package"
     ):
         Project.find(tmp_path, "other")
 

@@ -66,7 +66,7 @@ def test_what_cannot_be_is_refused_with_a_code(store: EmbeddedStore, then: float
         db.as_of(then - 60).run(tasks_of("u"))
     with pytest.raises(OperationError, match="no time zone"):
         db.as_of(datetime.fromtimestamp(then))  # noqa: DTZ006 - what is refused
-    with pytest.raises(RecoveryDisabled, match="Plain cannot be read as it was"):
+    with pytest.raises(RecoveryDisabled, match="The past states of a Plain cannot be read"):
         Session(Plain(store)).as_of(then)
     store.execute(SetRecovery(TABLE.name, None))
     with pytest.raises(RecoveryDisabled) as off:

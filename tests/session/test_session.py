@@ -101,7 +101,7 @@ def test_an_error_of_the_procedure_itself_comes_out_as_it_is(run: Run) -> None:
 def test_a_procedure_that_ran_already_is_refused(run: Run) -> None:
     procedure = move("u", "t", Status.DONE)
     run(procedure)
-    with pytest.raises(OperationError, match="ran already"):
+    with pytest.raises(OperationError, match="has already run"):
         run(procedure)
 
 

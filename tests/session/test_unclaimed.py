@@ -64,7 +64,7 @@ def test_they_are_counted_on_the_page_and_in_the_meter_and_logged_once(caplog: p
     assert [(len(page), page.unclaimed) for page in pages] == [(1, 2), (1, 2)]
     assert unclaimed_of(db, "notes_of") == 4
     (record,) = caplog.records
-    assert "notes_of met an item in mixed that no declared entity claims" in record.getMessage()
+    assert "notes_of found an item in mixed that no declared entity claims" in record.getMessage()
     assert "NOTE#x#y" in record.getMessage()
 
 
@@ -84,7 +84,7 @@ def test_walks_counts_collections_and_scans_notice_them_too() -> None:
 
 def test_a_strict_session_refuses_them() -> None:
     db = session(strict_budgets=True)
-    with pytest.raises(UnclaimedItem, match="notes_of met 2 items in 'mixed'") as refused:
+    with pytest.raises(UnclaimedItem, match="notes_of found 2 items in 'mixed'") as refused:
         db.run(notes_of("ada"))
     assert refused.value.example == {"PK": "A#ada", "SK": "NOTE#x#y"}
 

@@ -27,7 +27,7 @@ def test_over_its_budget_the_failure_explains_the_request(db: Session) -> None:
     with pytest.raises(AssertionError) as caught:
         assert_budget(db, create_task(BIG))
     lines = str(caught.value).splitlines()
-    assert lines[:2] == ["create_task went over its budget.", "create_task: PutItem on the table"]
+    assert lines[:2] == ["create_task exceeded its budget.", "create_task: PutItem on the table"]
     assert lines[3:5] == ["  budget:    5 WCU", "  consumed:  18 WCU in 1 request(s)"]
     assert '  "TableName": "sample",' in lines
 

@@ -1,4 +1,4 @@
-"""What an operation will do, what it should cost, and what it did cost."""
+"""What an operation will do, its predicted cost, and its measured cost."""
 
 from partita.cost._explain import Explanation, explain
 from partita.cost._measure import Measurement, measure

@@ -1,4 +1,4 @@
-"""Explain an operation: the request it sends, the index that serves it, what it should cost and what it did cost."""
+"""Explaining an operation: the request it sends, the index that serves it, its predicted and its measured cost."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from partita.session import Session
 from partita.store import QueryTable, Request, SearchVectors, TableNames, api_call, stored_request
 
 SHOWN: Final = 2
-"""So many of the requests that are sent together are printed."""
+"""How many of the requests that are sent together are printed."""
 
 
 class Explanation(Struct, frozen=True):
-    """What an operation does, before and after it ran."""
+    """What an operation sends, its predicted cost, and after a run its consumption."""
 
     name: str
     call: str
@@ -32,7 +32,7 @@ class Explanation(Struct, frozen=True):
     consumed: Budget | None = None
     requests_sent: int | None = None
     at_once: tuple[dict[str, Any], ...] = ()
-    """All requests that are sent together, where it is more than one: of each shard, or of each range."""
+    """All requests that are sent together, if more than one: for each shard, or for each range."""
     assumed_vectors: int = ASSUMED_VECTORS
 
     def __str__(self) -> str:
@@ -62,14 +62,14 @@ def explain(
     vectors: int = ASSUMED_VECTORS,
     table_names: TableNames | None = None,
 ) -> Explanation:
-    """Explain an operation; with a session, run it too and say what it consumed.
+    """Explain an operation; with a session, also run it and include what it consumed.
 
     Args:
         operation: any operation; it is not changed.
-        session: runs the operation, so a write does happen.
-        item_bytes: the size that stored items are assumed to have, for the prediction.
-        vectors: how many vectors a search is assumed to have before it, in its partition.
-        table_names: what the tables are called in the request; by default as in the session.
+        session: runs the operation, so a write is really executed.
+        item_bytes: the assumed size of stored items, for the prediction.
+        vectors: the assumed number of vectors in the partition of a search.
+        table_names: the names of the tables in the request; by default as in the session.
     """
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
@@ -93,7 +93,7 @@ def explain(
 
 
 def _first_requests(requests: Generator[Any, Any, Any]) -> list[Request[Any]]:
-    """What is sent first: one request, or those that are sent together."""
+    """The first requests: a single one, or all that are sent together."""
     first = next(requests, None)
     found = [first] if isinstance(first, Request) else []
     if isinstance(first, Together):
@@ -103,7 +103,7 @@ def _first_requests(requests: Generator[Any, Any, Any]) -> list[Request[Any]]:
 
 
 def tables_of(part: object) -> Iterator[Table]:
-    """The tables that an operation, or a part of one, is about."""
+    """Yield the tables that an operation, or a part of one, uses."""
     if isinstance(part, Table):
         yield part
     elif isinstance(part, EntitySchema):

@@ -1,11 +1,11 @@
 """Measuring access patterns: each is run once, with arguments from the sample data, on a store in memory.
 
-The store has the sample data and nothing else: whatever a pattern has written to, the next one does not see.
+The store contains only the sample data: after a pattern that writes, the next one gets a new store.
 
 | parameter | argument |
 | --- | --- |
-| a field of the entity | the value that the fullest sample has |
-| a `Span` of a field | from the least to the greatest value of all samples |
+| a field of the entity | its value in the fullest sample |
+| a `Span` of a field | from the smallest to the greatest value of all samples |
 | a `Prefix` of a field | the first character of the fullest sample's value |
 | `Versioned` data, or its `last_write` | that of the fullest sample |
 | the `vector` of a search | that of the fullest sample |
@@ -13,7 +13,7 @@ The store has the sample data and nothing else: whatever a pattern has written t
 | an entity, for a create | the fullest sample, before it is stored |
 | an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
 
-A pattern among the service's `examples` is measured with that operation instead.
+If the service's `examples` contain an operation of the pattern, that operation is measured instead.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from partita.store.embedded import EmbeddedStore
 R = TypeVar("R")
 
 ASSUMED_TOP: Final = 10
-"""So many matches are asked for, of a search that is measured."""
+"""The number of matches that a measured search requests."""
 _READS: Final = (BatchGetItem, GetItem, QueryTable, ScanTable, SearchVectors, TransactGetItems)
 BudgetVerdict: TypeAlias = Literal["within", "over", "no budget", "not measured"]
 Make: TypeAlias = Callable[[type[Entity]], Entity]
 
 
 class Measurement(Struct, frozen=True):
-    """What one run of an access pattern consumed, next to what it declares."""
+    """The consumption of one run of an access pattern, compared with its budget."""
 
     pattern: str
     kind: str
@@ -55,11 +55,11 @@ class Measurement(Struct, frozen=True):
     measured: Budget | None
     verdict: BudgetVerdict
     requests: tuple[str, ...] = ()
-    """What it sent, by the names of the store's requests."""
+    """The names of the store requests that it sent."""
 
 
 class _Run(Struct, frozen=True):
-    """What one run did."""
+    """The result of one run."""
 
     index: str | None
     consumed: Budget
@@ -67,7 +67,7 @@ class _Run(Struct, frozen=True):
 
 
 class _NoSample(Exception):
-    """The sample data has no argument for a parameter."""
+    """The sample data contains no argument for a parameter."""
 
 
 def measure(service: Service) -> list[Measurement]:
@@ -81,7 +81,7 @@ def measure(service: Service) -> list[Measurement]:
 
 
 class _SampleStore(EmbeddedStore):
-    """A store in memory that knows whether somebody has asked it for more than to read."""
+    """A store in memory that records whether it was sent any request other than reads."""
 
     def __init__(self) -> None:
         super().__init__(":memory:")
@@ -130,7 +130,7 @@ def _run(pattern: Pattern, samples: _Samples, session: Session) -> _Run:
     try:
         return _consumed(session, samples.operation(pattern, samples.changed))
     except (OperationError, AlreadyExists):
-        # A create refuses what is stored already.
+        # A create refuses an entity that is already stored.
         for kind in samples.kinds:
             session.run(delete(samples.fullest(kind)))
         return _consumed(session, samples.operation(pattern, samples.unsaved))
@@ -146,7 +146,7 @@ def _consumed(session: Session, operation: Operation[Any]) -> _Run:
 
 
 def _entity_with(pattern: Pattern, name: str) -> type[Entity]:
-    """The entity whose field or derived part a parameter is: of a collection, any that has it."""
+    """The entity that has a parameter as a field or derived part: of a collection, any entity that has it."""
     entities = () if pattern.entity is None else (pattern.entity, *(pattern.table.entities if pattern.keys else ()))
     for entity in entities:
         if name in entity.annotations:
@@ -156,7 +156,7 @@ def _entity_with(pattern: Pattern, name: str) -> type[Entity]:
 
 
 class _Samples:
-    """The stored sample entities, and the arguments that can be made of them."""
+    """The stored sample entities, and the arguments built from them."""
 
     def __init__(self, results: Sequence[Any]) -> None:
         self._versioned = [result for result in results if isinstance(result, Versioned)]
@@ -175,7 +175,7 @@ class _Samples:
         return self.fullest(kind).model_copy(update={version: 0} if version else {})
 
     def changed(self, kind: type[Entity]) -> Entity:
-        """The fullest sample with the other fields of the one that differs most."""
+        """The fullest sample, with the differing fields of the sample that differs most."""
         schema, sample = schema_of(kind), self.fullest(kind)
         names = [name for name in kind.model_fields if name != schema.version and name not in schema.primary.inputs]
         differences = [
@@ -207,8 +207,8 @@ class _Samples:
         return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
 
     def _vector(self, pattern: Pattern) -> Any:
-        """The vector of a sample, which the index of a search compares."""
-        assert pattern.entity is not None  # noqa: S101 - a search is of one
+        """The vector of a sample, in the attribute that the index of the search compares."""
+        assert pattern.entity is not None  # noqa: S101 - every search has one
         index = pattern.table.schema.vector(pattern.index or "")
         fields = [name for name, stored in pattern.entity.attributes.items() if index and stored == index.attribute]
         found = getattr(self.fullest(pattern.entity.cls), fields[0]) if fields else None

@@ -1,4 +1,4 @@
-"""Documentation of a service, written from what it declares."""
+"""Documentation of a service, generated from its declarations."""
 
 from partita.modeldocs._page import render_page
 

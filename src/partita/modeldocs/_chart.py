@@ -14,11 +14,11 @@ from partita.patterns import type_name
 from partita.recipes.lifecycle import Lifecycle
 
 _KEY_MARKS: Final = ("pk", "fk", "uk")
-"""What Mermaid takes for the mark of a key, in any case, unless something stands before it."""
+"""Names that Mermaid parses as a key mark, in upper or lower case, unless a character precedes them."""
 
 
 def entity_chart(tables: Sequence[Table]) -> list[str]:
-    """The entities with their fields, and which one's key leads to which."""
+    """The lines of a chart of the entities with their fields, and the relations between their keys."""
     entities = [entity for table in tables for entity in entities_of(table)]
     lines = ["erDiagram"]
     lines += [f"    {line}" for line in _relations(entities)]
@@ -36,7 +36,7 @@ def lifecycles(tables: Sequence[Table]) -> list[type[Lifecycle[Any, Any]]]:
 
 
 def _relations(entities: Sequence[EntitySchema[Any]]) -> Iterator[str]:
-    """What belongs to what: a task to a user, because its key begins with the user's."""
+    """Yield which entity belongs to which: a task to a user, because its key starts with the key of the user."""
     for number, entity in enumerate(entities):
         fields = entity.primary.inputs
         owners = [other for other in entities if other.primary.inputs and _begins(fields, other.primary.inputs)]

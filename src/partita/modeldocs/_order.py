@@ -1,4 +1,4 @@
-"""The order of what a page lists: as the modules of a service declare it, whichever of them was imported first."""
+"""The order of the lists on a page: as the modules of a service declare them, independent of the import order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def in_order(declared: Iterable[T], module_of: Callable[[T], str]) -> list[T]:
-    """The same: of a package's own modules before those of its parts, these by name, and each as it is declared."""
+    """Sort by module, stably: modules of a package before those of its subpackages, these by name."""
     return sorted(declared, key=lambda each: (module_of(each).count("."), module_of(each)))
 
 
@@ -29,7 +29,7 @@ def keys_of(table: Table) -> list[KeyLayout]:
 
 
 def patterns_of(table: Table) -> list[Pattern]:
-    """The access patterns of a table. Those that a recipe makes stand where its entity is declared."""
+    """The access patterns of a table. Patterns made by a recipe are listed with the module of their entity."""
 
     def module_of(pattern: Pattern) -> str:
         module = "" if pattern.function is None else inspect.unwrap(pattern.function).__module__
@@ -40,7 +40,7 @@ def patterns_of(table: Table) -> list[Pattern]:
 
 
 def recipes_of(table: Table) -> list[DeclaredOperation]:
-    """What recipes send by themselves, by the entity that each is about."""
+    """The operations that recipes run on their own, in the order of their entities."""
     places = {entity.name: place for place, entity in enumerate(entities_of(table))}
     return sorted(table.recipes.values(), key=lambda each: places.get(each.name.partition(".")[0], len(places)))
 

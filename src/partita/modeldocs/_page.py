@@ -1,4 +1,4 @@
-"""The page of one service's model: entities, keys, access patterns, lifecycles and who reads its streams."""
+"""The page about one service's model: entities, keys, access patterns, lifecycles and stream consumers."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def render_page(service: Service, measured: Sequence[Measurement]) -> str:
     """The page, as Markdown.
 
     Args:
-        service: whose model it is.
-        measured: what its access patterns consumed on its sample data.
+        service: the service of the model.
+        measured: the consumption of its access patterns on its sample data.
     """
     sections = (
         _head(service),
@@ -45,7 +45,7 @@ def _head(service: Service) -> Iterator[str]:
 def _entities(service: Service) -> Iterator[str]:
     yield from ("## Entities", "", "```mermaid", *entity_chart(service.tables), "```", "")
     rows = [_entity_row(entity) for table in service.tables for entity in entities_of(table)]
-    yield from _table(("entity", "table", "what it is", "every write is guarded by", "expires by"), rows)
+    yield from _table(("entity", "table", "description", "every write is guarded by", "expires by"), rows)
 
 
 def _entity_row(entity: EntitySchema[Any]) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def _patterns(service: Service, measured: Mapping[str, Measurement]) -> Iterator
     yield ""
     patterns = [pattern for table in service.tables for pattern in patterns_of(table)]
     rows = [_pattern_row(pattern, measured[pattern.name]) for pattern in patterns]
-    yield from _table(("pattern", "what it is", "served by", "request", "budget", "measured"), rows)
+    yield from _table(("pattern", "description", "served by", "request", "budget", "measured"), rows)
 
 
 def _pattern_row(pattern: Pattern, measurement: Measurement) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def _request(pattern: Pattern, measurement: Measurement) -> str:
 
 
 def _sent(sends: Iterable[Permission]) -> str:
-    """Requests by the partition that each is for: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
+    """The requests, grouped by partition: PutItem, DeleteItem `UNIQUE#{field}#{value}`."""
     actions: dict[str, list[str]] = {}
     for permission in sends:
         actions.setdefault(permission.partition, []).append(permission.action)
@@ -124,9 +124,9 @@ def _sent(sends: Iterable[Permission]) -> str:
 def _recipes(service: Service) -> Iterator[str]:
     declared = [recipe for table in service.tables for recipe in recipes_of(table)]
     if declared:
-        yield from ("## What recipes send by themselves", "")
+        yield from ("## Operations of recipes", "")
         rows = [(f"`{recipe.name}`", recipe.doc.partition("\n")[0], _sent(recipe.sends)) for recipe in declared]
-        yield from _table(("operation", "what it is", "request"), rows)
+        yield from _table(("operation", "description", "request"), rows)
 
 
 def _lifecycle(lifecycle: type[Lifecycle[Any, Any]]) -> Iterator[str]:
@@ -138,14 +138,14 @@ def _lifecycle(lifecycle: type[Lifecycle[Any, Any]]) -> Iterator[str]:
 def _streams(service: Service) -> Iterator[str]:
     rows = [row for table in service.tables if table.schema.stream for row in _consumers(service, table)]
     if rows:
-        yield from ("## Who reads the changes", "")
-        yield from _table(("table", "consumer", "what it takes"), rows)
+        yield from ("## Stream consumers", "")
+        yield from _table(("table", "consumer", "reads"), rows)
 
 
 def _consumers(service: Service, table: Table) -> Iterator[tuple[str, ...]]:
     name = f"`{table.name}`"
     if service.projection is not None and service.projection.table is table:
-        yield name, f"the projection `{service.name}-projection.db`, which `partita serve` keeps up", "every change"
+        yield name, f"the projection `{service.name}-projection.db`, which `partita serve` updates", "every change"
     kept = ", ".join(f"`{entity.name}`" for entity in entities_of(table) if entity.cls.in_lake)
     if table.schema.stream == "NEW_AND_OLD_IMAGES" and kept:
         yield name, f"the lake, which `partita cdc run {service.name}` and `partita serve --lake` fill", kept

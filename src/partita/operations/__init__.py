@@ -1,4 +1,4 @@
-"""Operations: frozen values that know the requests they send and how to read the responses."""
+"""Operations: frozen values that build the requests they send and parse the responses."""
 
 from partita._late import late_names
 

@@ -38,7 +38,7 @@ class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
     gets: tuple[Get[M], ...]
 
     def requests(self, context: Context) -> Requests[tuple[M | None, ...]]:
-        """Send all chunks together, and again what each leaves unprocessed."""
+        """Send all chunks concurrently, and the unprocessed gets of each again."""
         wanted = [_place(get) for get in self.gets]
         different = dict(zip(wanted, self.gets, strict=True))
         parts = [list(part) for group in _one_way(different) for part in chunks(group, MAX_GETS)]
@@ -67,13 +67,13 @@ class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
 
 
 def _place(get: Get[Any]) -> Any:
-    """What one request may name once: an item, and how it is read."""
+    """What one request may contain only once: an item, and how it is read."""
     key = tuple(sorted(get.key.items()))
     return get.schema.table.name, key, get.is_consistent, get.projection
 
 
 def _one_way(gets: Mapping[Any, Get[Any]]) -> list[list[Any]]:
-    """The gets in groups that read each table in one way: with one consistency and one projection."""
+    """The gets in groups, each of which reads a table with only one consistency and one projection."""
     ways: dict[str, list[Any]] = {}
     groups: list[list[Any]] = []
     for place, get in gets.items():
@@ -88,14 +88,14 @@ def _one_way(gets: Mapping[Any, Get[Any]]) -> list[list[Any]]:
 
 
 class BatchWrite(Operation[None], frozen=True):
-    """Write and delete many items, each by itself, in any order."""
+    """Write and delete many items, each independently, in any order."""
 
     sends = (BatchWriteItem,)
 
     writes: tuple[Put[Any] | Delete[Any], ...]
 
     def requests(self, context: Context) -> Requests[None]:
-        """Send each chunk, and what it leaves unprocessed again."""
+        """Send each chunk, and its unprocessed writes again."""
         for start in range(0, len(self.writes), MAX_WRITES):
             yield from self._write(start, context)
 
@@ -115,7 +115,7 @@ class BatchWrite(Operation[None], frozen=True):
         raise Unprocessed(f"{len(left)} of {len(self.writes)} writes were left unprocessed.", operations=left)
 
 
-# Gets of one entity are gets of any, too: the first that fits says more of them.
+# Gets of one entity also match the second overload; the first one has the more precise type.
 @overload
 def batch_get(gets: Sequence[Get[M]]) -> BatchGet[M]: ...  # pyright: ignore[reportOverlappingOverload]
 @overload
@@ -124,7 +124,7 @@ def batch_get(gets: Sequence[Get[Any]]) -> BatchGet[Any]:
     """Read many items by key: 100 in one request, and several requests at once.
 
     Raises:
-        OperationError: something among them is not a get.
+        OperationError: one of them is not a get.
     """
     check_gets(gets)
     return BatchGet(tuple(gets))
@@ -138,7 +138,7 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
     """
     for write in writes:
         if not isinstance(write, Put | Delete):
-            message = f"{type(write).__name__} is neither a put nor a delete, and a batch can do nothing else."
+            message = f"{type(write).__name__} is neither a put nor a delete, and a batch can contain nothing else."
             raise OperationError(message, hint="Use transact() for updates; write an entity with put().")
         if write.condition is not None or write.expected is not None or getattr(write, "only_new", False):
             message = f"{write.name} is conditional, and a batch cannot check conditions."
@@ -147,6 +147,6 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
 
 
 def chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """The values in runs of at most `size`."""
+    """Yield the values in slices of at most `size`."""
     for start in range(0, len(values), size):
         yield values[start : start + size]

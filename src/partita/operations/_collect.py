@@ -23,25 +23,25 @@ from partita.values import Item
 C = TypeVar("C")
 
 MAX_REQUESTS = 100
-"""So many requests for one range are sent at most, where most of what they read is not asked for."""
+"""The most requests for one range, if most of the items that they read are not wanted."""
 
 
 class CollectionPage(Struct, Generic[C], frozen=True):
-    """A collection of which one entity is read page by page; `next_cursor` continues where there is more."""
+    """A collection of which one entity is read page by page; `next_cursor` continues if there is more."""
 
     result: C | None
     next_cursor: str | None
 
 
 class _Found(Struct, frozen=True):
-    """What one query found, and where to go on with its paged part."""
+    """The items that one query found, and where to continue with its paged part."""
 
     items: dict[str, list[Item]]
     next_start: Item | None = None
 
 
 class Collect(Operation[C | None], Generic[C], frozen=True):
-    """Read several entities of a partition into their declared result; None where a required one is missing."""
+    """Read several entities of a partition into their declared result; None if a required one is missing."""
 
     listed_as = "collect"
 
@@ -51,26 +51,26 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     parts: tuple[CollectedPart, ...]
     limit: int
     foreign: tuple[Interval, ...] = ()
-    """Where many items lie, of which those that are not asked for should not be read."""
+    """The key ranges with many items, which should not be read unless they are wanted."""
     forward: bool = True
     is_consistent: bool = False
 
     def consistent(self) -> Collect[C]:
-        """The same read, strongly consistent, at twice the cost; not on a global index."""
+        """The same read, but strongly consistent, at twice the cost; not on a global index."""
         index = self.table.schema.index(self.index) if self.index else None
         if index is not None and not index.local:
-            raise OperationError(f"The global index {index.name!r} has no consistent reads.")
+            raise OperationError(f"The global index {index.name!r} does not support consistent reads.")
         return replace(self, is_consistent=True)
 
     def page(self, limit: int | None = None, *, after: str | None = None) -> CollectPage[C]:
         """A page of the entity that has a limit, with the single entities of the collection.
 
         Args:
-            limit: how many of it; by default as many as the pattern declares.
-            after: the cursor of the page before. Other tuples than the paged one are empty then.
+            limit: how many items of that entity; by default as many as the pattern declares.
+            after: the cursor of the previous page. All tuples except the paged one are then empty.
 
         Raises:
-            OperationError: there are several such entities, or none.
+            OperationError: the collection has no entity with a limit, or several.
         """
         paged = self._paged()
         if limit is not None and not 1 <= limit <= MAX_LIMIT:
@@ -81,7 +81,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
 
     @property
     def has_pages(self) -> bool:
-        """Whether one of its entities has a limit, so that `page()` can go on with it."""
+        """Whether one of its entities has a limit, so that `page()` can page through it."""
         return len(self._limited()) == 1
 
     def _limited(self) -> list[CollectedPart]:
@@ -90,20 +90,20 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     def _paged(self) -> CollectedPart:
         found = self._limited()
         if len(found) != 1:
-            message = f"{self.name} has {len(found) or 'no'} entities with a limit, and a page is of one."
+            message = f"{self.name} has {len(found) or 'no'} entities with a limit; a page needs exactly one."
             raise OperationError(message, hint="Declare @collect(…, limits={Issue: 20}).")
         return found[0]
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return self.result_class.__name__
 
     def segments(self) -> list[Segment]:
-        """What is read in one query each, in the order of the read."""
+        """The segments, each read by one query, in the order of the read."""
         return segments(self.parts, self.foreign, forward=self.forward)
 
     def request(self, segment: Segment) -> QueryTable:
-        """The first request for a segment; without a limit, one item more than fits, to notice what would not."""
+        """The first request for a segment; without a limit it requests one item too many, to detect an overflow."""
         return QueryTable(
             self.table.name,
             segment.condition,
@@ -114,7 +114,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         )
 
     def requests(self, context: Context) -> Requests[C | None]:
-        """Read every segment, at once where the session can.
+        """Read every segment, concurrently if the session can.
 
         Raises:
             LimitExceeded: there are more items than the collection's limit.
@@ -125,7 +125,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     def read(
         self, parts: list[Segment], context: Context, paged: CollectedPart | None = None, start: Item | None = None
     ) -> Requests[_Found]:
-        """Read segments; the one with the paged part after a key."""
+        """Read segments; the one with the paged part starts after a key."""
         reads = [self._read(each, context, paged, start if paged in each.parts else None) for each in parts]
         results: list[_Found] = (yield from _alone(reads[0])) if len(reads) == 1 else (yield Together(tuple(reads)))
         items: dict[str, list[Item]] = {}
@@ -152,8 +152,8 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
             if response.last_key is None or missing == 0:
                 return self._cut(segment, found, paged, more=response.last_key is not None)
             request = replace(request, start=response.last_key, limit=missing)
-        message = f"{self.name} read {MAX_REQUESTS} pages, most of which it does not ask for."
-        raise LimitExceeded(message, hint="Give its entities sort keys with beginnings of their own.")
+        message = f"{self.name} read {MAX_REQUESTS} pages, most of whose items it does not request."
+        raise LimitExceeded(message, hint="Give each of its entities a sort key with its own prefix.")
 
     def _take(
         self, items: list[Item], segment: Segment, found: dict[str, list[Item]], context: Context
@@ -171,7 +171,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
     def _cut(
         self, segment: Segment, found: dict[str, list[Item]], paged: CollectedPart | None, *, more: bool
     ) -> _Found:
-        """What was found, no more of each part than is wanted."""
+        """The items found, cut to the wanted number for each part."""
         cut = {part.slot.field: found[part.slot.field][: part.wanted] for part in segment.parts}
         if paged is None or paged not in segment.parts or not cut[paged.slot.field]:
             return _Found(cut)
@@ -180,7 +180,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
         return _Found(cut, _position(paged, kept[-1]) if goes_on else None)
 
     def assembled(self, items: dict[str, list[Item]]) -> C | None:
-        """The result; None where a required entity is missing."""
+        """The result; None if a required entity is missing."""
         fields: dict[str, Any] = {}
         for part in self.parts:
             slot = part.slot
@@ -192,7 +192,7 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
 
 
 class CollectPage(Operation[CollectionPage[C]], Generic[C], frozen=True):
-    """One page of a collection: its single entities, and a part of those that have a limit."""
+    """One page of a collection: its single entities, and some items of the entity that has a limit."""
 
     listed_as = "collect"
 
@@ -201,17 +201,17 @@ class CollectPage(Operation[CollectionPage[C]], Generic[C], frozen=True):
     after: str | None = None
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return self.collection.default_name()
 
     def identity(self) -> str:
-        """All that a cursor is bound to: pattern, entity, key range and order, but not the page size."""
+        """What a cursor is bound to, as a string: pattern, entity, key range and order, but not the page size."""
         asked = replace(self.paged, limit=None)
         order = "forward" if self.collection.forward else "backward"
         return f"{self.name}|{asked.slot.field}|{asked.key}|{asked.condition!r}|{order}"
 
     def segments(self) -> list[Segment]:
-        """What is read; on later pages, the paged entity by itself, and single entities."""
+        """The segments to read; on later pages, the paged entity alone and the single entities."""
         if self.after is None:
             return self.collection.segments()
         singles = [part for part in self.collection.parts if not part.slot.many]
@@ -219,7 +219,7 @@ class CollectPage(Operation[CollectionPage[C]], Generic[C], frozen=True):
         return [alone, *segments(singles, self.collection.foreign, forward=self.collection.forward)]
 
     def requests(self, context: Context) -> Requests[CollectionPage[C]]:
-        """Read every segment, at once where the session can."""
+        """Read every segment, concurrently if the session can."""
         start = None if self.after is None else context.cursors.open(self.after, self.identity())
         found = yield from self.collection.read(self.segments(), context, self.paged, start)
         cursor = None if found.next_start is None else context.cursors.seal(found.next_start, self.identity())
@@ -231,7 +231,7 @@ def _alone(read: Requests[_Found]) -> Requests[list[_Found]]:
 
 
 def _missing(segment: Segment, found: dict[str, list[Item]], limit: int) -> int:
-    """How many items to ask for next; none where all that is wanted was found, or more than fits."""
+    """How many items to request next; 0 if all wanted items were found, or more than the limit allows."""
     if segment.wanted is None:
         return max(0, limit + 1 - sum(map(len, found.values())))
     return sum(max(0, (part.wanted or 0) - len(found[part.slot.field])) for part in segment.parts)
@@ -244,10 +244,10 @@ def _position(part: CollectedPart, item: Item) -> Item:
 
 
 def slots_of(result_class: type) -> tuple[Slot, ...]:
-    """The slots that a collection's result class declares.
+    """The slots that the result class of a collection declares.
 
     Raises:
-        ModelError: it is not a dataclass, or a field is neither an entity, an optional one, nor a tuple of them.
+        ModelError: it is not a dataclass, or a field is not an entity, an optional entity or a tuple of entities.
     """
     if not dataclasses.is_dataclass(result_class):
         raise ModelError(f"{result_class.__name__} is not a dataclass.", owner=result_class)

@@ -1,11 +1,11 @@
-"""What a collection asks for: the key ranges of its parts, read in as few queries as leave out what is not asked for.
+"""Plans a collection: the key ranges of its parts, in as few queries as possible without reading unwanted items.
 
-| next to each other, in the order of the read | read |
+| two neighbouring parts, in the order of the read | read |
 | --- | --- |
-| one item, or all of an entity, and then something | in one query |
-| an entity with a limit, and then something | apart, because all beyond the limit lies between |
-| all of an entity, and then one with a limit | apart, because nobody knows when to stop |
-| two parts, with many items between them that are not asked for | apart |
+| one item, or all of an entity, then another part | in one query |
+| an entity with a limit, then another part | separately, because all items beyond the limit lie between them |
+| all of an entity, then one with a limit | separately, because it is unknown when to stop |
+| two parts with many unwanted items between them | separately |
 | two parts whose ranges overlap | in one query, until both are full |
 """
 
@@ -23,18 +23,18 @@ _LAST = "\U0010ffff"  # sorts after every other character
 
 
 class Interval(Struct, frozen=True):
-    """A range of sort keys, both ends included; None where an end is open."""
+    """A range of sort keys, including both ends; None for an open end."""
 
     low: str | None = None
     high: str | None = None
 
     @classmethod
     def beginning_with(cls, prefix: str) -> Interval:
-        """All keys with a beginning."""
+        """All keys that start with a prefix."""
         return cls(prefix, prefix + _LAST) if prefix else cls()
 
     def starts_before(self, other: Interval) -> bool:
-        """Whether its first key is less than the other's last."""
+        """Whether its first key is not after the other's last."""
         return self.low is None or other.high is None or self.low <= other.high
 
     def overlaps(self, other: Interval) -> bool:
@@ -42,20 +42,20 @@ class Interval(Struct, frozen=True):
         return self.starts_before(other) and other.starts_before(self)
 
     def hull(self, other: Interval) -> Interval:
-        """The least interval that has both in it."""
+        """The smallest interval that contains both."""
         low = None if self.low is None or other.low is None else min(self.low, other.low)
         high = None if self.high is None or other.high is None else max(self.high, other.high)
         return Interval(low, high)
 
     def has_between(self, other: Interval, third: Interval) -> bool:
-        """Whether keys of a third lie between this one and another."""
+        """Whether keys of a third interval lie between this one and another."""
         first, second = (self, other) if (self.low or "") <= (other.low or "") else (other, self)
         if first.overlaps(second) or first.high is None or second.low is None:
             return False
         return (third.low or "") < second.low and (third.high is None or third.high > first.high)
 
     def condition(self, name: str) -> KeyRange | None:
-        """What a query asks of the sort key."""
+        """The sort key condition of a query for this interval."""
         if self.low is not None and self.high is not None:
             return KeyRange(name, "BETWEEN", (self.low, self.high))
         if self.low is not None:
@@ -64,7 +64,7 @@ class Interval(Struct, frozen=True):
 
 
 class Slot(Struct, frozen=True):
-    """One field of a collection's result: an entity, an optional one, or a tuple of them."""
+    """One field of a collection's result: an entity, an optional entity, or a tuple of entities."""
 
     field: str
     schema: EntitySchema[Any]
@@ -73,7 +73,7 @@ class Slot(Struct, frozen=True):
 
 
 class CollectedPart(Struct, frozen=True):
-    """A slot with the keys that are asked for, and how many items of them at most."""
+    """A slot with the requested keys, and the most items to read of them."""
 
     slot: Slot
     key: BoundKey
@@ -82,12 +82,12 @@ class CollectedPart(Struct, frozen=True):
 
     @property
     def wanted(self) -> int | None:
-        """How many items there can be; None where there is no limit."""
+        """The most items of this part; None if there is no limit."""
         return self.limit if self.slot.many else 1
 
     @property
     def interval(self) -> Interval:
-        """The range of its sort keys; everything where that cannot be said as one range of text."""
+        """The range of its sort keys; unbounded if they are not one range of strings."""
         names = [attribute.name for attribute, _ in self.key.range]
         if len(names) != 1 or self.key.range[0][0].type != "S":
             return Interval()
@@ -98,12 +98,12 @@ class CollectedPart(Struct, frozen=True):
 
     @property
     def is_cut(self) -> bool:
-        """Whether there may be more items in its range than are wanted."""
+        """Whether its range may contain more items than are wanted."""
         return self.wanted is not None and self.interval.low != self.interval.high
 
     @property
     def partition(self) -> tuple[tuple[str, Any], ...]:
-        """What is asked of the partition key."""
+        """The condition on the partition key."""
         return tuple((name, value) for name, value in self.condition.equal if name in self.key.hash_names)
 
 
@@ -124,7 +124,7 @@ class Segment(Struct, frozen=True):
 
     @property
     def wanted(self) -> int | None:
-        """How many items it can have; None where there is no limit."""
+        """The most items of all parts; None if there is no limit."""
         counts = [part.wanted for part in self.parts]
         return None if None in counts else sum(count or 0 for count in counts)
 
@@ -142,7 +142,7 @@ def segments(parts: Sequence[CollectedPart], foreign: Sequence[Interval], *, for
 
 
 def foreign_intervals(table: Table, parts: Sequence[CollectedPart]) -> tuple[Interval, ...]:
-    """Where many items may lie in such a partition that are not asked for: of other entities, or beyond a range."""
+    """The key ranges of such a partition where many unwanted items may lie: of other entities, or beyond a range."""
     index = parts[0].key.index
     keys = [key for entity in table.entities for key in entity.keys.values() if key.index == index]
     return tuple(_many(parts[0].key, keys))
@@ -166,7 +166,7 @@ def _goes_with(segment: Segment, part: CollectedPart, foreign: Sequence[Interval
 
 
 def _place(interval: Interval, *, forward: bool) -> tuple[bool, str]:
-    """Where an interval is in the order of a read."""
+    """The position of an interval in the order of the read, as a sort key."""
     if forward:
         return interval.low is not None, interval.low or ""
     return interval.high is None, interval.high or ""

@@ -1,4 +1,4 @@
-"""Running a procedure again after another writer was first."""
+"""Running a procedure again after a conflict with another writer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def retry_on_conflict(
     tries: int = 20,
     when: Callable[[PartitaError], bool] = is_conflict,
 ) -> Procedure[R]:
-    """Run a procedure, and run it again from its start while another writer is first.
+    """Run a procedure, and run it again from its start as long as it loses against another writer.
 
     Args:
-        procedure: makes the procedure for each try, which reads what it needs again.
+        procedure: creates the procedure for each try, which reads its data again.
         tries: how often it runs at most.
-        when: says of an error whether to try again.
+        when: returns whether to try again after an error.
 
     Raises:
         PartitaError: the error of the last try.

@@ -1,8 +1,8 @@
-"""Cursors: where a page ended, as a text that is sealed, versioned and bound to its query.
+"""Cursors: where a page ended, as an encrypted, versioned string that is bound to its query.
 
-A cursor is one byte for the version, and the last key in msgpack, sealed with AES-SIV. All that identifies the query is
-sealed with it, so a cursor can neither be read or altered, nor be used with another pattern, argument, filter or order.
-The seal needs no random part: a page has one cursor. Only its length tells something, how long the key is.
+A cursor is one byte for the version, then the last key in msgpack, encrypted with AES-SIV. The identity of the query
+is authenticated with it, so a cursor cannot be read or altered, nor used with another pattern, argument, filter or
+order. The encryption needs no nonce: a page has one cursor. Only the length of the cursor reveals the key's length.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PURPOSE: Final = b"partita: seal cursors"
 
 
 class CursorSealer(Struct, frozen=True, dict=True):
-    """Seals and opens cursors with one secret."""
+    """Encrypts and decrypts cursors with one secret."""
 
     secret: bytes
 
@@ -41,7 +41,7 @@ class CursorSealer(Struct, frozen=True, dict=True):
         """The key to continue after.
 
         Raises:
-            InvalidCursor: the cursor was altered, is of another query, or of another version.
+            InvalidCursor: the cursor was altered, belongs to another query, or has another version.
         """
         version, sealed = _parts(cursor)
         if version != _VERSION or len(sealed) <= _SEAL_BYTES:
@@ -58,10 +58,10 @@ class CursorSealer(Struct, frozen=True, dict=True):
 
     @cached_property
     def _cipher(self) -> AESSIV:
-        # Imported here, because it takes long and only programs with pages need it.
+        # Imported here because it is slow and only programs that use pages need it.
         from cryptography.hazmat.primitives.ciphers.aead import AESSIV  # noqa: PLC0415
 
-        # A key of its own: what else is made with the same secret tells nothing about it.
+        # A separate derived key: other uses of the same secret reveal nothing about it.
         return AESSIV(hmac.digest(self.secret, _PURPOSE, hashlib.sha512))
 
 
@@ -72,7 +72,7 @@ def _parts(cursor: str) -> tuple[bytes, bytes]:
         raw = base64.b64decode(cursor.encode() + b"=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise InvalidCursor("This is not a cursor.") from None
-    if _text(raw) != cursor:  # the last character has bits to spare: only one spelling is ours
+    if _text(raw) != cursor:  # the last character has unused bits: only the canonical encoding is accepted
         raise InvalidCursor("This is not a cursor.")
     return raw[:1], raw[1:]
 

@@ -1,4 +1,4 @@
-"""Predicting what a request will consume, from its own size where it has one and an assumed one where it has not."""
+"""Predicting the consumption of a request, from its own size if known, or else from an assumed size."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from partita.values import Item, item_size, read_units, write_units
 FLOAT_BYTES: Final = 4
 MIN_SEARCHED_BYTES: Final = 1_024
 ASSUMED_VECTORS: Final = 1_000
-"""So many vectors are assumed to be in the partition that a search is of."""
+"""The assumed number of vectors in the partition that a search reads."""
 
 
 def forecast(request: Request[Any], tables: Iterable[Table], item_bytes: int, vectors: int = ASSUMED_VECTORS) -> Budget:
-    """What the request should consume: a put as an insert, a page as a full one, an update as one that changes all.
+    """The expected consumption: a put counts as an insert, a page as full, an update as changing the whole item.
 
-    Items that are not in the request are assumed to have `item_bytes`, and a search to have `vectors` before it.
+    Items that are not in the request are assumed to have `item_bytes`, and a searched partition to have `vectors`.
     """
     return _Forecast({table.name: table.schema for table in tables}, item_bytes, vectors).of(request)
 
@@ -70,7 +70,7 @@ class _Forecast:
         return 0.0
 
     def _search(self, request: SearchVectors) -> Budget:
-        """From the vectors of its matches to those of the whole partition: in between it is up to the index."""
+        """From the vectors of the matches alone up to all vectors of the partition, depending on the index."""
         found = min(request.top, self._vectors)
         most, least = (
             float(max(MIN_SEARCHED_BYTES, count * FLOAT_BYTES * len(request.vector) + found * self._bytes))

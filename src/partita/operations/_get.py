@@ -17,7 +17,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Get(Operation[M | None], Generic[M], frozen=True):
-    """Read one item; None where there is none or it has expired. A get of an entity also names the item for a write."""
+    """Read one item; None if there is none or it has expired. A get of an entity also names the item for a write."""
 
     sends = (GetItem,)
     listed_as = "get"
@@ -28,19 +28,19 @@ class Get(Operation[M | None], Generic[M], frozen=True):
     """The values of the primary key's fields, in the order of `schema.primary.inputs`."""
     is_consistent: bool = False
     view: type[M] | None = None
-    """What the item becomes where that is not the entity: a view of it."""
+    """The view of the entity that the item becomes; None for the entity itself."""
     projection: Projection | None = None
 
     def consistent(self) -> Get[M]:
-        """The same read, strongly consistent, at twice the cost."""
+        """The same read, but strongly consistent, at twice the cost."""
         return replace(self, is_consistent=True)
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.get"
 
     def request(self) -> GetItem:
-        """The request that is sent."""
+        """The request to send."""
         return GetItem(self.schema.table.name, self.key, self.is_consistent, self.projection)
 
     def result(self, item: Item | None, context: Context) -> M | None:

@@ -1,7 +1,8 @@
-"""Whose an item is that an index gave: its own key must agree with the partition of the index that it stands in.
+"""Checks the owner of an item read from an index: its primary key must agree with the index partition it is in.
 
-Who may write to one partition of a table can put any index key on an item there, such as that of another user's list:
-policies (`dynamodb:LeadingKeys`) look at the table's key alone. So both keys must say the same of what they share.
+A caller that may write to one partition of a table can give an item there any index key, such as the key of another
+user's list, because policies (`dynamodb:LeadingKeys`) check only the table's key. So both keys must have the same
+values in the fields that they share.
 """
 
 from __future__ import annotations
@@ -14,27 +15,27 @@ from partita.model import BoundKey, EntitySchema, KeyPart
 from partita.values import Item
 
 Owns: TypeAlias = Callable[[Item], bool]
-"""Says of an item whether it is one of an entity's."""
+"""Returns whether an item belongs to an entity."""
 
 
 def is_guarded(schema: EntitySchema[Any], key: BoundKey) -> bool:
-    """Whether a partition of an index says something of the items' own keys."""
+    """Whether the partition key of an index shares fields with the primary keys of its items."""
     return not _shares_partition(schema, key) and schema.primary.is_told_by(key)
 
 
 def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Owns:
-    """What tells the items of an entity in one partition from others', by their own keys."""
+    """Return a function that tells an entity's items in one partition from those of others, by their primary keys."""
     if not is_guarded(schema, key):
         return schema.owns
     agrees, made = schema.primary.check(_texts(key, condition)), schema.primary.made
     if schema.tag is None:
         return agrees
-    # By its type attribute an item may be the entity's under a key of another form, which says nothing to compare.
+    # By its type attribute an item may be the entity's although its key has another form, which cannot be compared.
     return lambda item: schema.owns(item) and (agrees(item) or not made(item))
 
 
 def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Condition | None:
-    """The same for the store to look at; None where the partition does not say all of it."""
+    """The same check as a condition for the store; None if the partition does not determine the whole primary key."""
     ((attribute, template),) = schema.primary.hash
     partition = template.joined(_texts(key, condition))
     own = Path((attribute.name,))
@@ -42,7 +43,7 @@ def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCond
 
 
 def _texts(key: BoundKey, condition: KeyCondition) -> dict[KeyPart, str]:
-    """What the partition that is asked for says of the fields in its key."""
+    """The texts of the key's fields in the requested partition."""
     asked = dict(condition.equal)
     texts: dict[KeyPart, str] = {}
     for attribute, template in key.hash:
@@ -51,5 +52,5 @@ def _texts(key: BoundKey, condition: KeyCondition) -> dict[KeyPart, str]:
 
 
 def _shares_partition(schema: EntitySchema[Any], key: BoundKey) -> bool:
-    """Whether the key's partition is the table's own, as with the primary key and with local indexes."""
+    """Whether the key has the table's partition key, as the primary key and local indexes do."""
     return key.hash_names == schema.primary.hash_names

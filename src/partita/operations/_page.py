@@ -1,4 +1,4 @@
-"""What a read of many items gives: one page of them, or all that a walk found."""
+"""The results of reading many items: one page of them, or all that a walk found."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Page(Struct, Generic[M], frozen=True):
-    """Some of the matches, in order; `next_cursor` continues where there is more."""
+    """Some of the matches, in order; `next_cursor` continues if there are more."""
 
     items: tuple[M, ...]
     next_cursor: str | None
     unclaimed: int = 0
-    """How many items were met that belong to no declared entity."""
+    """How many items were found that belong to no declared entity."""
     invalid: tuple[InvalidItem, ...] = ()
-    """The items that could not be read, where the query was to go on without them."""
+    """The items that could not be parsed, if the query was set to skip them."""
 
     def __iter__(self) -> Iterator[M]:
         return iter(self.items)
@@ -31,14 +31,14 @@ class Page(Struct, Generic[M], frozen=True):
 
 
 class WalkResult(Struct, Generic[M], frozen=True):
-    """All matches that a walk found; `truncated` when it stopped at its maximum with more to come."""
+    """All matches that a walk found; `truncated` if it stopped at its maximum with more to come."""
 
     items: tuple[M, ...]
     truncated: bool
     unclaimed: int = 0
-    """How many items were met that belong to no declared entity."""
+    """How many items were found that belong to no declared entity."""
     invalid: tuple[InvalidItem, ...] = ()
-    """The items that could not be read, where the query was to go on without them."""
+    """The items that could not be parsed, if the query was set to skip them."""
 
     def __iter__(self) -> Iterator[M]:
         return iter(self.items)

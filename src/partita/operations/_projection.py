@@ -1,4 +1,4 @@
-"""Which attributes a read asks for, and whether its index holds them."""
+"""Which attributes a read requests, and whether its index contains them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from partita.model import BoundKey, EntitySchema
 
 
 def projection_of(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
-    """The attributes of a view, and the keys that show which entity they are of."""
+    """The attributes of a view, and the keys that identify the entity."""
     names = [field.alias or name for name, field in view.model_fields.items()]
     for name in names:
         if name not in schema.attributes.values():
-            raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} has not.", owner=view)
+            raise ModelError(f"The view {view.__name__} has {name!r}, which {schema.name} does not have.", owner=view)
     return attributes_projection(schema, key, names)
 
 
 def attributes_projection(schema: EntitySchema[Any], key: BoundKey, names: Iterable[str]) -> Projection:
-    """Some attributes, and the keys that show which entity they are of."""
+    """The named attributes, and the keys that identify the entity."""
     stored = (name for name in names if name not in schema.codec.key_only)
     return tuple(dict.fromkeys((*(Path((name,)) for name in stored), *schema.key_projection(key))))
 
 
 def defaults_of(schema: EntitySchema[Any], projection: Projection | None) -> dict[str, Any]:
-    """What the fields of a projection are where nothing is stored for them."""
+    """The default values of a projection's fields, for items that do not store them."""
     asked = {path.parts[0] for path in projection or ()}
     fields = {attribute: schema.cls.model_fields[name] for attribute, name in schema.fields.items()}
     return {
@@ -41,11 +41,11 @@ def defaults_of(schema: EntitySchema[Any], projection: Projection | None) -> dic
 def check_projected(
     schema: EntitySchema[Any], key: BoundKey, model: type[BaseModel], sent: Projection | None = None
 ) -> None:
-    """Refuse a read of what the index does not hold: an entity would have defaults for it, and lose it when written."""
+    """Refuse to read attributes that the index lacks: an entity would get defaults, and lose values when written."""
     index = schema.table.schema.index(key.index) if key.index else None
     if index is None or index.projection == "ALL":
         return
-    if index.local and sent is not None:  # what is asked for by name, a local index fetches from its table
+    if index.local and sent is not None:  # a local index fetches attributes requested by name from its table
         return
     held = {attribute.name for attribute in (*schema.table.schema.key, *index.key)}
     held |= set() if index.projection == "KEYS_ONLY" else set(index.projection)
@@ -53,4 +53,4 @@ def check_projected(
     needed = [*schema.attributes.values(), *tags] if sent is None else [str(path.parts[0]) for path in sent]
     if missing := [name for name in needed if name not in held and name not in schema.codec.key_only]:
         message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
-        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view with what is projected.")
+        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view of the projected attributes.")

@@ -1,4 +1,4 @@
-"""Reading a range of one partition: pages, first match, count, and walks over many pages."""
+"""Reading a range of one partition: pages, the first match, counts, and walks over many pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class Query(Operation[Page[M]], Generic[M], frozen=True):
-    """Read one page of a range. Nothing that is another entity's or another owner's, or has expired, is in it."""
+    """Read one page of a range. It contains no expired items and none of other entities or other owners."""
 
     listed_as = "query"
 
@@ -38,7 +38,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     key: BoundKey
     key_condition: KeyCondition
     model: type[M]
-    """What items become: the entity, or a view of it."""
+    """The class of the results: the entity, or a view of it."""
     projection: Projection | None = None
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
@@ -47,23 +47,23 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
     is_consistent: bool = False
     skips_invalid: bool = False
     other_shards: tuple[KeyCondition, ...] = ()
-    """The conditions for all shards but the first, where the key has shards and none was named."""
+    """The conditions for all shards but the first, if the key has shards and none was named."""
 
     def page(self, limit: int, *, after: str | None = None) -> Query[M]:
-        """One page of at most `limit` matches, after the cursor of the page before."""
+        """One page of at most `limit` matches, after the cursor of the previous page."""
         if not 1 <= limit <= MAX_LIMIT:
             raise OperationError(f"A page has 1 to {MAX_LIMIT} items, not {limit}.")
         return replace(self, limit=limit, cursor=after)
 
     def where(self, condition: Condition) -> Query[M]:
-        """Only matches for which the condition holds too. What it drops is read and charged all the same."""
+        """Only matches for which the condition also holds. Items that it drops are still read and charged."""
         self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def only(self, *fields: Ref[Any]) -> Query[Any]:
-        """The same read of these fields alone: what it gives has the entity's fields, of which the others are None.
+        """The same read of these fields alone: the results have all fields of the entity, and the others are None.
 
-        Where the fields are always the same, declare a view.
+        If the fields are always the same, declare a view.
 
         Raises:
             OperationError: the entity has no such field, or the query does not read it.
@@ -72,12 +72,12 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         read = {path.parts[0] for path in self.projection or ()}
         for name in names:
             if name not in self.schema.attributes.values() or (read and name not in read):
-                raise OperationError(f"{self.name} does not read {name!r}.", hint="Ask for fields of what it gives.")
+                raise OperationError(f"{self.name} does not read {name!r}.", hint="Name only fields that it reads.")
         projection = attributes_projection(self.schema, self.key, names)
         return replace(self, model=self.schema.partial, projection=projection)
 
     def skipping_invalid(self) -> Query[M]:
-        """The same read, which goes on past an item that does not fit its entity; `invalid` of the result has it."""
+        """The same read, which skips items that do not fit the entity and lists them in `invalid` of the result."""
         return replace(self, skips_invalid=True)
 
     def reversed(self) -> Query[M]:
@@ -85,10 +85,10 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return replace(self, forward=not self.forward)
 
     def consistent(self) -> Query[M]:
-        """The same read, strongly consistent, at twice the cost; not on a global index."""
+        """The same read, but strongly consistent, at twice the cost; not on a global index."""
         index = self.schema.table.schema.index(self.key.index) if self.key.index else None
         if index is not None and not index.local:
-            raise OperationError(f"The global index {index.name!r} has no consistent reads.")
+            raise OperationError(f"The global index {index.name!r} does not support consistent reads.")
         return replace(self, is_consistent=True)
 
     def first(self) -> First[M]:
@@ -97,12 +97,12 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return First(replace(self, limit=1), pattern=self.pattern)
 
     def count(self, *, max_pages: int = 10) -> Count:
-        """How many match, read over at most `max_pages` pages of 1 MB or 10,000 items."""
+        """How many items match, read over at most `max_pages` pages of 1 MB or 10,000 items."""
         self._refuse_cursor("count()")
         return Count(self, max_pages, pattern=self.pattern)
 
     def walk(self, *, max_items: int) -> Walk[M]:
-        """All matches, over as many pages as needed, but at most `max_items` of them inspected."""
+        """All matches, over as many pages as needed, but with at most `max_items` items inspected."""
         self._refuse_cursor("walk()")
         if max_items < 1:
             raise OperationError(f"A walk inspects at least 1 item, not {max_items}.")
@@ -110,20 +110,20 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def _refuse_cursor(self, method: str) -> None:
         if self.cursor is not None:
-            raise OperationError(f"{method} starts at the beginning, and takes no cursor.", hint="Use page() alone.")
+            raise OperationError(f"{method} starts at the beginning and accepts no cursor.", hint="Use page() alone.")
 
     def __iter__(self) -> Generator[Operation[Any], Any, Page[M]]:
         page: Page[M] | None = yield self
-        if page is None:  # a session sends a page back; a loop asks for the next operation
-            raise OperationError(f"{self.name} was not run.", hint="Loop over its result: session.run(…).")
+        if page is None:  # a session sends a page back; a for loop calls next()
+            raise OperationError(f"{self.name} was not run.", hint="Loop over the result of session.run(…).")
         return page
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.{self.key.name}"
 
     def request(self) -> QueryTable:
-        """The first request that is sent, without a cursor."""
+        """The first request, without a cursor."""
         return QueryTable(
             table=self.schema.table.name,
             key_condition=self.key_condition,
@@ -136,13 +136,13 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         )
 
     def identity(self) -> str:
-        """All that a cursor is bound to: pattern, key range, filter and order, but neither page size nor fields."""
+        """What a cursor is bound to, as a string: pattern, key range, filter and order, but not page size or fields."""
         request = replace(self.request(), filter=None, limit=None, consistent=False, projection=None)
         shards = f"|{1 + len(self.other_shards)} shards" if self.other_shards else ""
         return f"{self.name}|{self.key}|{request!r}|{canonical_repr(self.condition)}{shards}"
 
     def requests(self, context: Context) -> Requests[Page[M]]:
-        """Send requests until the page is full, the range is read, or enough was inspected."""
+        """Send requests until the page is full, the range ends, or enough items were inspected."""
         start = context.cursors.open(self.cursor, self.identity()) if self.cursor is not None else None
         if self.other_shards:
             return (yield from self._merged(start, context))
@@ -175,22 +175,22 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return Page(items, cursor, shards.unclaimed, tuple(invalid))
 
     def request_from(self, start: Item | None, *, short: bool) -> QueryTable:
-        """The request that continues after a key; `short`: one before it gave too little."""
+        """The request that continues after a key; `short`: an earlier one returned too few items."""
         request = self.request()
         if short or self.condition is not None:
-            # Much of what is read is not to be seen: ask for more at once, and cut the page here.
+            # Many of the items read may be dropped: request more at once, and cut the page here.
             request = replace(request, limit=max(self.limit, DEFAULT_LIMIT))
         return request if start is None else replace(request, start=start)
 
     def visible(self, items: list[Item], context: Context) -> Requests[list[Item]]:
-        """The items that are this entity's and have not expired; what nobody claims is told to the session."""
+        """The unexpired items of this entity; the session is notified of items that no entity claims."""
         owned = self.owned(items)
         if len(owned) != len(items):
             yield from self.tell_unclaimed(items)
         return self.live(owned, context)
 
     def owned(self, items: list[Item]) -> list[Item]:
-        """The items that are this entity's, in a partition that their own keys agree with."""
+        """The items of this entity whose primary keys agree with the partition."""
         owns = owner_check(self.schema, self.key, self.key_condition)
         return [item for item in items if owns(item)]
 
@@ -202,7 +202,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return [item for item in items if self.schema.live(item, now)]
 
     def tell_unclaimed(self, items: list[Item]) -> Requests[int]:
-        """Tell the session of items that no entity claims; gives how many they are."""
+        """Notify the session of items that no entity claims; return their number."""
         unclaimed = unclaimed_among(self.schema.table, items)
         if unclaimed is None:
             return 0
@@ -210,7 +210,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return unclaimed.count
 
     def typed(self, items: list[Item], invalid: list[InvalidItem]) -> Iterable[M]:
-        """The models in items; what does not fit is raised, or added to `invalid` where the query is to go on."""
+        """The models in items; an item that does not fit raises, or is added to `invalid` if the query skips these."""
         if self.model is self.schema.cls and not self.skips_invalid:
             return self.schema.codec.entities(items)
         return self._typed_one_by_one(items, invalid)
@@ -231,7 +231,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         return {name: item[name] for name in self.position_names()}
 
     def position_names(self) -> list[str]:
-        """The attributes of such a key."""
+        """The attributes of the key that continues after an item."""
         attributes = (*self.schema.primary.attributes, *self.key.attributes)
         return list(dict.fromkeys(attribute.name for attribute, _ in attributes))
 
@@ -242,15 +242,15 @@ class First(Operation[M | None], Generic[M], frozen=True):
     query: Query[M]
 
     def request(self) -> QueryTable:
-        """The request that is sent."""
+        """The request to send."""
         return self.query.request()
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return self.query.default_name()
 
     def requests(self, context: Context) -> Requests[M | None]:
-        """Read a page of one, and go on where what was read is not to be seen."""
+        """Read a page of one item, and continue if the items read are not visible."""
         if self.query.other_shards:
             return (yield from self._of_shards(context))
         start: Item | None = None
@@ -275,7 +275,7 @@ class First(Operation[M | None], Generic[M], frozen=True):
 
     def _nothing(self) -> LimitExceeded:
         message = f"{self.name} found no match within {MAX_REQUESTS_TO_FILL} pages."
-        return LimitExceeded(message, hint="Declare an index that leads to the match.")
+        return LimitExceeded(message, hint="Declare an index whose key selects the match.")
 
 
 class Count(Operation[int], frozen=True):
@@ -285,11 +285,11 @@ class Count(Operation[int], frozen=True):
     max_pages: int
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return self.query.default_name()
 
     def request(self, now: float = 0) -> QueryTable:
-        """The first request: a bare count where every item is sure to be seen, else keys only."""
+        """The first request: only a count if every item is certainly visible, or else the keys of the items."""
         query, schema = self.query, self.query.schema
         live = both(query.condition, schema.unexpired(now))
         request = replace(query.request(), limit=COUNTED_PER_PAGE, filter=live)
@@ -303,7 +303,7 @@ class Count(Operation[int], frozen=True):
         """Count page by page.
 
         Raises:
-            LimitExceeded: something follows after `max_pages` pages.
+            LimitExceeded: there are more items after `max_pages` pages.
         """
         if self.query.other_shards:
             each = [replace(self, query=shard).requests(context) for shard in shards_of(self.query)]
@@ -320,7 +320,7 @@ class Count(Operation[int], frozen=True):
             if response.last_key is None:
                 return total
             request = replace(request, start=response.last_key)
-        # A page that ends at its limit has a key to go on from, whether or not anything follows.
+        # A page that ends at its limit has a key to continue from, whether or not more items follow.
         if request.start is not None and not (yield replace(request, limit=1)).scanned:
             return total
         raise LimitExceeded(
@@ -335,11 +335,11 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
     max_items: int
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return self.query.default_name()
 
     def request(self) -> QueryTable:
-        """The first request that is sent."""
+        """The first request to send."""
         return replace(self.query.request(), limit=self.max_items)
 
     def requests(self, context: Context) -> Requests[WalkResult[M]]:
@@ -362,7 +362,7 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
             if inspected >= self.max_items:
                 break
             request = replace(request, start=response.last_key, limit=self.max_items - inspected)
-        # A page that ends at its limit has a key to go on from, whether or not anything follows.
+        # A page that ends at its limit has a key to continue from, whether or not more items follow.
         response = yield replace(request, start=response.last_key, limit=1)
         return WalkResult(tuple(items), response.scanned > 0, unclaimed, tuple(invalid))
 

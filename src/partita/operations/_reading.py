@@ -1,4 +1,4 @@
-"""Procedures that only read: what they decide is written later, in a transaction of someone else's."""
+"""Procedures that may only read: the caller writes their result later, in its own transaction."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _WRITES: Final = (PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWrite
 
 
 def reading(procedure: Procedure[R]) -> Procedure[R]:
-    """The same procedure; a write among its operations is refused before it is sent."""
+    """The same procedure, in which a write raises `OperationError` before it is sent."""
     return relay(procedure, lambda operation: iter(_Reading(operation, pattern=operation.pattern)))
 
 
 class _Reading(Operation[R], Generic[R], frozen=True):
-    """An operation that may read, and nothing else."""
+    """An operation that may only read."""
 
     operation: Operation[R]
 
@@ -30,7 +30,7 @@ class _Reading(Operation[R], Generic[R], frozen=True):
         return self.operation.default_name()
 
     def requests(self, context: Context) -> Requests[R]:
-        """The operation's own requests; one that writes is refused."""
+        """The requests of the operation; one that writes is refused."""
         return relay(self.operation.requests(context), self._pass_on)
 
     def _pass_on(self, request: Request[Any] | Pause | UnclaimedItems | Together) -> Requests[Any]:

@@ -1,4 +1,4 @@
-"""Reading a whole table, for maintenance only: an ordinary session refuses it."""
+"""Reading a whole table, for maintenance only: an ordinary session refuses such a scan."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ E = TypeVar("E", bound=Entity)
 
 
 class Scan(Operation[Page[E]], Generic[E], frozen=True):
-    """One page of all items of an entity; expired ones are left out. Pages may be short or empty."""
+    """One page of all items of an entity, without expired ones. Pages may be short or empty."""
 
     schema: EntitySchema[E]
     limit: int = DEFAULT_LIMIT
     cursor: str | None = None
 
     def page(self, limit: int, *, after: str | None = None) -> Scan[E]:
-        """Inspect `limit` items of the table, after the cursor of the page before."""
+        """Inspect `limit` items of the table, after the cursor of the previous page."""
         return replace(self, limit=limit, cursor=after)
 
     def default_name(self) -> str:
@@ -46,7 +46,7 @@ class Scan(Operation[Page[E]], Generic[E], frozen=True):
 
 
 class ScanItems(Operation[tuple[Item, ...]], frozen=True):
-    """Every stored item of a table as plain attributes, expired and foreign ones included."""
+    """Every stored item of a table as plain attributes, including expired items and those of no entity."""
 
     table: Table
 
@@ -72,5 +72,5 @@ def scan(entity: type[E]) -> Scan[E]:
 
 
 def scan_items(table: Table) -> ScanItems:
-    """Everything that is stored in a table, for `session.maintenance(reason)`."""
+    """All items stored in a table, for `session.maintenance(reason)`."""
     return ScanItems(table)

@@ -1,4 +1,4 @@
-"""Searching a vector index: the entities that are most like a vector, each with its score."""
+"""Searching a vector index: the entities that are most similar to a vector, each with its score."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from partita.store import SearchResponse, SearchVectors
 from partita.values import AttributeValue, Item
 
 MAX_TOP = 100
-"""The most matches that a search gives."""
+"""The most matches that a search returns."""
 
 M = TypeVar("M", bound=BaseModel)
 
 
 class Scored(Struct, Generic[M], frozen=True):
-    """A match of a search: what was found, and how like the vector it is, by the distance of the index."""
+    """A match of a search: the entity or view, and its similarity to the vector by the index's distance function."""
 
     entity: M
     score: float
 
 
 class Search(Operation[tuple[Scored[M], ...]], Generic[M], frozen=True):
-    """Find what is most like a vector. What is another entity's or another owner's, or has expired, is left out."""
+    """Find the items most similar to a vector, without those of other entities or owners and without expired ones."""
 
     listed_as = "search"
 
@@ -40,29 +40,29 @@ class Search(Operation[tuple[Scored[M], ...]], Generic[M], frozen=True):
     vector: tuple[float, ...]
     limit: int
     model: type[M]
-    """What items become: the entity, or a view of it."""
+    """The class of the results: the entity, or a view of it."""
     projection: Projection
     equal: tuple[tuple[str, AttributeValue], ...] = ()
-    """What attributes of the index must be: its partition and its filters."""
+    """The required values of index attributes: of its partition and its filters."""
     key: BoundKey | None = None
-    """The key of the partition, where the index has one."""
+    """The key of the partition, if the index has one."""
 
     def top(self, limit: int) -> Search[M]:
         """The same search for at most `limit` matches.
 
         Raises:
-            OperationError: it is not 1 to 100.
+            OperationError: the limit is not 1 to 100.
         """
         if not 1 <= limit <= MAX_TOP:
-            raise OperationError(f"A search gives 1 to {MAX_TOP} matches, not {limit}.")
+            raise OperationError(f"A search returns 1 to {MAX_TOP} matches, not {limit}.")
         return replace(self, limit=limit)
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.{self.index}"
 
     def request(self) -> SearchVectors:
-        """The request that is sent."""
+        """The request to send."""
         return SearchVectors(self.schema.table.name, self.index, self.vector, self.limit, self.equal, self.projection)
 
     def requests(self, context: Context) -> Requests[tuple[Scored[M], ...]]:

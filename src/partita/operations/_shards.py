@@ -1,7 +1,8 @@
 """Reading all shards of a key as one range: merged in order, with one limit and one cursor.
 
-Each shard is first asked for its fair share of the page and half of that more; one that runs out is asked for as many
-as the page still lacks. So a page costs little more than what it shows, wherever the items are.
+The first request to each shard is for one and a half times its equal share of the page. A shard that runs out is read
+again, for as many items as the page still lacks. So a page costs little more than the items it returns, however the
+items are distributed over the shards.
 """
 
 from __future__ import annotations
@@ -20,32 +21,32 @@ if TYPE_CHECKING:
     from partita.operations._query import Query
 
 MAX_READS = 10
-"""So many requests are sent to one shard for one page, where most of what they read is not to be seen."""
+"""The most requests that one page sends to one shard, if most of the items that they read are not visible."""
 
 _POSITIONS = "shards"
 
 
 class _Shard:
-    """One shard while a page is made: what was read of it and not given yet, and where to go on."""
+    """One shard while a page is assembled: the items read but not yet returned, and the position to continue from."""
 
     def __init__(self, query: Query[Any], position: Any) -> None:
         self._query = query
         self.waiting: list[Item] = []
         self.is_read = position is False
-        """Whether nothing follows what is waiting."""
+        """Whether nothing follows the waiting items."""
         self.reads = 0
         self._start = self._key_of(position) if isinstance(position, list) else None
         self._last_key: Item | None = self._start
 
     @property
     def is_hungry(self) -> bool:
-        """Whether it must be read before the next item can be chosen."""
+        """Whether this shard must be read before the next item can be chosen."""
         return not self.waiting and not self.is_read
 
     def read(self, limit: int, context: Context) -> Requests[tuple[int, int]]:
-        """Read on; gives how many items were inspected, and how many of them belong to no declared entity."""
+        """Read more items; return how many were inspected, and how many of them belong to no declared entity."""
         request = self._query.request_from(self._last_key, short=False)
-        if request.filter is None:  # with a filter, much of what is read is not to be seen
+        if request.filter is None:  # with a filter, many of the items read are dropped
             request = replace(request, limit=limit)
         response: PageResponse = yield request
         self.reads += 1
@@ -59,14 +60,14 @@ class _Shard:
         return response.scanned, unclaimed
 
     def take(self) -> Item:
-        """The next item."""
+        """Remove and return the next item."""
         item = self.waiting.pop(0)
         self._start = self._query.position(item)
         return item
 
     @property
     def position(self) -> Any:
-        """Where the next page goes on: after values, at the beginning (None), or not at all (False)."""
+        """Where the next page continues: after these values, at the beginning (None), or not at all (False)."""
         start = self._start if self.waiting else self._last_key
         if start is None:
             return None if self.waiting or not self.is_read else False
@@ -78,13 +79,13 @@ class _Shard:
         return {**known, **dict(zip(self._names(), values, strict=True))}
 
     def _names(self) -> list[str]:
-        """The attributes of a position that the condition does not say already."""
+        """The attributes of a position that the key condition does not already contain."""
         asked = dict(self._query.key_condition.equal)
         return [name for name in self._query.position_names() if name not in asked]
 
 
 class MergedShards:
-    """All shards of a query, as far as they were read."""
+    """All shards of a query, with the state of reading each."""
 
     def __init__(self, query: Query[Any], start: Item | None) -> None:
         conditions = (query.key_condition, *query.other_shards)
@@ -98,7 +99,7 @@ class MergedShards:
         self.unclaimed = 0
 
     def read(self, limit: int, context: Context) -> Requests[list[Item]]:
-        """The next items in order, at most `limit`; fewer where the shards are read, or too much was not to be seen."""
+        """The next items in order, at most `limit`; fewer at the end of the shards, or if too many were not visible."""
         found: list[Item] = []
         for shard in self._shards:
             shard.reads = 0
@@ -125,22 +126,22 @@ class MergedShards:
         self.unclaimed += sum(unclaimed for _, unclaimed in seen)
 
     def _first(self, ready: Sequence[_Shard]) -> _Shard:
-        """The shard whose next item comes first in the order of the read."""
+        """The shard whose next item comes first in the order of the query."""
         names = [attribute.name for attribute, _ in self._query.key.range]
         choose = min if self._query.forward else max
         return choose(ready, key=lambda shard: [shard.waiting[0][name] for name in names])
 
     @property
     def goes_on(self) -> bool:
-        """Whether anything may follow."""
+        """Whether more items may follow."""
         return any(shard.waiting or not shard.is_read for shard in self._shards)
 
     def position(self) -> Item:
-        """Where to go on, for a cursor."""
+        """The position to continue from, for a cursor."""
         return {_POSITIONS: [shard.position for shard in self._shards]}
 
 
 def shards_of(query: Query[Any]) -> Iterator[Query[Any]]:
-    """The same query for each shard by itself."""
+    """Yield the same query for each single shard."""
     for condition in (query.key_condition, *query.other_shards):
         yield replace(query, key_condition=condition, other_shards=())

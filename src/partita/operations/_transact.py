@@ -1,4 +1,4 @@
-"""Transactions: up to 100 writes and checks, all or nothing; up to 100 gets of one instant."""
+"""Transactions: up to 100 writes and checks, all or nothing; up to 100 gets at one instant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ C = TypeVar("C", bound=BaseModel)
 D = TypeVar("D", bound=BaseModel)
 
 MAX_ACTIONS = 100
-"""As many writes and checks as one transaction may have."""
+"""The most writes and checks that one transaction may have."""
 
 
 def _epoch() -> float:
@@ -28,14 +28,14 @@ def _epoch() -> float:
 
 
 class Action(Protocol):
-    """What can be part of a transaction: a put, update, delete or check, or a recipe's own write."""
+    """Part of a transaction: a put, update, delete or check, or a recipe's own write."""
 
     def action(self, context: Context) -> TransactAction:
-        """The action that is sent."""
+        """The action to send."""
         ...
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the action's own terms."""
+        """The failed condition in the action's own terms."""
         ...
 
 
@@ -46,26 +46,26 @@ class Transaction(Operation[None], frozen=True):
     token: str | None = None
 
     def default_name(self) -> str:
-        """The names of its writes, each once, where no access pattern was declared."""
+        """The names of its writes, each once, if no access pattern was declared."""
         names = dict.fromkeys(action.name for action in self.actions if isinstance(action, Operation))
         return "+".join(names) or "Transaction"
 
     def default_budget(self) -> Budget | None:
-        """Twice what its parts may consume, where each says so: in a transaction, a write costs no more than that."""
+        """Twice the budgets of its parts, if each has one: in a transaction, a write costs no more than that."""
         return in_transaction(self.actions)
 
     def request(self, context: Context) -> TransactWriteItems:
-        """The request that is sent.
+        """The request to send.
 
-        With a token it must be the same whenever it is sent, so its conditions leave out the time: an expired item
-        counts as stored until it is swept.
+        With a token, the request must be the same each time it is sent, so its conditions omit the time: an expired
+        item counts as stored until it is deleted.
         """
         if self.token is not None:
             context = replace(context, clock=_epoch)
         return TransactWriteItems(tuple(action.action(context) for action in self.actions), self.token)
 
     def requests(self, context: Context) -> Requests[None]:
-        """Send the request; a cancellation is mapped back to the operations that caused it."""
+        """Send the request; map a cancellation back to the operations that caused it."""
         try:
             yield self.request(context)
         except TransactionCancelled as error:
@@ -84,7 +84,7 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
     gets: tuple[Get[Any], ...]
 
     def request(self) -> TransactGetItems:
-        """The request that is sent."""
+        """The request to send."""
         return TransactGetItems(tuple(get.request() for get in self.gets))
 
     def requests(self, context: Context) -> Requests[tuple[Any, ...]]:
@@ -94,7 +94,7 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
 
 
 def in_transaction(actions: Sequence[object]) -> Budget | None:
-    """What actions may consume as parts of a transaction; None unless all of them have a budget."""
+    """The budget of actions as parts of a transaction; None unless all of them have a budget."""
     total = Budget()
     for action in actions:
         budget: Budget | None = getattr(action, "budget", None)
@@ -108,7 +108,7 @@ def transact(*actions: Action, token: str | None = None) -> Transaction:
     """All of the writes and checks, or none. With a `token`, the same call within ten minutes runs once.
 
     Raises:
-        OperationError: no action, or more than 100, or something that is neither a write nor a check.
+        OperationError: there is no action, there are more than 100, or one is neither a write nor a check.
     """
     _check_count(actions)
     for action in actions:
@@ -132,7 +132,7 @@ def transact_get(*gets: Get[Any]) -> Operation[Any]:
     """Several items as they were at one instant; the results align with the gets.
 
     Raises:
-        OperationError: no get, or more than 100, or something else than a get.
+        OperationError: there is no get, there are more than 100, or one of the arguments is not a get.
     """
     _check_count(gets)
     check_gets(gets)
@@ -140,11 +140,11 @@ def transact_get(*gets: Get[Any]) -> Operation[Any]:
 
 
 def check_gets(gets: Sequence[object]) -> None:
-    """Refuse what does not read one item by its key."""
+    """Refuse operations that do not read one item by its key."""
     for get in gets:
         if not isinstance(get, Get):
             message = f"{type(get).__name__} does not get one item by its key."
-            raise OperationError(message, hint="Run queries by themselves.")
+            raise OperationError(message, hint="Run queries on their own.")
 
 
 def _check_count(actions: Sequence[object]) -> None:

@@ -1,4 +1,4 @@
-"""Items that a read met and no declared entity claims: never silently missing."""
+"""Items that a read found but no declared entity claims: they are reported, never silently dropped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partita.values import Item
 
 @final
 class UnclaimedItems(Struct, frozen=True):
-    """Tells the session that a read met items of no declared entity; it counts them, or refuses them."""
+    """Notifies the session that a read found items of no declared entity, which it counts or refuses."""
 
     table: str
     count: int
@@ -22,7 +22,7 @@ class UnclaimedItems(Struct, frozen=True):
 
 
 def unclaimed_among(table: Table, items: Sequence[Item]) -> UnclaimedItems | None:
-    """What to tell of these items, where no entity of their table claims some of them."""
+    """The notification about those of these items that no entity of the table claims; None if there are none."""
     found = [item for item in items if not table.claims(item)]
     if not found:
         return None

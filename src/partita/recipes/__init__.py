@@ -1,25 +1,25 @@
 """Recipes: reusable parts of a model, each with a guarantee, a cost and a page in the documentation.
 
-Each is a module or package of its own, and is imported by its name:
+Each is a separate module or package, and is imported by its name:
 `from partita.recipes.idempotency import Idempotency`.
 
-| module | what it keeps right |
+| module | purpose |
 | --- | --- |
-| `versioned` | data with its schema's version and its last write: migrations, snapshots, backfills |
-| `history` | write-once versions, of which one is open, at any instant |
-| `idempotency` | a command, its effect and its response, once |
-| `lifecycle` | the states of an item and the moves between them |
-| `counter` | a number between its floor and its limit |
-| `tally` | sums that are kept beside what they sum up |
-| `rate_limit` | how much each caller may ask for, with a bucket of tokens |
+| `versioned` | data with the version of its schema and its last write: migrations, snapshots, backfills |
+| `history` | write-once versions, exactly one of which is open, queried by instant |
+| `idempotency` | a command, its effect and its response, exactly once |
+| `lifecycle` | the states of an item and the transitions between them |
+| `counter` | a number between a floor and a limit |
+| `tally` | sums that are stored together with the items they sum up |
+| `rate_limit` | request limits for each caller, as token buckets |
 | `unique` | a field whose value no two entities share |
-| `audit` | a trail that never breaks its host |
-| `web_sessions` | browser sessions by the hash of their id |
-| `leases` | who holds a thing, with a number that only rises |
-| `outbox` | messages that are there if and only if what they tell of is, delivered in order |
-| `personal` | what is kept of a user can be exported and erased, all of it |
-| `removal` | all that a query can reach is deleted, even when it was interrupted |
-| `records` | what recipes ask of the entities that they store their records in |
+| `audit` | an audit trail that never fails the operation it records |
+| `web_sessions` | browser sessions, stored by the hash of their id |
+| `leases` | exclusive leases with a rising fencing number |
+| `outbox` | messages that exist if and only if the write they announce does, delivered in order |
+| `personal` | complete export and erasure of a user's data |
+| `removal` | deletion of all items of a query, even after an interruption |
+| `records` | requirements on the entities in which recipes store their records |
 
-A recipe of your own needs nothing else: all of these are written with public names of the library.
+Your own recipes need nothing else: all of these are written with public names of the library.
 """

@@ -1,4 +1,4 @@
-"""An audit trail that never breaks what it watches: what cannot be written is counted, and dropped.
+"""An audit trail that never fails the audited operation: an event that cannot be written is counted and dropped.
 
 class AuditEntry(AuditRecord, table=AUDIT_TABLE):
     primary: ClassVar = Key("USER#{user_id}", "AUDIT#{occurred_at:012}#{request_id}#{sequence:03}")
@@ -36,7 +36,7 @@ __all__ = ["RETENTION", "Append", "AuditEvent", "AuditRecord", "AuditTrail", "Tr
 A = TypeVar("A", bound="AuditRecord")
 
 RETENTION: Final = timedelta(days=90)
-"""How long records are kept, unless said otherwise."""
+"""How long records are kept by default."""
 
 MAX_IN_ONE_INSTANT: Final = 100
 
@@ -48,7 +48,7 @@ _CONFIDENTIAL: Final = re.compile(
 
 
 class AuditRecord(Entity):
-    """What happened, when, and for whom. Subclass it with a table that has a TTL, and keys for your questions."""
+    """What happened, when, and for whom. Subclass it with a table that has a TTL, and keys for your queries."""
 
     user_id: str
     event_type: str
@@ -58,23 +58,23 @@ class AuditRecord(Entity):
     """Seconds since the epoch."""
     request_id: str
     sequence: int
-    """Tells records of one request in one second apart."""
+    """Distinguishes records of one request within one second."""
     correlation_id: str
     details: dict[str, Any] = Field(default_factory=dict)
     ttl: int
 
 
 class AuditEvent(BaseModel):
-    """Something that is audited. Subclass it: its fields are all that is ever written of it.
+    """An audited event. Subclass it: only its fields are ever written.
 
-    Raises (when the class is made):
-        ModelError: a field has the name of a secret or of health data, or could hold anything.
+    Raises (when the class is created):
+        ModelError: a field is named like a secret or like health data, or its type allows any value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     event_type: ClassVar[str] = ""
-    """How the event is called in records: the name of its class, in lower case with underscores."""
+    """The name of the event in records: the name of its class in lower case with underscores."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
@@ -82,27 +82,27 @@ class AuditEvent(BaseModel):
         cls.event_type = snake(cls.__name__)
         for name, field in cls.model_fields.items():
             if _CONFIDENTIAL.search(name.lower()):
-                raise ModelError(f"{cls.__name__}.{name} does not belong into an audit trail.", owner=cls)
+                raise ModelError(f"{cls.__name__}.{name} does not belong in an audit trail.", owner=cls)
             if not all(isinstance(kind, type) and issubclass(kind, _PLAIN) for kind in kinds_of(field.annotation)):
-                hint = "Name each thing that may be written, as a text, number, date or enum."
-                raise ModelError(f"{cls.__name__}.{name} could hold anything.", owner=cls, hint=hint)
+                hint = "Declare each value that may be written as a string, number, date or enum."
+                raise ModelError(f"{cls.__name__}.{name} could hold any value.", owner=cls, hint=hint)
 
 
 class Trace(Struct, frozen=True):
-    """Which request an event belongs to, and which larger story."""
+    """The request that an event belongs to, and the larger process around it."""
 
     request_id: str
     correlation_id: str
 
 
 class AuditTrail(Generic[A]):
-    """Audit records kept in an entity of the user's."""
+    """Audit records stored in an entity of the application."""
 
     def __init__(self, record: type[A], *, retention: timedelta = RETENTION) -> None:
         """Declare that events are written to `record`, and kept for `retention`.
 
         Raises:
-            ModelError: records would not expire, or two in one instant would have one key.
+            ModelError: records would not expire, or two records of one instant would have the same key.
         """
         self._schema = schema_of(record)
         self._retention = retention
@@ -111,17 +111,17 @@ class AuditTrail(Generic[A]):
         if missing := {"occurred_at", "request_id", "sequence"} - set(self._schema.primary.fields):
             message = f"{self._schema.name}: records would overwrite each other without {', '.join(sorted(missing))}."
             raise ModelError(message, owner=record, hint="Put them into the sort key, in this order.")
-        declare_operation(self._schema, "append", "An event is written down.", PutItem)
+        declare_operation(self._schema, "append", "Record an event.", PutItem)
 
     def append(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Procedure[A | None]:
-        """Write an event down; None where that failed. It never raises, and `dropped` counts what was lost."""
+        """Record an event; return None if that failed. This never raises; `dropped` counts lost events."""
         try:
             return (yield from self.entry(event, user_id=user_id, trace=trace))
         except PartitaError:
             return None
 
     def entry(self, event: AuditEvent, *, user_id: str, trace: Trace) -> Append[A]:
-        """The write itself, for where a failure must be known."""
+        """The write itself, for callers that must know about a failure."""
         return Append(self._schema, event, user_id, trace, self._retention)
 
     def dropped(self, meter: Meter) -> int:
@@ -131,7 +131,7 @@ class AuditTrail(Generic[A]):
 
 
 class Append(Operation[A], Generic[A], frozen=True):
-    """Write one event down, beside whatever the same request wrote in the same second."""
+    """Record one event, in addition to those that the same request recorded in the same second."""
 
     schema: EntitySchema[A]
     event: AuditEvent
@@ -140,11 +140,11 @@ class Append(Operation[A], Generic[A], frozen=True):
     retention: timedelta
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return _append_name(self.schema)
 
     def requests(self, context: Context) -> Requests[A]:
-        """Try one sequence number after the other until one is free."""
+        """Try sequence numbers in order until one is free."""
         now = int(context.clock())
         for sequence in range(MAX_IN_ONE_INSTANT):
             try:

@@ -1,4 +1,4 @@
-"""Bounded counters: a number of an item that is moved by one conditional update and never leaves its bounds."""
+"""Bounded counters: a number in an item, changed by one conditional update, that never leaves its bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Counter(Generic[E]):
-    """A whole number of an entity that stays between a floor and a limit. Immutable.
+    """An integer field of an entity that stays between a floor and a limit. Immutable.
 
     seats = Counter(Event, f(Event.seats_left), floor=0)
     db.run(seats.down(event_by_id("e1"), 2))       # or part of transact(...)
@@ -28,13 +28,13 @@ class Counter(Generic[E]):
         """Declare a counter.
 
         Args:
-            entity: whose items have the number.
+            entity: the entity with the number.
             field: the number; an item that was stored before the field existed counts from the field's default.
-            floor: the least that it may be; None for no bound.
-            limit: the most that it may be; None for no bound.
+            floor: the minimum; None for no bound.
+            limit: the maximum; None for no bound.
 
         Raises:
-            ModelError: the field is not a whole number of that entity, or the bounds leave no room.
+            ModelError: the field is not an int of this entity, or the bounds leave no room.
         """
         schema = schema_of(entity)
         name = _field_name(schema, field)
@@ -53,15 +53,15 @@ class Counter(Generic[E]):
         return f"Counter({self.schema.name}, {self.field!r}, floor={self.floor}, limit={self.limit})"
 
     def with_limit(self, limit: int) -> Counter[E]:
-        """The same counter with another limit, as where each event has its own capacity."""
+        """The same counter with another limit, for example if each event has its own capacity."""
         return Counter(self.schema.cls, self.field, floor=self.floor, limit=limit)
 
     def up(self, at: E | Get[E], by: int = 1) -> Update[E]:
-        """Move up, but not past the limit; otherwise `LimitReached`, which says what remains."""
+        """Count up, but not past the limit; otherwise raise `LimitReached` with the remaining number."""
         return self._move(at, _positive(by))
 
     def down(self, at: E | Get[E], by: int = 1) -> Update[E]:
-        """Move down, but not below the floor; otherwise `LimitReached`, which says what remains."""
+        """Count down, but not below the floor; otherwise raise `LimitReached` with the remaining number."""
         return self._move(at, -_positive(by))
 
     def _move(self, at: E | Get[E], by: int) -> Update[E]:
@@ -85,7 +85,7 @@ class Counter(Generic[E]):
         return Or((Missing(path), holds)) if starts_inside else holds
 
     def remaining(self, item: Item, by: int) -> int | None:
-        """How far an item's number may still move in the direction of `by`; None for any distance."""
+        """How far an item's number may still move in the direction of `by`; None for no bound."""
         bound = self.floor if by < 0 else self.limit
         value = item.get(str(self.field.path.parts[0]), self._default)
         if bound is None or not isinstance(value, int):
@@ -94,7 +94,7 @@ class Counter(Generic[E]):
 
 
 class _OutOfBounds(Struct, frozen=True):
-    """Says of a move that failed whether the counter has too little left."""
+    """Explains a failed move: returns `LimitReached` if too little remains."""
 
     counter: Counter[Any]
     by: int
@@ -106,7 +106,7 @@ class _OutOfBounds(Struct, frozen=True):
         if remaining is None or remaining >= abs(self.by):
             return failed
         counted = f"{self.counter.schema.name}.{self.counter.field.path.parts[0]}"
-        message = f"{abs(self.by)} of {counted} asked for, {remaining} left."
+        message = f"{abs(self.by)} of {counted} requested, {remaining} left."
         return LimitReached(message, remaining=remaining, item=failed.item, current=failed.current)
 
 

@@ -72,19 +72,19 @@ S = TypeVar("S")
 Record = TypeVar("Record", bound="IdempotencyRecord")
 
 LIFETIME: Final = timedelta(hours=24)
-"""How long a response is replayed, unless said otherwise."""
+"""How long a response is replayed by default."""
 
 _WRITE_UNITS_PER_READ: Final = 4
-"""A read unit is for 4 KB of an item, a write unit for 1."""
+"""A read unit covers 4 KB of an item, a write unit 1 KB."""
 
 
 class IdempotencyRecord(Entity):
-    """What is remembered of a command. Subclass it with a table that has a TTL, and a key of `scope` and `key`."""
+    """The record of a command. Subclass it with a table that has a TTL, and a key of `scope` and `key`."""
 
     in_lake: ClassVar = False
 
     scope: str
-    """Who sent the command: the same key of another caller is another command."""
+    """The caller: the same key of another caller is another command."""
     key: str
     fingerprint: str
     status: int | None = None
@@ -92,14 +92,14 @@ class IdempotencyRecord(Entity):
     body: str = ""
     headers: dict[str, str] = Field(default_factory=dict)
     owner: str | None = None
-    """Who is running the command, where its effect is outside the store."""
+    """The process that is running the command, if its effect is outside the store."""
     lease_until: int | None = None
     created_at: int
     ttl: int
 
 
 class Command(Struct, frozen=True):
-    """One command of one caller, told from others by the caller's own key for it."""
+    """One command of one caller, identified by a key that the caller chooses."""
 
     scope: str
     key: str
@@ -107,7 +107,7 @@ class Command(Struct, frozen=True):
 
 
 class StoredResponse(Struct, frozen=True):
-    """What is responded to a command, in a form that is stored and given again."""
+    """The response to a command, in the form in which it is stored and replayed."""
 
     status: int = 200
     body: str = ""
@@ -120,18 +120,19 @@ class StoredResponse(Struct, frozen=True):
 
 
 class CommandOutcome(Struct, Generic[R], frozen=True):
-    """The response to a command, whether it is that of an earlier run, and what this run resulted in."""
+    """The response to a command, whether it is a replay of an earlier run, and the result of this run."""
 
     response: StoredResponse
     replayed: bool = False
     result: R | None = None
-    """None where the response is replayed: only the response is stored."""
+    """None if the response is replayed, because only the response is stored."""
 
 
 class Plan(Generic[R]):
-    """What a command is going to write, and what results from it; nothing has been written.
+    """The planned writes of a command, and its result; nothing has been written yet.
 
-    That are actions, or a declared transaction, whose name and budget it then has: `Plan(saved, save_user(…))`.
+    The writes are actions, or a declared transaction, whose name and budget the plan takes over:
+    `Plan(saved, save_user(…))`.
     """
 
     __slots__ = ("_whole", "actions", "result")
@@ -144,7 +145,7 @@ class Plan(Generic[R]):
         self.actions: tuple[Action, ...] = parts[0] if len(parts) == 1 else tuple(chain.from_iterable(parts))
 
     def giving(self, result: S) -> Plan[S]:
-        """The same plan with another result, such as the response to whoever asked for it."""
+        """The same plan with another result, such as the response to the caller."""
         return Plan(result, *self.actions) if self._whole is None else Plan(result, self._whole)
 
     def transaction(self) -> Transaction:
@@ -152,7 +153,7 @@ class Plan(Generic[R]):
         return self._whole or transact(*self.actions)
 
     def run(self) -> Procedure[R]:
-        """Write it, without remembering the command. One write alone needs no transaction, which would cost twice.
+        """Write it, without recording the command. A single write needs no transaction, which would cost twice as much.
 
         Raises:
             ConditionFailed: the condition of an action was false, so nothing was written.
@@ -168,7 +169,7 @@ class Plan(Generic[R]):
 
 
 def run_plan(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
-    """Make a plan, where it is a procedure, and write it without remembering the command.
+    """Run a procedure that returns a plan, if one is given, and write the plan without recording the command.
 
     Raises:
         ConditionFailed: the condition of an action was false, so nothing was written.
@@ -178,7 +179,7 @@ def run_plan(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[R]:
 
 
 def fingerprint(*parts: str | bytes) -> str:
-    """A digest that tells one payload from another: of method, path and body, for instance."""
+    """A digest that distinguishes payloads: of method, path and body, for example."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -188,19 +189,19 @@ def fingerprint(*parts: str | bytes) -> str:
 
 
 class Idempotency(Generic[Record]):
-    """Runs commands at most once each, remembering their responses in an entity of the user's."""
+    """Runs each command at most once, storing its response in an entity of the application."""
 
     def __init__(self, record: type[Record], *, lifetime: timedelta = LIFETIME, budget: Budget | None = None) -> None:
-        """Declare that commands are remembered in `record`.
+        """Declare that commands are recorded in `record`.
 
         Args:
             record: a subclass of `IdempotencyRecord` with a table and a key.
             lifetime: how long a response is replayed.
-            budget: of the read that looks for a record, which is consistent: 1 RCU for every 4 KB of a response.
+            budget: of the consistent read that looks up a record: 1 RCU for every 4 KB of a response.
                 Writing the record may then consume four times as many WCU, and twice that in the command's transaction.
 
         Raises:
-            ModelError: the key is not made of scope and key, or records would not expire.
+            ModelError: the key does not consist of scope and key, or records would not expire.
         """
         self._schema = schema_of(record)
         self._lifetime = lifetime
@@ -209,12 +210,12 @@ class Idempotency(Generic[Record]):
         self._by_key: Callable[[str, str], Get[Record]] = get(
             record,
             name=f"{snake(self._schema.name)}_by_key",
-            doc="What is remembered of a command.",
+            doc="The record of a command.",
             parameters=["scope", "key"],
             budget=budget,
         )
         self._budget = None if budget is None else Wcu(budget.read * _WRITE_UNITS_PER_READ)
-        declare_operation(self._schema, "remember", "The record of a command.", PutItem)
+        declare_operation(self._schema, "remember", "Record a command.", PutItem)
 
     def run(
         self, command: Command, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
@@ -222,14 +223,14 @@ class Idempotency(Generic[Record]):
         """Run a command once, or replay its response.
 
         Args:
-            command: which one.
-            plan: what to write, or a procedure that reads and returns it. It is left alone on a replay.
-            respond: turns the plan's result into the response, which is stored.
+            command: the command to run.
+            plan: the writes, or a procedure that only reads and returns them. On a replay it is not run.
+            respond: converts the plan's result into the response to store.
 
         Raises:
             IdempotencyMismatch: the key was used with another payload.
-            IdempotencyInProgress: the command was begun elsewhere and is still running.
-            ConditionFailed: a condition of the plan was false; nothing is stored, so the command may come again.
+            IdempotencyInProgress: the command was started elsewhere and is still running.
+            ConditionFailed: a condition of the plan was false; nothing is stored, so the command may be sent again.
         """
         found = yield from self.record(command).consistent()
         if found is not None and found.status is not None:
@@ -246,10 +247,10 @@ class Idempotency(Generic[Record]):
         return CommandOutcome(given, result=planned.result)
 
     def begin(self, command: Command, *, owner: str, lease: timedelta) -> Operation[CommandOutcome[Any] | None]:
-        """Claim a command whose effect is outside the store. None: it is the owner's to run; else its earlier outcome.
+        """Claim a command whose effect is outside the store. None: the owner is to run it; else its earlier outcome.
 
-        The owner has until the lease runs out to `complete` or `abandon` it. After that, the same command may be
-        begun again, so its effect may happen twice if the first owner died or was late.
+        The owner must `complete` or `abandon` it before the lease expires. After that, the same command may be
+        started again, so its effect may happen twice if the first owner died or was late.
 
         Raises:
             IdempotencyMismatch: the key was used with another payload.
@@ -258,7 +259,7 @@ class Idempotency(Generic[Record]):
         return _Begin(self._claim(command, None, owner, lease))
 
     def complete(self, command: Command, response: StoredResponse, *, owner: str) -> Update[Record]:
-        """Remember the response to a command that was begun; alone, or in a transaction with what it writes.
+        """Store the response to a command that was started; alone, or in a transaction with the command's writes.
 
         Raises:
             ConditionFailed: another owner has taken the command over.
@@ -273,11 +274,11 @@ class Idempotency(Generic[Record]):
         ).when(_is_running_for(record, owner))
 
     def abandon(self, command: Command, *, owner: str) -> Delete[Record]:
-        """Forget a command that was begun and did nothing, so that it may come again at once."""
+        """Delete the record of a started command that had no effect, so that it may be sent again immediately."""
         return delete(self.record(command)).when(_is_running_for(self._schema.cls, owner))
 
     def record(self, command: Command) -> Get[Record]:
-        """What is remembered of a command."""
+        """The record of a command."""
         return self._by_key(command.scope, command.key)
 
     def _claim(
@@ -291,7 +292,7 @@ class Idempotency(Generic[Record]):
 
 
 class _Claim(Struct, frozen=True):
-    """Writing the record of a command that nobody else has: no record, an expired one, or one with an expired lease."""
+    """Write the record of a command that is free: it has no record, an expired one, or one with an expired lease."""
 
     schema: EntitySchema[Any]
     command: Command
@@ -302,14 +303,14 @@ class _Claim(Struct, frozen=True):
     budget: Budget | None
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         now = int(context.clock())
         return Put(self.schema, self._record(now), condition=self._free(now)).action(context)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """Someone has the command; `current` is the record, which was live when the condition was tried."""
+        """The error if the command has a record: `current`, which was live when the condition was checked."""
         current = None if error.item is None else self.schema.entity(error.item)
-        return AlreadyExists("The command came before.", item=error.item, current=current)
+        return AlreadyExists("The command was already sent.", item=error.item, current=current)
 
     def _record(self, now: int) -> IdempotencyRecord:
         record: IdempotencyRecord = self.schema.cls(
@@ -336,7 +337,7 @@ class _Claim(Struct, frozen=True):
 
 
 class _Begin(Operation[CommandOutcome[Any] | None], frozen=True):
-    """Claim a command, or find out what became of it."""
+    """Claim a command, or return its earlier outcome."""
 
     claim: _Claim
 
@@ -345,7 +346,7 @@ class _Begin(Operation[CommandOutcome[Any] | None], frozen=True):
         return f"{self.claim.schema.name}.begin"
 
     def requests(self, context: Context) -> Requests[CommandOutcome[Any] | None]:
-        """One conditional put; where it fails, the record that is there decides."""
+        """Send one conditional put; if it fails, the stored record decides."""
         try:
             yield self.claim.action(context)
         except ConditionFailed as error:
@@ -358,7 +359,7 @@ def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
 
 
 def _once(plan: Plan[Any], record: _Claim) -> Transaction:
-    """The transaction of a command and its record, metered under the name of what the command writes."""
+    """The transaction of a command and its record, metered under the name of the command's writes."""
     both = transact(*plan.actions, record)
     recording = in_transaction((record,))
     if not plan.actions:

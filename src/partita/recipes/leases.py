@@ -1,4 +1,4 @@
-"""Leases: one holder at a time, for a time, with a number that rises whenever the holder changes.
+"""Leases: one holder at a time, for a limited time, with a fencing number that rises when the holder changes.
 
 class WorkerLease(LeaseRecord, table=TABLE):
     primary: ClassVar = Key("LEASE#{name}", "LEASE")
@@ -6,7 +6,7 @@ class WorkerLease(LeaseRecord, table=TABLE):
 LEASES = Leases(WorkerLease)
 
 lease = db.run(LEASES.acquire("sweeper", owner="worker-1", duration=timedelta(seconds=30)))
-db.transact(update(task, …), LEASES.check(lease))     # only while nobody else has the lease
+db.transact(update(task, …), LEASES.check(lease))     # only while no other owner has the lease
 """
 
 from __future__ import annotations
@@ -27,33 +27,33 @@ __all__ = ["Acquire", "LeaseRecord", "Leases", "Renew"]
 
 LONGEST: Final = timedelta(hours=12)
 SKEW: Final = timedelta(hours=1)
-"""The clocks of two machines may differ by so much, or by the longest lease, if that is shorter."""
+"""The clocks of two machines may differ by this much, or by the longest lease if that is shorter."""
 
 L = TypeVar("L", bound="LeaseRecord")
 
 
 class LeaseRecord(Entity):
-    """Who holds a lease. Subclass it with a table and a key of `name`. It is kept, so that its number never falls."""
+    """The holder of a lease. Subclass it with a table and a key of `name`. It is kept, so `fence` never decreases."""
 
     name: str
     owner: str | None = None
-    """Who holds it: something that no two holders share. None when it was released."""
+    """The holder, by an identifier that no two holders share. None if it was released."""
     fence: int = 0
-    """One more with every acquisition; who has a lower number has been overtaken."""
+    """Incremented by every acquisition; a holder with a lower number has been superseded."""
     until_ms: int = 0
-    """When it runs out, in milliseconds since the epoch."""
+    """When it expires, in milliseconds since the epoch."""
 
 
 class Leases(Generic[L]):
-    """Leases kept in an entity of the user's."""
+    """Leases stored in an entity of the application."""
 
     def __init__(self, record: type[L], *, longest: timedelta = LONGEST) -> None:
-        """Declare that leases are kept in `record`.
+        """Declare that leases are stored in `record`.
 
         Args:
             record: the entity.
-            longest: no lease may be held for longer at a time. One that ends further ahead, and by more than clocks
-                may differ (an hour, or `longest` again), was taken while a clock was wrong: anybody may take it.
+            longest: the longest duration of a lease. A lease that ends later than this from now, by more than clocks
+                may differ (an hour, or `longest` again), was acquired while a clock was wrong: any owner may take it.
 
         Raises:
             ModelError: the key is not the name, or a lease could expire by TTL and start again at number 1.
@@ -63,52 +63,52 @@ class Leases(Generic[L]):
         check_complete(self._schema, LeaseRecord)
         _check_kept(self._schema)
         self._by_name: Callable[[str], Get[L]] = get(
-            record, name=f"{snake(self._schema.name)}_by_name", doc="Who holds a lease.", parameters=["name"]
+            record, name=f"{snake(self._schema.name)}_by_name", doc="The holder of a lease.", parameters=["name"]
         )
-        declare_operation(self._schema, "acquire", "A lease is taken.", UpdateItem)
-        declare_operation(self._schema, "renew", "A lease is held for longer.", UpdateItem)
-        declare_operation(self._schema, "release", "A lease is given back.", UpdateItem)
-        declare_operation(self._schema, "check", "A lease is still its holder's.", ConditionCheck)
+        declare_operation(self._schema, "acquire", "Take a lease.", UpdateItem)
+        declare_operation(self._schema, "renew", "Extend a lease.", UpdateItem)
+        declare_operation(self._schema, "release", "Release a lease.", UpdateItem)
+        declare_operation(self._schema, "check", "Check that a lease still has its holder.", ConditionCheck)
 
     def acquire(self, name: str, *, owner: str, duration: timedelta) -> Acquire[L]:
-        """Take a lease that nobody holds, or whose time has run out. An owner may take its own again.
+        """Take a lease that is free or has expired. An owner may take its own lease again.
 
         Raises:
-            LeaseHeld: someone else has it, and its time has not run out. OperationError: the time is too long.
+            LeaseHeld: another owner has it, and it has not expired. OperationError: the duration is too long.
         """
         self._check_length(duration)
         return Acquire(self._schema, self._by_name(name), name, owner, duration, self._longest)
 
     def renew(self, lease: L, *, duration: timedelta) -> Renew[L]:
-        """Hold a lease for longer, from now on.
+        """Extend a lease by a duration from now.
 
         Raises:
-            LeaseLost: someone else has it now. OperationError: the time is too long.
+            LeaseLost: another owner has it now. OperationError: the duration is too long.
         """
         self._check_length(duration)
         return Renew(self._schema, self._by_name(lease.name), lease, duration)
 
     def _check_length(self, duration: timedelta) -> None:
         if duration > self._longest:
-            hint = "Renew it in time, or say `longest` where the leases are declared."
+            hint = "Renew it in time, or set `longest` in the declaration of the leases."
             raise OperationError(f"A lease can be held for {self._longest} at a time, not {duration}.", hint=hint)
 
     def release(self, lease: L) -> Update[L]:
-        """Give a lease back before its time.
+        """Release a lease before it expires.
 
         Raises:
-            LeaseLost: someone else has it now.
+            LeaseLost: another owner has it now.
         """
         record = self._schema.cls
         change = update(self._by_name(lease.name), f(record.owner).remove(), f(record.until_ms).set(0))
         return change.when(_held_as(lease)).labelled(f"{self._schema.name}.release").failing_as(_lost)
 
     def check(self, lease: L) -> Check:
-        """Part of a transaction: nobody else has taken the lease, and it was not released."""
+        """Part of a transaction: no other owner has taken the lease, and it was not released."""
         return check(self._by_name(lease.name), _held_as(lease)).failing_as(_lost)
 
     def holder(self, name: str) -> Get[L]:
-        """Who holds a lease; None where nobody ever did. Look at `owner` and `until_ms`."""
+        """The holder of a lease, in `owner` and `until_ms`; None if it was never taken."""
         return self._by_name(name)
 
 
@@ -123,11 +123,11 @@ class Acquire(Operation[L], Generic[L], frozen=True):
     longest: timedelta
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.acquire"
 
     def requests(self, context: Context) -> Requests[L]:
-        """One update, which makes the item where there is none."""
+        """Send one update, which creates the item if there is none."""
         record, now = self.schema.cls, _milliseconds(context.clock())
         changes = (
             f(record.name).set(self.lease),
@@ -155,7 +155,7 @@ class Acquire(Operation[L], Generic[L], frozen=True):
 
 
 class Renew(Operation[L], Generic[L], frozen=True):
-    """Hold a lease for longer."""
+    """Extend a lease."""
 
     schema: EntitySchema[L]
     at: Get[L]
@@ -163,18 +163,18 @@ class Renew(Operation[L], Generic[L], frozen=True):
     duration: timedelta
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.renew"
 
     def requests(self, context: Context) -> Requests[L]:
-        """One update, if the lease is still the holder's."""
+        """Send one update, conditional on the lease still having its holder."""
         until = _milliseconds(context.clock()) + _length(self.duration)
         change = update(self.at, f(self.schema.cls.until_ms).set(until)).when(_held_as(self.lease))
         return (yield from change.failing_as(_lost).requests(context))
 
 
 def _held_as(lease: LeaseRecord) -> Condition:
-    # The number alone would still be right after a release, and the owner alone after it acquired again.
+    # The number alone would still match after a release, and the owner alone after it acquired the lease again.
     if lease.owner is None:
         raise LeaseLost("The lease was released.", current=lease)
     record = type(lease)
@@ -182,7 +182,7 @@ def _held_as(lease: LeaseRecord) -> Condition:
 
 
 def _lost(error: ConditionFailed) -> LeaseLost:
-    return LeaseLost("The lease is not yours any more.", item=error.item, current=error.current)
+    return LeaseLost("Another owner has the lease now, or it was released.", item=error.item, current=error.current)
 
 
 def _milliseconds(seconds: float) -> int:
@@ -195,7 +195,7 @@ def _length(duration: timedelta) -> int:
 
 def _check_kept(schema: EntitySchema[L]) -> None:
     if schema.expires is not None:
-        message = f"{schema.name} has the TTL {schema.expires!r}, but a lease is kept for good."
-        raise ModelError(message, owner=schema.cls, hint="A new item would start again at number 1.")
+        message = f"{schema.name} has the TTL {schema.expires!r}, but leases must never expire."
+        raise ModelError(message, owner=schema.cls, hint="Remove the TTL: a new item would start again at number 1.")
     if schema.secondary or schema.version is not None:
-        raise ModelError(f"{schema.name} is found by its name alone, without index or version.", owner=schema.cls)
+        raise ModelError(f"{schema.name} must have neither indexes nor a version.", owner=schema.cls)

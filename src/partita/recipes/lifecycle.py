@@ -1,4 +1,4 @@
-"""Lifecycles: the states of an entity's field and the declared moves between them, compiled to conditions on updates.
+"""Lifecycles: the states of an entity's field and the declared transitions, compiled to conditions on updates.
 
 class RequestLife(Lifecycle[Request, Status]):
     state = f(Request.status)
@@ -33,7 +33,7 @@ S = TypeVar("S", bound=Enum)
 
 
 class Transition(Generic[S]):
-    """A declared move from one of some states to another; on the lifecycle it is the `Move` to make."""
+    """A declared move from one of several states to another; as an attribute of the lifecycle it is the `Move`."""
 
     __slots__ = ("name", "sources", "target")
 
@@ -50,7 +50,7 @@ class Transition(Generic[S]):
 
 
 class Move(Struct, Generic[E], frozen=True, dict=True):
-    """A transition of one entity, ready to be made."""
+    """A transition of one entity, which can be called to make it."""
 
     schema: EntitySchema[E]
     state: Ref[Any]
@@ -60,7 +60,7 @@ class Move(Struct, Generic[E], frozen=True, dict=True):
 
     @cached_property
     def allowed(self) -> Condition:
-        """That the state is one of the sources. The same for all who make the move, so that it is checked once."""
+        """The condition that the state is one of the sources. All updates share it, so it is checked only once."""
         condition = self.state.is_in(self.sources)
         self.schema.check_condition(condition)
         return condition
@@ -74,21 +74,21 @@ class Move(Struct, Generic[E], frozen=True, dict=True):
         return Label(f"{self.schema.name}.{self.name}")
 
     def __call__(self, at: E | Get[E], *changes: Change) -> Update[E]:
-        """The update that makes the move, with further changes, of an item given as an entity or by a get pattern.
+        """Return the update that makes the move, with further changes, for an entity or an item named by a get pattern.
 
         Raises:
-            OperationError: a change sets the state too.
+            OperationError: one of the changes sets the state.
         """
         name = self.state.path.parts[0]
         if name in [change.path.parts[0] for change in changes]:
-            raise OperationError(f"{self.name} sets the state by itself.", hint="Leave that change out.")
+            raise OperationError(f"{self.name} already sets the state.", hint="Leave that change out.")
         change = update(at, self._entering, *changes)
         return replace(change, condition=self.allowed, label=self._label, failure=self.explain)
 
     def explain(self, failed: ConditionFailed) -> ConditionFailed:
         """The failed condition in terms of the lifecycle.
 
-        A state that forbids the move is named before a version that has changed: reading again would not help.
+        A state that forbids the move takes precedence over a changed version, because reading again would not help.
         """
         if failed.current is None:
             return failed
@@ -101,16 +101,16 @@ class Move(Struct, Generic[E], frozen=True, dict=True):
 
 
 class Lifecycle(Generic[E, S]):
-    """The states of an entity's field and how one leads to another. Subclass it, and declare the transitions.
+    """The states of an entity's field and the transitions between them. Subclass it, and declare the transitions.
 
-    Raises (when the class is made):
-        ModelError: a state cannot be reached, a transition makes no sense, or leads back although `forward_only`.
+    Raises (when the class is created):
+        ModelError: a state cannot be reached, a transition is invalid, or it leads back in spite of `forward_only`.
     """
 
     state: Ref[S]
     start: S
     forward_only: ClassVar[bool] = False
-    """Whether no state may ever be entered twice."""
+    """Whether a state may be entered only once."""
 
     declared: ClassVar[StateMachine]
 
@@ -148,7 +148,7 @@ class StateMachine(Struct, frozen=True):
                 yield f"{state.name} --> [*]"
 
     def reachable(self, start: Enum) -> set[Enum]:
-        """The states that one or more moves lead to."""
+        """The states that can be reached by one or more moves."""
         reached: set[Enum] = set()
         frontier = {start}
         while frontier:
@@ -157,17 +157,17 @@ class StateMachine(Struct, frozen=True):
         return reached
 
     def check(self) -> None:
-        """Prove the declaration."""
+        """Validate the declaration."""
         self._check_field()
         for move in self.moves.values():
             if not move.sources:
-                raise self._error(f".{move.name} starts nowhere.")
+                raise self._error(f".{move.name} has no source states.")
             for state in (*move.sources, move.target):
                 if not isinstance(state, self.states):
                     raise self._error(f".{move.name}: {state!r} is not a {self.states.__name__}.")
         reached = self.reachable(self.start) | {self.start}
         if lost := [state.name for state in self.states if state not in reached]:
-            raise self._error(f": nothing leads to {', '.join(lost)}.")
+            raise self._error(f": no transition leads to {', '.join(lost)}.")
         if self.forward_only and (again := [state.name for state in self.states if state in self.reachable(state)]):
             raise self._error(f" is forward only, but leads back to {', '.join(again)}.")
 
@@ -188,7 +188,7 @@ class StateMachine(Struct, frozen=True):
 def _declared(name: str, schema: EntitySchema[Any], states: type[Enum], body: Mapping[str, Any]) -> StateMachine:
     if missing := [needed for needed in ("state", "start") if needed not in body]:
         hint = "Write state = f(Request.status) and start = Status.RECEIVED."
-        raise ModelError(f"{name} does not say its {' and '.join(missing)}.", owner=schema.cls, hint=hint)
+        raise ModelError(f"{name} does not define {' and '.join(missing)}.", owner=schema.cls, hint=hint)
     state, start = body["state"], body["start"]
     transitions = [value for value in body.values() if isinstance(value, Transition)]
     moves = {t.name: Move(schema, state, t.name, t.sources, t.target) for t in transitions}

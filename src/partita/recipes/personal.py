@@ -1,4 +1,4 @@
-"""Personal data: what a service keeps of each user, said once; so that a user can have all of it, or have it erased.
+"""Personal data: one declaration of what a service stores about each user, for complete export and erasure.
 
 class Erased(ErasureRecord, table=TABLE):
     primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
@@ -6,7 +6,7 @@ class Erased(ErasureRecord, table=TABLE):
 PERSONAL = PersonalData(
     PersonalItems("orders", orders_of, delete=delete_orders),
     PersonalItems("profile", profile_of, erase=forget_profile),
-    PersonalItems("invoices", invoices_of, stays="Invoices are kept for ten years, as the law asks."),
+    PersonalItems("invoices", invoices_of, stays="Invoices are kept for ten years, as the law requires."),
     record=Erased,
 )
 
@@ -39,12 +39,12 @@ __all__ = [
 
 PAGE: Final = 100
 MAX_ERASED: Final = 1_000
-"""About how many items one call erases, so that a request ends in time."""
+"""The approximate number of items that one call erases, so that a request ends in time."""
 REMEMBERED: Final = timedelta(days=30)
-"""For how long it is remembered that a user was erased: until then every lake must have heard of it."""
+"""How long the record of an erasure is kept: within this time, every lake must have read it."""
 
 STREAM_SECONDS: Final = 24 * 60 * 60
-"""For how long a change stream has its records."""
+"""How long a change stream keeps its records."""
 
 Read: TypeAlias = Callable[[str], Get[Any] | Query[Any]]
 DeleteBatch: TypeAlias = Callable[[Sequence[Delete[Any]]], BatchWrite]
@@ -52,9 +52,9 @@ Erase: TypeAlias = Callable[[str], Procedure[int] | Procedure[Removal]]
 
 
 class ErasureRecord(Entity):
-    """A user was erased. Subclass it with a table that has a TTL, and a key of `user_id`.
+    """The record that a user was erased. Subclass it with a table that has a TTL, and a key of `user_id`.
 
-    A lake that follows the table hears of it, erases what it has of the user, and then this too.
+    A lake that follows the table reads the record, erases the data of the user, and then this record too.
     """
 
     in_lake: ClassVar = True
@@ -66,41 +66,41 @@ class ErasureRecord(Entity):
 
 
 class PersonalItems(Struct, frozen=True):
-    """One kind of items that a service keeps of a user.
+    """One kind of items that a service stores about a user.
 
-    Say how they go, or why they stay: exactly one of `delete`, `erase` and `stays`.
+    Declare how they are erased, or why they are kept: exactly one of `delete`, `erase` and `stays`.
     """
 
     name: str
-    """In the export: `orders`."""
+    """The name in the export, such as `orders`."""
     read: Read
-    """The declared pattern that reads those of a user: a `@get`, or a `@query`."""
+    """The declared pattern that reads the items of a user: a `@get` or a `@query`."""
     owner: str = "user_id"
-    """The field of the entity that names its user, by which a lake finds them."""
+    """The field of the entity that identifies its user, by which a lake finds the items."""
     fields: tuple[str, ...] = ()
-    """Those that say something of the user, here and in `also`; samples for development mask them."""
+    """The fields with personal data, here and in `also`; samples for development mask them."""
     delete: DeleteBatch | None = None
-    """The pattern that deletes up to 25 of them."""
+    """The pattern that deletes up to 25 items."""
     erase: Erase | None = None
-    """Erases all of a user's, where deleting the items is not enough; gives how many there were. It may run again.
+    """Erases all items of a user if deleting them is not enough, and returns their number. It may run more than once.
 
-    One that stops early gives a `Removal` with `more`, and is called again.
+    If it stops early, it returns a `Removal` with `more`, and is called again.
     """
     stays: str = ""
-    """Why they are not erased."""
+    """The reason why the items are not erased."""
     parts: Mapping[str, Callable[[Any], Query[Any]]] = {}
-    """What is exported with each of them, by name, and erased with them: `{"log": lambda order: log_of(order.id)}`."""
+    """Queries of items to export and erase with each item, by name: `{"log": lambda order: log_of(order.id)}`."""
     also: tuple[type[Entity], ...] = ()
-    """Other entities that `erase` removes with them, such as claims; each with the field `owner` or `user_id`."""
+    """Other entities that `erase` also removes, such as claims; each needs a field `owner` or `user_id`."""
 
     @property
     def schema(self) -> EntitySchema[Any]:
-        """What is known of their entity."""
+        """The schema of the entity."""
         return self.read("user").schema
 
     @property
     def owners(self) -> dict[str, str]:
-        """The fields that name a user, by the names of the entities that are erased."""
+        """The fields that identify a user, by the names of the entities to erase."""
         if self.stays:
             return {}
         others = {schema_of(each).name: _owner_in(each) for each in self.also}
@@ -108,14 +108,14 @@ class PersonalItems(Struct, frozen=True):
 
 
 class Erasure(Struct, frozen=True):
-    """What was erased, by kind; and whether there may be more, so that it must be called again."""
+    """The number of erased items by kind, and whether there may be more, so that another call is needed."""
 
     erased: Mapping[str, int]
     more: bool
 
 
 class PersonalData:
-    """What a service keeps of each user."""
+    """The declaration of all data that a service stores about each user."""
 
     def __init__(
         self,
@@ -123,18 +123,18 @@ class PersonalData:
         record: type[ErasureRecord] | None = None,
         mentions: Mapping[type[Entity], tuple[str, ...]] | None = None,
     ) -> None:
-        """Declare it.
+        """Declare the personal data of a service.
 
         Args:
-            items: all kinds of items, in the order in which they are erased: what leads to others last.
-            record: where it is written down that a user was erased, for lakes that follow the table. Without one,
-                nothing is written, and lakes keep what they have.
-            mentions: fields of other entities that say something of a user, such as who wrote them; samples for
+            items: all kinds of items, in the order of erasure: items through which others are found come last.
+            record: the entity that records that a user was erased, for lakes that follow the table. Without it,
+                nothing is recorded, and lakes keep their data.
+            mentions: fields of other entities with personal data, such as the name of an author; samples for
                 development mask them.
 
         Raises:
-            ModelError: it is not said how items go or why they stay, an entity has no field for its user or no field
-                of a name, or the record would not expire.
+            ModelError: items declare neither how they are erased nor why they are kept, an entity has no field for its
+                user, a named field does not exist, or the record would not expire.
         """
         self.items = items
         self.mentions = dict(mentions or {})
@@ -143,16 +143,16 @@ class PersonalData:
         for each in items:
             _check(each)
         if len({each.name for each in items}) < len(items):
-            raise ModelError("Two kinds of personal items have one name.", owner=items)
+            raise ModelError("Two kinds of personal items have the same name.", owner=items)
 
     @property
     def record(self) -> EntitySchema[Any] | None:
-        """Where it is written down that a user was erased."""
+        """The entity that records that a user was erased."""
         return self._record
 
     @property
     def owners(self) -> dict[str, str]:
-        """The fields that name a user, by the names of the entities that are erased."""
+        """The fields that identify a user, by the names of the entities to erase."""
         return {name: owner for each in self.items for name, owner in each.owners.items()}
 
     @property
@@ -161,12 +161,12 @@ class PersonalData:
         return {each.name: each.stays for each in self.items if each.stays}
 
     def remains(self, now: float) -> dict[str, str]:
-        """What still has something of a user whose items are erased, and until when."""
+        """The places that still hold data of a user whose items were erased, and until when."""
         found: dict[str, str] = {}
         if any(each.schema.table.schema.stream is not None for each in self.items):
             found["change stream"] = f"old images, until {_instant(now + STREAM_SECONDS)}"
-            latest = f"until they have read on, which must be before {_instant(now + REMEMBERED.total_seconds())}"
-            found["lakes"] = latest if self._record is not None else "for ever: no record tells them"
+            latest = f"until they read the erasure, which must be before {_instant(now + REMEMBERED.total_seconds())}"
+            found["lakes"] = latest if self._record is not None else "forever, because no record notifies them"
         found["queues"] = "messages until they are delivered, dead letters until they are discarded"
         found["backups"] = f"those made before {_instant(now)}, until they are deleted; after a restore, erase again"
         return found
@@ -174,7 +174,7 @@ class PersonalData:
     def page(
         self, items: PersonalItems, user_id: str, cursor: str | None
     ) -> Procedure[tuple[list[dict[str, Any]], str | None]]:
-        """One page of one kind of a user's items, as the export says them, and the cursor of the next."""
+        """One page of one kind of a user's items, in the form of the export, and the cursor of the next page."""
         read = items.read(user_id)
         if isinstance(read, Get):
             one = yield from read
@@ -189,10 +189,10 @@ class PersonalData:
         return exported, cursor
 
     def erase(self, user_id: str, limit: int = MAX_ERASED) -> Procedure[Erasure]:
-        """Erase what is kept of a user, up to about `limit` items.
+        """Erase the data of a user, up to about `limit` items.
 
-        Cut off anywhere, it is called again and goes on. When nothing is left, that is written down. What the user
-        writes meanwhile may stay.
+        After an interruption, another call continues. When nothing is left, the erasure is recorded. Items that the
+        user writes in the meantime may remain.
         """
         erased: dict[str, int] = {}
         for each in self.items:
@@ -208,17 +208,17 @@ class PersonalData:
 
 
 class _Remember(Operation[None], frozen=True):
-    """Write down that a user was erased."""
+    """Record that a user was erased."""
 
     schema: EntitySchema[Any]
     user_id: str
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.remember"
 
     def requests(self, context: Context) -> Requests[None]:
-        """One put, over what was written the time before."""
+        """Send one put, which replaces the record of an earlier erasure."""
         now = int(context.clock())
         ttl = now + int(REMEMBERED.total_seconds())
         record = self.schema.cls(user_id=self.user_id, erased_at=now, ttl=ttl)
@@ -246,7 +246,7 @@ def _removal(items: PersonalItems, user_id: str, limit: int) -> Procedure[Remova
         return erased if isinstance(erased, Removal) else Removal(erased, more=False)
     read = items.read(user_id)
     if not isinstance(read, Query) or items.delete is None:
-        raise ModelError(f"{items.name}: what is read with a @get is erased by a procedure.", owner=items.name)
+        raise ModelError(f"{items.name}: an item read with a @get is erased by a procedure.", owner=items.name)
     return (yield from remove_some(read, items.delete, limit=limit))
 
 
@@ -264,17 +264,17 @@ def _check_mentions(mentions: Mapping[type[Entity], tuple[str, ...]]) -> None:
 def _check(items: PersonalItems) -> None:
     if sum((items.delete is not None, items.erase is not None, bool(items.stays))) != 1:
         hint = "Give exactly one of delete, erase and stays."
-        raise ModelError(f"{items.name}: how do they go, or why do they stay?", owner=items.name, hint=hint)
+        raise ModelError(f"{items.name}: are they erased, or why are they kept?", owner=items.name, hint=hint)
     schema = items.schema
     if items.owner not in schema.cls.model_fields:
-        hint = "Name the field that says whose they are: owner=…"
+        hint = "Name the field that identifies their user: owner=…"
         raise ModelError(f"{items.name}: {schema.name} has no field {items.owner!r}.", owner=schema.cls, hint=hint)
     if items.delete is not None and items.parts:
         hint = "Give erase=…, a procedure that deletes them with their parts."
-        raise ModelError(f"{items.name}: a batch would leave their parts.", owner=schema.cls, hint=hint)
+        raise ModelError(f"{items.name}: a batch delete would leave their parts behind.", owner=schema.cls, hint=hint)
     if items.delete is not None and not isinstance(items.read("user"), Query):
         hint = "Give erase=…, a procedure that deletes it."
-        raise ModelError(f"{items.name}: a @get reads one item, which no batch deletes.", owner=schema.cls, hint=hint)
+        raise ModelError(f"{items.name}: delete=… cannot erase an item read by a @get.", owner=schema.cls, hint=hint)
 
 
 def _checked_record(record: type[ErasureRecord]) -> EntitySchema[Any]:
@@ -282,8 +282,8 @@ def _checked_record(record: type[ErasureRecord]) -> EntitySchema[Any]:
     check_complete(schema, ErasureRecord)
     check_expires(schema)
     if schema.primary.fields != ("user_id",):
-        raise ModelError(f"{schema.name}: its key is not the user's id alone.", owner=record)
-    declare_operation(schema, "remember", "A user was erased.", PutItem)
+        raise ModelError(f"{schema.name}: its key must be the user's id alone.", owner=record)
+    declare_operation(schema, "remember", "Record that a user was erased.", PutItem)
     return schema
 
 
@@ -291,4 +291,4 @@ def _owner_in(entity: type[Entity]) -> str:
     for name in ("user_id", "owner"):
         if name in entity.model_fields:
             return name
-    raise ModelError(f"{entity.__name__} has no field user_id or owner, which says whose it is.", owner=entity)
+    raise ModelError(f"{entity.__name__} has no field user_id or owner, which identifies its user.", owner=entity)

@@ -1,16 +1,17 @@
-"""Rate limits: a token bucket for each caller, kept in the store, so that all processes share it.
+"""Rate limits: a token bucket for each caller, stored so that all processes share it.
 
 class CallerBucket(RateBucket, table=TABLE):
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
 LIMITS = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
-db.run(LIMITS.take("ann"))     # RateLimited where the bucket has not enough left
+db.run(LIMITS.take("ann"))     # RateLimited if the bucket does not contain enough
 
-A bucket is one number: when it will be full again. To take tokens moves that time on, and it may lie no further ahead
-than filling an empty bucket takes. So nothing has to be read before, and takes of several processes add up.
+A bucket is one number: the time at which it will be full again. Taking tokens moves that time forward, and it may be no
+further ahead than the time to fill an empty bucket. So nothing has to be read first, and takes of several processes
+add up.
 
-    empty ──────────────── full              the bucket of a caller who has taken 200 of 600, at 100 a second:
+    empty ──────────────── full              the bucket of a caller that took 200 of 600, at 100 per second:
     now ── full_at ─────── now + 6 s         full_at is 2 s ahead, and up to 4 s more can be taken
 """
 
@@ -35,34 +36,34 @@ __all__ = ["Rate", "RateBucket", "RateLimits", "Take"]
 B = TypeVar("B", bound="RateBucket")
 
 _SECOND: Final = 1_000_000
-"""Instants are in microseconds, so that rates of many a second are exact enough."""
+"""Instants are in microseconds, so that high rates are exact enough."""
 
 
 class Rate(Struct, frozen=True):
-    """How much may be taken: `burst` at once, and `per_second` in the long run."""
+    """The allowed rate: `burst` tokens at once, and `per_second` in the long run."""
 
     burst: int
     per_second: float
 
     def __post_init__(self) -> None:
-        """Refuse a rate that lets nothing through.
+        """Refuse a rate that allows nothing.
 
         Raises:
-            ModelError: one of the figures is not above zero, or not finite.
+            ModelError: one of the numbers is not positive, or not finite.
         """
         if self.burst < 1 or not 0 < self.per_second < math.inf:
-            raise ModelError(f"A rate has a burst of 1 or more, and more than 0 per second, not {self}.")
+            raise ModelError(f"A rate needs a burst of 1 or more, and more than 0 per second, not {self}.")
 
     def __str__(self) -> str:
         return f"{self.burst}/{self.per_second:g}"
 
     def microseconds(self, tokens: int) -> int:
-        """How long it takes until so many tokens have come back."""
+        """The time in which this many tokens are refilled."""
         return math.ceil(tokens * _SECOND / self.per_second)
 
 
 class RateBucket(Entity):
-    """What one caller has taken. Subclass it with a table that has a TTL, and a key of `caller`."""
+    """The bucket of one caller. Subclass it with a table that has a TTL, and a key of `caller`."""
 
     in_lake: ClassVar = False
 
@@ -73,10 +74,10 @@ class RateBucket(Entity):
 
 
 class RateLimits(Generic[B]):
-    """Buckets kept in an entity of the user's, all of one rate."""
+    """Buckets stored in an entity of the application, all with the same rate."""
 
     def __init__(self, record: type[B], rate: Rate) -> None:
-        """Declare that buckets are kept in `record`.
+        """Declare that buckets are stored in `record`.
 
         Raises:
             ModelError: the key is not the caller alone, or the item would not expire.
@@ -86,7 +87,7 @@ class RateLimits(Generic[B]):
         check_complete(self._schema, RateBucket)
         check_expires(self._schema)
         _check_key(self._schema)
-        declare_operation(self._schema, "take", "Tokens are taken from a caller's bucket.", UpdateItem)
+        declare_operation(self._schema, "take", "Take tokens from a caller's bucket.", UpdateItem)
 
     def at(self, rate: Rate) -> Self:
         """The same buckets with another rate."""
@@ -98,8 +99,8 @@ class RateLimits(Generic[B]):
         """Take tokens from a caller's bucket, all or none.
 
         Raises:
-            RateLimited: the bucket has not enough left; `retry_after` says in how many seconds it has.
-            OperationError: no bucket of this rate ever has so many, or none were asked for.
+            RateLimited: the bucket does not contain enough; `retry_after` is the number of seconds until it does.
+            OperationError: the number is less than 1, or more than the burst of the rate.
         """
         if not 1 <= tokens <= self.rate.burst:
             raise OperationError(f"1 to {self.rate.burst} tokens can be taken at once, not {tokens}.")
@@ -119,11 +120,11 @@ class Take(Operation[None], Generic[B], frozen=True):
         return f"{self.schema.name}.take"
 
     def default_budget(self) -> Budget:
-        """One small item is written."""
+        """The budget of writing one small item."""
         return Wcu(1)
 
     def requests(self, context: Context) -> Requests[None]:
-        """One update of a bucket that is full, or else another one that adds to what is missing."""
+        """Send one update for a full bucket; if the bucket is not full, send another that adds to `full_at`."""
         record, now = self.schema.cls, int(context.clock() * _SECOND)
         cost = self.rate.microseconds(self.tokens)
         latest = now + self.rate.microseconds(self.rate.burst) - cost
@@ -140,7 +141,7 @@ class Take(Operation[None], Generic[B], frozen=True):
                 raise self._refused(overtaken, latest) from overtaken
 
     def _update(self, now: int, change: Change, condition: Condition) -> UpdateItem:
-        """A change of the bucket, which expires once it is sure to be full."""
+        """The update of the bucket, with an expiry after the time at which it is certainly full."""
         record = self.schema.cls
         expires = (now + self.rate.microseconds(self.rate.burst)) // _SECOND + 1
         changes = (f(record.caller).set(self.caller), f(record.ttl).set(expires), change)
@@ -157,13 +158,13 @@ class Take(Operation[None], Generic[B], frozen=True):
 
 
 def _full_at(failed: ConditionFailed, schema: EntitySchema[Any], unknown: int) -> int:
-    """When the bucket that was met is full again."""
+    """The time at which the bucket in the failure is full again."""
     return int((failed.item or {}).get(schema.attribute("full_at"), unknown))
 
 
 def _check_key(schema: EntitySchema[B]) -> None:
     if schema.primary.fields != ("caller",):
-        message = f"{schema.name} is found by its caller alone, not by {schema.primary}."
+        message = f"{schema.name}: its key must be the caller alone, not {schema.primary}."
         raise ModelError(message, owner=schema.cls, hint='Declare Key("RATE#{caller}", "BUCKET").')
     if schema.secondary or schema.version is not None:
-        raise ModelError(f"{schema.name} has neither indexes nor a version.", owner=schema.cls)
+        raise ModelError(f"{schema.name} must have neither indexes nor a version.", owner=schema.cls)

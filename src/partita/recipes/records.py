@@ -1,4 +1,4 @@
-"""What must be true of an entity that a recipe stores its records in."""
+"""Requirements on an entity in which a recipe stores its records."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["check_complete", "check_expires"]
 
 
 def check_complete(schema: EntitySchema[Any], mixin: type[Entity]) -> None:
-    """Refuse fields that the recipe would have to give a value, and does not know.
+    """Refuse fields without a default that the recipe does not know, because nothing would set them.
 
     Raises:
         ModelError: the user's class adds a field without a default.
     """
     fields = schema.cls.model_fields
     if required := [name for name in fields if name not in mixin.model_fields and fields[name].is_required()]:
-        message = f"{schema.name}: nobody gives {', '.join(required)} a value."
+        message = f"{schema.name}: the recipe does not set {', '.join(required)}."
         raise ModelError(message, owner=schema.cls, hint="Give it a default.")
 
 
 def check_expires(schema: EntitySchema[Any]) -> None:
-    """Refuse an entity whose field `ttl` is not what its table expires by.
+    """Refuse an entity whose field `ttl` is not the TTL attribute of its table.
 
     Raises:
-        ModelError: the table has no TTL, or another attribute for it.
+        ModelError: the table has no TTL, or another TTL attribute.
     """
     if schema.expires != schema.attribute("ttl"):
         message = f"{schema.name} would never expire: its `ttl` is not the TTL attribute of {schema.table!r}."

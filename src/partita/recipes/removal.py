@@ -1,4 +1,4 @@
-"""Removing all that a query can reach, expired items too, 25 at a time; when it was interrupted, it can run again."""
+"""Deleting all items of a query, including expired ones, 25 at a time; after an interruption it can run again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Removal", "remove_all", "remove_some"]
 E = TypeVar("E", bound=Entity)
 
 PAGE: Final = 25
-"""As many as one batch deletes."""
+"""The number of items that one batch deletes."""
 
 
 class Removal(Struct, frozen=True):
@@ -28,9 +28,9 @@ class Removal(Struct, frozen=True):
 
 
 def remove_all(query: Query[Any], delete: Callable[[Sequence[Delete[E]]], BatchWrite] = batch_write) -> Procedure[int]:
-    """Delete every item of the query's entity in its range, expired ones too; how many there were.
+    """Delete all items of the query's entity in its range, including expired ones, and return their number.
 
-    Keys alone are read, also where the query has a view. What is written meanwhile may stay: stop writers first.
+    Only keys are read, even if the query has a view. Items written in the meantime may remain, so stop writers first.
     `delete` is the access pattern of one batch.
     """
     return (yield from remove_some(query, delete, limit=None)).removed
@@ -42,7 +42,7 @@ def remove_some(
     *,
     limit: int | None,
 ) -> Procedure[Removal]:
-    """The same, up to about `limit` items: for a request that must end in time, and comes again."""
+    """Like `remove_all`, but up to about `limit` items: for a request that must end in time and can be repeated."""
     removed = 0
     start: dict[str, Any] | None = None
     while limit is None or removed < limit:
@@ -56,7 +56,7 @@ def remove_some(
 
 
 class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[E], frozen=True):
-    """One page of what is stored in a range, expired or not, as deletes; and where the next page begins."""
+    """One page of the stored items in a range, expired or not, as deletes; and the start of the next page."""
 
     query: Query[E]
     start: dict[str, Any] | None
@@ -66,7 +66,7 @@ class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[
         return self.query.name
 
     def requests(self, context: Context) -> Requests[tuple[list[Delete[E]], dict[str, Any] | None]]:  # noqa: ARG002
-        """One page of keys; consistent, except on a global index, which cannot be."""
+        """Read one page of keys; consistently, except on a global index, which does not support that."""
         schema = self.query.schema
         request = replace(
             self.query.request(),

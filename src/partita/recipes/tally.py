@@ -1,4 +1,4 @@
-"""Tallies: sums that are kept beside what they sum up, and that their first addition makes.
+"""Tallies: sums that are stored together with the items they sum up, created by their first addition.
 
 class MonthTotal(Entity, table=TABLE):
     primary: ClassVar = Key("SHOP#{shop}", "MONTH#{month}")
@@ -32,23 +32,23 @@ _ADD: Final = "add"
 
 
 class Tally(Generic[E]):
-    """Sums of an entity of the user's: each field outside of its key is a whole number, 0 until it is added to."""
+    """Sums in an entity of the application: each field outside its key is an int that starts at 0."""
 
     def __init__(self, entity: type[E]) -> None:
         """Declare tallies.
 
         Args:
-            entity: with a table and a key; its other fields are whole numbers that are 0 by default.
+            entity: an entity with a table and a key; its other fields are ints with the default 0.
 
         Raises:
-            ModelError: a field is something else, or the entity has indexes, a version or a TTL.
+            ModelError: a field has another type or default, or the entity has indexes, a version or a TTL.
         """
         self._schema = schema_of(entity)
         self._sums = _sums(self._schema)
-        declare_operation(self._schema, _ADD, "Numbers are added to a tally.", UpdateItem)
+        declare_operation(self._schema, _ADD, "Add numbers to a tally.", UpdateItem)
 
     def add(self, numbers: E) -> Addition[E]:
-        """Add numbers to the tally of their key, which is made where there is none. It never conflicts."""
+        """Add numbers to the tally with this key, creating it if needed. This never conflicts."""
         return Addition(self._schema, numbers, self._sums)
 
 
@@ -62,11 +62,11 @@ class Addition(Operation[E], Generic[E], frozen=True):
     sums: tuple[str, ...]
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.{_ADD}"
 
     def action(self, context: Context) -> UpdateItem:  # noqa: ARG002 - one signature for all writes
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         item = self.schema.item(self.numbers)
         key = self.schema.key(self.numbers)
         fields = [self.schema.attribute(field) for field in self.schema.primary.fields]
@@ -77,7 +77,7 @@ class Addition(Operation[E], Generic[E], frozen=True):
         return UpdateItem(self.schema.table.name, key, to_update(changes))
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """There is no condition that could fail."""
+        """The error itself: there is no condition that could fail."""
         return error
 
     def requests(self, context: Context) -> Requests[E]:
@@ -88,12 +88,12 @@ class Addition(Operation[E], Generic[E], frozen=True):
 
 def _sums(schema: EntitySchema[E]) -> tuple[str, ...]:
     if schema.secondary or schema.version is not None or schema.expires is not None:
-        raise ModelError(f"{schema.name} has neither indexes nor a version nor a TTL.", owner=schema.cls)
+        raise ModelError(f"{schema.name} must have neither indexes nor a version nor a TTL.", owner=schema.cls)
     sums = [name for name in schema.attributes if name not in schema.primary.fields]
     fields = schema.cls.model_fields
     if wrong := [name for name in sums if fields[name].annotation is not int or fields[name].default != 0]:
-        message = f"{schema.name}.{wrong[0]} is not a whole number that is 0 by default."
+        message = f"{schema.name}.{wrong[0]} is not an int with the default 0."
         raise ModelError(message, owner=schema.cls, hint="Declare it as `int = 0`.")
     if not sums:
-        raise ModelError(f"{schema.name} has nothing to add to.", owner=schema.cls)
+        raise ModelError(f"{schema.name} has no field for a sum.", owner=schema.cls)
     return tuple(schema.attribute(name) for name in sums)

@@ -1,4 +1,4 @@
-"""Unique fields: a claim on each value, kept right in the transaction that writes its owner.
+"""Unique fields: a claim on each value, kept consistent by the transaction that writes its owner.
 
 class UniqueClaim(Claim, table=TABLE):
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
@@ -9,8 +9,8 @@ def claim_on(field: str, value: str) -> None: ...
 EMAIL = Unique(claim_on, User, f(User.email), owner=f(User.user_id), fold=str.casefold)
 USERS = UniqueFields(EMAIL)
 
-db.run(USERS.insert(user).run())                                 # UniqueTaken where another user has the address
-db.run(USERS.update(user, f(User.email).set("…")).run())         # the old address becomes free, the new one taken
+db.run(USERS.insert(user).run())                                 # UniqueTaken if another user has the address
+db.run(USERS.update(user, f(User.email).set("…")).run())         # releases the old address and takes the new one
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ _UNCHANGED_OWNER: Final = "Name a field of its primary key, which never changes.
 
 
 class Claim(Entity):
-    """Who has one value of one field. Subclass it with a table and a key of `field` and `value`."""
+    """The owner of one value of one field. Subclass it with a table and a key of `field` and `value`."""
 
     field: str
     value: str
     owner: str | None = None
-    """None: nobody any more, since `freed`."""
+    """None: the value has been free since `freed`."""
     freed: datetime | None = None
 
 
 class Unique(Generic[E]):
-    """A field of an entity whose value no two of them share."""
+    """A field whose value no two items of the entity share."""
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class Unique(Generic[E]):
 
         Args:
             claim_on: the declared `@get` of a subclass of `Claim`.
-            entity: whose field it is.
-            field: the field. None does not count as a value: any number of entities may have it.
-            owner: the field of its primary key that names the entity in the claim.
-            fold: brings values into the form in which they are compared, such as `str.casefold`.
+            entity: the entity of the field.
+            field: the field. None does not count as a value: any number of items may have it.
+            owner: the field of its primary key that identifies the item in the claim.
+            fold: normalizes values for the comparison, such as `str.casefold`.
 
         Raises:
-            ModelError: a field is another entity's, the owner could change, or the claim is not a `Claim`.
+            ModelError: a field is of another entity, the owner could change, or the claim is not a `Claim`.
         """
         schema = schema_of(entity)
         claims = claim_on("field", "value").schema
@@ -77,33 +77,33 @@ class Unique(Generic[E]):
         self.field = _field_name(schema, field)
         self._owner = _field_name(schema, owner)
         if self._owner not in schema.primary.fields:
-            message = f"{schema.name}.{self._owner} could change, and cannot name the owner of a claim."
+            message = f"{schema.name}.{self._owner} could change, so it cannot name the owner of a claim."
             raise ModelError(message, owner=entity, hint=_UNCHANGED_OWNER)
         self.schema = schema
         self._claim_on = claim_on
         self._fold = fold
 
     def value(self, entity: E) -> str | None:
-        """The entity's value, in the form in which it is compared."""
+        """The entity's value, normalized for the comparison."""
         value = getattr(entity, self.field)
         return None if value is None else self._fold(value)
 
     def claim(self, value: str) -> Get[Any]:
-        """Who has a value: a read of its claim."""
+        """A read of the claim on a value, which names its owner."""
         return self._claim_on(self.field, self._fold(value))
 
     def take(self, entity: E, *, at: datetime | None = None) -> tuple[Action, ...]:
-        """What takes the entity's value in a transaction. With an instant, also a value that was freed before it."""
+        """The actions that take the entity's value. With an instant, also a value that was freed before it."""
         value = self.value(entity)
         return () if value is None else (Take(self._claim_on(self.field, value), getattr(entity, self._owner), at),)
 
     def release(self, entity: E, *, at: datetime | None = None) -> tuple[Action, ...]:
-        """What frees the entity's value in a transaction. With an instant, the claim is kept and remembers it."""
+        """The actions that free the entity's value. With an instant, the claim is kept and stores the instant."""
         value = self.value(entity)
         return () if value is None else (Release(self._claim_on(self.field, value), getattr(entity, self._owner), at),)
 
     def move(self, before: E, after: E, *, at: datetime | None = None) -> tuple[Action, ...]:
-        """What a change of the entity means for its claim: nothing where the value stays the same."""
+        """The actions on the claims after a change of the entity; none if the value stays the same."""
         if self.value(before) == self.value(after):
             return ()
         return (*self.release(before, at=at), *self.take(after, at=at))
@@ -116,7 +116,7 @@ class UniqueFields(Generic[E]):
         """Declare all unique fields of one entity.
 
         Raises:
-            ModelError: the entity has no version, so that a change from an outdated copy would not be noticed.
+            ModelError: the entity has no version, so a change from an outdated copy would not be detected.
         """
         self.fields = (first, *others)
         schema = first.schema
@@ -130,7 +130,7 @@ class UniqueFields(Generic[E]):
         return Plan(write.saved, write, *(action for field in self.fields for action in field.take(entity)))
 
     def update(self, entity: E, *changes: Change) -> Plan[E]:
-        """Change a stored entity; the values that it no longer has become free."""
+        """Change a stored entity, free its old values and take the new ones."""
         after = entity.with_changes(*changes)
         claims = (action for field in self.fields for action in field.move(entity, after))
         return Plan(bumped(self._schema, after), update(entity, *changes), *claims)
@@ -141,14 +141,14 @@ class UniqueFields(Generic[E]):
 
 
 class Take(Struct, frozen=True):
-    """Part of a transaction: a value becomes the owner's."""
+    """Part of a transaction: the owner takes a value."""
 
     claim: Get[Any]
     owner: str
     at: datetime | None = None
 
     def action(self, context: Context) -> TransactAction:
-        """The put that is sent: only where nobody has the value."""
+        """The put to send, on the condition that the value is free."""
         field, value = _named(self.claim)
         claimed: type[Claim] = self.claim.schema.cls
         return Put(
@@ -162,7 +162,7 @@ class Take(Struct, frozen=True):
         return any_of(unknown, all_of(f(claimed.owner).missing(), f(claimed.freed).lt(self.at)))
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """Who has the value; or that it was free only from a later instant."""
+        """The error that names the owner of the value, or states that it became free only at a later instant."""
         field, value = _named(self.claim)
         current: Claim | None = None if error.item is None else self.claim.schema.entity(error.item)
         if current is not None and current.owner is None:
@@ -178,7 +178,7 @@ class Release(Struct, frozen=True):
     at: datetime | None = None
 
     def action(self, context: Context) -> TransactAction:
-        """The delete that is sent, or the update that keeps the claim with the instant of its end."""
+        """The delete to send, or the update that keeps the claim with the instant of its release."""
         claimed: type[Claim] = self.claim.schema.cls
         held = f(claimed.owner).eq(self.owner)
         if self.at is None:
@@ -187,9 +187,9 @@ class Release(Struct, frozen=True):
         return freed.when(held).action(context)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """Another writer changed the owner's value meanwhile."""
+        """The error if another writer changed the owner's value in the meantime."""
         field, value = _named(self.claim)
-        return VersionConflict(f"The {field} is not {value!r} any more.", item=error.item)
+        return VersionConflict(f"The {field} is no longer {value!r}.", item=error.item)
 
 
 def _named(claim: Get[Any]) -> tuple[str, str]:

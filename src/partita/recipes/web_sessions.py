@@ -1,4 +1,4 @@
-"""Browser sessions: a random id in the cookie, its hash in the store, and an end after idle and after absolute time.
+"""Browser sessions: a random id in the cookie, its hash in the store, and an idle and an absolute timeout.
 
 class LoginSession(WebSession, table=SESSIONS_TABLE):
     primary: ClassVar = Key("SESSION#{session_hash}", "META")
@@ -50,16 +50,16 @@ S = TypeVar("S", bound="WebSession")
 
 ID_BYTES: Final = 32
 MIN_ID_LENGTH: Final = 22
-"""So many characters of base 64 hold 128 bits."""
+"""The number of base64 characters that hold 128 bits."""
 
 
 class WebSession(Entity):
-    """Who is logged in. Subclass it with a table that has a TTL, a key of `session_hash`, and an index by `user_id`."""
+    """A login. Subclass it with a table that has a TTL, a key of `session_hash`, and an index by `user_id`."""
 
     by_user: ClassVar[Key]
 
     session_hash: str
-    """SHA-256 of the id: whoever reads the table cannot take a session over."""
+    """SHA-256 of the id, so that a reader of the table cannot take over a session."""
     user_id: str
     created_at: int
     seen_at: int
@@ -67,14 +67,14 @@ class WebSession(Entity):
 
 
 class _Ages(Struct, frozen=True):
-    """How old a session may become, in seconds."""
+    """The timeouts of a session, in seconds."""
 
     idle: int
     absolute: int
     touch_every: int
 
     def end(self, created_at: int, seen_at: int) -> int:
-        """When a session ends if it is not seen again."""
+        """The time at which a session ends if it is not used again."""
         return min(seen_at + self.idle, created_at + self.absolute)
 
 
@@ -84,12 +84,12 @@ def new_session_id(random_bytes: Callable[[int], bytes] = secrets.token_bytes) -
 
 
 def session_hash(session_id: str) -> str:
-    """What is stored of an id."""
+    """The hash of an id, as it is stored."""
     return hashlib.sha256(session_id.encode()).hexdigest()
 
 
 class WebSessions(Generic[S]):
-    """Browser sessions kept in an entity of the user's."""
+    """Browser sessions stored in an entity of the application."""
 
     def __init__(
         self,
@@ -99,13 +99,13 @@ class WebSessions(Generic[S]):
         absolute: timedelta,
         touch_every: timedelta = timedelta(minutes=1),
     ) -> None:
-        """Declare that sessions are kept in `record`.
+        """Declare that sessions are stored in `record`.
 
         Args:
             record: a subclass of `WebSession` with a table and keys.
-            idle: a session ends when it was not seen for so long.
-            absolute: a session ends so long after the login, however busy it is.
-            touch_every: that a session was seen is written at most so often. It may end earlier by so much.
+            idle: a session ends after this time without use.
+            absolute: a session ends this long after the login, even if it is in use.
+            touch_every: the use of a session is recorded at most this often, so it may end earlier by this much.
 
         Raises:
             ModelError: a key does not fit, sessions would not expire, or the times contradict each other.
@@ -114,7 +114,7 @@ class WebSessions(Generic[S]):
         check_complete(self._schema, WebSession)
         check_expires(self._schema)
         if self._schema.version is not None:
-            raise ModelError(f"{self._schema.name} needs no version: who comes second changes nothing.", owner=record)
+            raise ModelError(f"{self._schema.name} must have no version: write conflicts are harmless.", owner=record)
         if not timedelta(0) < touch_every < idle <= absolute:
             raise ModelError("A session needs 0 < touch_every < idle <= absolute.", owner=record)
         self._ages = _Ages(*(int(age.total_seconds()) for age in (idle, absolute, touch_every)))
@@ -125,11 +125,11 @@ class WebSessions(Generic[S]):
         self.of_user: Callable[[str], Query[S]] = query(
             record, record.by_user, name=f"{name}s_of_user", doc="A user's browser sessions.", parameters=["user_id"]
         )
-        """A user's sessions, as for a page that lists them."""
+        """A user's sessions, for example for a page that lists them."""
         self._declare()
 
     def create(self, session_id: str, user_id: str) -> Create[S]:
-        """Begin a session. Alone, or in a transaction with the end of the one that the browser had before.
+        """Start a session. Alone, or in a transaction with the end of the browser's previous session.
 
         Raises:
             OperationError: the id is too short to be a secret.
@@ -137,11 +137,11 @@ class WebSessions(Generic[S]):
         return Create(self._schema, self._ages, _secret(session_id), user_id)
 
     def resolve(self, session_id: str) -> Resolve[S]:
-        """The session of a cookie, and note that it was seen; None where it has ended or never was."""
+        """Return the session of a cookie, and record its use; None if it has ended or never existed."""
         return Resolve(self._at(session_id), self._ages)
 
     def rotate(self, session_id: str, new_id: str) -> Procedure[S]:
-        """Give a session a new id, and end the old one, in one transaction. Its age goes on.
+        """Give a session a new id, and end the old one, in one transaction. Its age is kept.
 
         Raises:
             ItemMissing: the session has ended.
@@ -160,11 +160,11 @@ class WebSessions(Generic[S]):
         return renamed
 
     def end(self, session_id: str) -> Delete[S]:
-        """End a session, as at logout. It is not an error where the session has ended already."""
+        """End a session, for example at logout. It is not an error if the session has already ended."""
         return delete(self._at(session_id)).labelled(f"{self._schema.name}.end")
 
     def end_all(self, user_id: str) -> Procedure[int]:
-        """End all sessions of a user, expired ones too; how many there were. Interrupted, it can run again."""
+        """End all sessions of a user, including expired ones; return their number. It can run again after a failure."""
         return (yield from remove_all(self.of_user(user_id), self._end_batch))
 
     def _end_batch(self, ended: Sequence[Delete[S]]) -> BatchWrite:
@@ -172,18 +172,18 @@ class WebSessions(Generic[S]):
 
     def _declare(self) -> None:
         schema = self._schema
-        declare_operation(schema, "create", "A session begins.", PutItem)
-        declare_operation(schema, "resolve", "The session of a cookie.", GetItem, UpdateItem)
-        declare_operation(schema, "rotate", "A session gets a new id.", PutItem, DeleteItem)
-        declare_operation(schema, "end", "A session ends.", DeleteItem)
-        declare_operation(schema, "end_all", "All sessions of a user end.", BatchWriteItem)
+        declare_operation(schema, "create", "Start a session.", PutItem)
+        declare_operation(schema, "resolve", "Get the session of a cookie.", GetItem, UpdateItem)
+        declare_operation(schema, "rotate", "Give a session a new id.", PutItem, DeleteItem)
+        declare_operation(schema, "end", "End a session.", DeleteItem)
+        declare_operation(schema, "end_all", "End all sessions of a user.", BatchWriteItem)
 
     def _at(self, session_id: str) -> Get[S]:
         return self._by_hash(session_hash(session_id)).consistent()
 
 
 class Create(Operation[S], Generic[S], frozen=True):
-    """Begin a session."""
+    """Start a session."""
 
     schema: EntitySchema[S]
     ages: _Ages
@@ -191,11 +191,11 @@ class Create(Operation[S], Generic[S], frozen=True):
     user_id: str
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.create"
 
     def session(self, context: Context) -> S:
-        """The session that begins now."""
+        """The session that starts now."""
         now = int(context.clock())
         return self.schema.cls(
             session_hash=session_hash(self.session_id),
@@ -206,7 +206,7 @@ class Create(Operation[S], Generic[S], frozen=True):
         )
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         return insert(self.session(context)).action(context)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
@@ -219,22 +219,22 @@ class Create(Operation[S], Generic[S], frozen=True):
 
 
 class Resolve(Operation[S | None], Generic[S], frozen=True):
-    """Read a session; where it was last seen some time ago, note that it was seen now."""
+    """Read a session; if its last recorded use is older than `touch_every`, record its use."""
 
     at: Get[S]
     ages: _Ages
     touches: bool = True
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.at.schema.name}.resolve"
 
     def requests(self, context: Context) -> Requests[S | None]:
-        """One read, and an update now and then."""
+        """Send one read, and sometimes an update."""
         response: ItemResponse = yield self.at.request()
         found = self.at.result(response.item, context)
         now = int(context.clock())
-        # The ages are looked at again: they may be shorter now than when the TTL was written.
+        # The timeouts are checked again: they may be shorter now than when the TTL was written.
         if found is None or self.ages.end(found.created_at, found.seen_at) <= now:
             return None
         if not self.touches or now - found.seen_at < self.ages.touch_every:
@@ -244,7 +244,7 @@ class Resolve(Operation[S | None], Generic[S], frozen=True):
         try:
             return (yield from update(self.at, f(record.seen_at).set(now), f(record.ttl).set(ttl)).requests(context))
         except ItemMissing:
-            return None  # it ended in between
+            return None  # it ended in the meantime
 
 
 def _secret(session_id: str) -> str:

@@ -1,4 +1,4 @@
-"""Reports: what each process has consumed, kept in the store, so that one process can show the sum of all."""
+"""Reports: the consumption of each process, kept in the store, so that one process can show the sum of all."""
 
 from partita.reports._figures import ProcessFigures
 from partita.reports._model import REPORTS, TABLE, ProcessReport, all_reports, with_reports

@@ -1,4 +1,4 @@
-"""The reports of processes as they are stored: one item for each that lives, and one for all that have ended."""
+"""The stored reports of processes: one item for each live process, and one for all that have ended."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from partita.service import Service
 from partita.store import DeleteItem, PutItem, UpdateItem
 
 TABLE: Final = Table("PartitaReports")
-"""The table that the reports are in."""
+"""The table of the reports."""
 SERVICE: Final = "partita"
-"""Under which service the meter counts what reports themselves cost."""
+"""The service under which the meter counts the cost of the reports themselves."""
 ENDED: Final = "ended"
-"""The identifier of the report of all processes that have ended."""
+"""The identifier of the report that sums up all ended processes."""
 SILENT: Final = timedelta(seconds=45)
-"""A process that has not reported for so long is not counted as one that lives."""
+"""A process that has not reported for this long is not counted as live."""
 DEAD: Final = timedelta(seconds=120)
-"""A process that has not reported for so long is taken for dead, and its figures are added to those that ended."""
+"""A process that has not reported for this long counts as dead: its figures are added to those of ended ones."""
 
 
 class ProcessReport(Entity, table=TABLE):
-    """What a process has counted since it was started; or, under `ended`, what all that have ended had counted."""
+    """The counts of a process since its start; or, with the identifier `ended`, those of all ended processes."""
 
     primary: ClassVar = Key("PROCESSES", "PROCESS#{process_id}")
 
     process_id: str
     name: str
-    """What people call it: its host and number."""
+    """The displayed name: host and process number."""
     kind: Literal["worker", "ended"]
     services: tuple[str, ...]
     started_at: datetime
@@ -43,11 +43,11 @@ class ProcessReport(Entity, table=TABLE):
 
     @property
     def counted(self) -> ProcessFigures:
-        """Its figures."""
+        """The unpacked figures."""
         return ProcessFigures.unpacked(self.figures)
 
     def is_live(self, now: datetime) -> bool:
-        """Whether the process reports."""
+        """Whether the process has reported recently."""
         return self.kind != ENDED and now - self.reported_at < SILENT
 
     def is_dead(self, now: datetime) -> bool:
@@ -57,7 +57,7 @@ class ProcessReport(Entity, table=TABLE):
 
 @query(ProcessReport, ProcessReport.primary, budget=Rcu(125))
 def all_reports() -> None:
-    """The reports of all processes; about 1 RCU for each page of ten workers."""
+    """The reports of all processes; about 1 RCU for every ten workers."""
 
 
 @get(ProcessReport, budget=Rcu(25))
@@ -73,13 +73,13 @@ def begin_report(report: ProcessReport) -> Put[ProcessReport]:
 
 @pattern(budget=Wcu(100))
 def renew_report(report: ProcessReport, figures: bytes, now: datetime) -> Update[ProcessReport]:
-    """Write what a process has counted until now; 1 WCU for each KB."""
+    """Write the current counts of a process; 1 WCU for each KB."""
     return update(report, f(ProcessReport.figures).set(figures), f(ProcessReport.reported_at).set(now))
 
 
 @pattern(budget=Wcu(400), writes={ProcessReport: (DeleteItem, PutItem, UpdateItem)})
 def end_report(report: ProcessReport, ended: ProcessReport | None, now: datetime) -> Transaction:
-    """Add the figures of a process to those that have ended, and delete its report: both or neither."""
+    """Add the figures of a process to those of the ended ones, and delete its report: both or neither."""
     if ended is None:
         first = report.model_copy(
             update={
@@ -100,15 +100,15 @@ def end_report(report: ProcessReport, ended: ProcessReport | None, now: datetime
 REPORTS: Final = Service(
     name=SERVICE,
     title="Reports",
-    summary="What worker processes consume, as they report it: one small table that servers read.",
+    summary="The reported consumption of worker processes: one small table that servers read.",
     tables=(TABLE,),
-    worker=lambda context: None,  # noqa: ARG005 - every worker reports; there is none of its own
+    worker=lambda context: None,  # noqa: ARG005 - every worker reports; the service needs no worker
     roles={
         "request": (all_reports, report_of, end_report),
         "worker": (all_reports, report_of, end_report, begin_report, renew_report),
     },
 )
-"""The table of reports as a service, for what is derived from services: templates and policies."""
+"""The table of reports as a service, so that templates and policies, which are derived from services, include it."""
 
 
 def with_reports(services: Sequence[Service]) -> list[Service]:

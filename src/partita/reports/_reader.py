@@ -1,4 +1,4 @@
-"""What a server shows of other processes: the sum of all reports since it was started, and which of them live."""
+"""The figures of other processes that a server shows: the sum of all reports since its start, and the live workers."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from partita.reports._model import SERVICE, ProcessReport
 from partita.session import AsyncSession
 
 READ_SECONDS: Final = 2.0
-"""Who asks within this time gets what was read for another."""
+"""Figures that were read within this time are reused."""
 
 
 class WorkerFigures(Struct, frozen=True):
-    """A process that works, as its last report says."""
+    """A live worker process, according to its last report."""
 
     name: str
     services: tuple[str, ...]
     started_at: datetime
     silent_seconds: float
-    """How long ago it reported."""
+    """Seconds since its last report."""
     queues: tuple[QueueUsage, ...]
 
 
 class FleetFigures(Struct, frozen=True):
-    """What all workers together have counted, and which of them live."""
+    """The sum of the counts of all workers, and the live workers."""
 
     counted: ProcessFigures = ProcessFigures()
     workers: tuple[WorkerFigures, ...] = ()
     is_known: bool = True
-    """Whether the reports could be read the last time; where not, these are the figures so far."""
+    """Whether the last read of the reports succeeded; if not, these are the last known figures."""
 
 
 def total_of(reports: Sequence[ProcessReport]) -> ProcessFigures:
-    """What all processes have counted, also those that have ended."""
+    """The counts of all processes, including ended ones."""
     return figures_sum(report.counted for report in reports)
 
 
 class ReportReader:
-    """Reads the reports of all processes, for one event loop. Sums are since it was made, as a server's own are."""
+    """Reads the reports of all processes, for one event loop. Sums start at its creation, like a server's own."""
 
     def __init__(self, session: AsyncSession, before: ProcessFigures = ProcessFigures()) -> None:  # noqa: B008 - frozen
-        """Set up a reader; `before` is what had been counted when it began (`total_before`)."""
+        """Set up a reader; `before` is the total at its start, from `total_before`."""
         self._session = session.of_service(SERVICE)
         self._before = before
         self._read_at = float("-inf")
@@ -58,7 +58,7 @@ class ReportReader:
         self._one_at_a_time = asyncio.Lock()
 
     async def figures(self) -> FleetFigures:
-        """The figures of all workers; those of the last time where the store is in trouble."""
+        """The figures of all workers; the last known ones if the store fails."""
         async with self._one_at_a_time:
             clock = self._session.context.clock()
             if not 0 <= clock - self._read_at < READ_SECONDS:
@@ -78,7 +78,7 @@ class ReportReader:
 
 
 def total_before() -> Procedure[ProcessFigures]:
-    """What all processes have counted until now, from which a reader begins."""
+    """The total counts of all processes until now, from which a reader starts."""
     return total_of((yield from read_reports()))
 
 

@@ -1,10 +1,10 @@
-"""The reporter of a process: writes what it has counted every few seconds, and hands it over when it ends.
+"""The reporter of a process: writes its counts every few seconds, and adds them to the ended ones when it ends.
 
-    begin ── renew, renew, … ── end          the process ends as it should: its last figures are in `ended`
-                           └──── (silence)   it was killed: whoever reports or reads next ends its report
+    begin ── renew, renew, … ── end          the process ends normally: its last figures are added to `ended`
+                           └──── (silence)   it was killed: the next process that reports or reads ends its report
 
-Figures are totals since the process was started, so a report that is written twice says the same. One whose report
-was ended while it stood still begins another, and counts from there.
+Figures are totals since the start of the process, so writing a report twice does no harm. If the report of a suspended
+process was ended by another, the process begins a new report and counts from there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from partita.session import Session
 logger: Final = logging.getLogger("partita.reports")
 
 EVERY_SECONDS: Final = 5.0
-"""How often a process writes its report, if it did anything."""
+"""How often a process writes its report if its counts have changed."""
 HEARTBEAT: Final = timedelta(seconds=20)
-"""How often one writes it that did nothing."""
+"""How often a process writes its report if its counts have not changed."""
 
 
 class Reporter:
@@ -45,10 +45,10 @@ class Reporter:
         """Set up a reporter; nothing is written yet.
 
         Args:
-            session: writes the reports, and counts what they cost under the service `partita`.
-            count: gives what the process has counted since it was started.
-            name: what people call the process.
-            services: what it works for.
+            session: writes the reports, and counts their cost under the service `partita`.
+            count: returns the counts of the process since its start.
+            name: the displayed name of the process.
+            services: the services that the process works for.
         """
         self._session = session.of_service(SERVICE)
         self._count = count
@@ -56,15 +56,15 @@ class Reporter:
         self._services = tuple(services)
         self._started = self._now()
         self._before = ProcessFigures()
-        """What earlier reports of this process have handed over already."""
+        """The figures of earlier reports of this process, which were already added to the ended ones."""
         self._written = ProcessFigures()
         self._report: ProcessReport | None = None
 
     def report(self) -> None:
-        """Write what was counted, if it is news; the reports of others that are dead are ended.
+        """Write the counts if they changed or a heartbeat is due; the first report also ends those of dead processes.
 
         Raises:
-            PartitaError: the store is in trouble; the next report says it all again.
+            PartitaError: the store failed; the next report contains everything.
         """
         if self._report is None:
             self._session.run(end_dead_reports(self._now()))
@@ -76,10 +76,10 @@ class Reporter:
         return self._count().minus(self._before)
 
     def end(self) -> None:
-        """Write what was counted for the last time, and add it to what the processes that ended have counted.
+        """Write the counts for the last time, and add them to those of the ended processes.
 
         Raises:
-            PartitaError: the store is in trouble; whoever comes next ends the report, as it was written last.
+            PartitaError: the store failed; another process will end the report with its last written figures.
         """
         self.report()
         if self._report is not None:
@@ -95,16 +95,16 @@ class Reporter:
         figures = self._counted()
         try:
             self._report = self._session.run(renew_report(report, figures.packed(), self._now()))
-        except ItemMissing:  # it was taken for dead; what it had written is among the figures of those that ended
+        except ItemMissing:  # it counted as dead, so its written figures were added to the ended ones
             self._before, self._report = self._before.plus(self._written), None
             self._begin()
             return
-        except ConditionFailed as error:  # the last write had no response, but was done
+        except ConditionFailed as error:  # the last write got no response, but was executed
             self._report = self._session.run(renew_report(error.current, figures.packed(), self._now()))
         self._written = figures
 
     def _is_news(self, figures: ProcessFigures) -> bool:
-        """Whether there is more to say than what reports themselves have cost; or that the process lives."""
+        """Whether more changed than the cost of the reports themselves, or a heartbeat is due."""
         is_due = self._report is not None and self._now() - self._report.reported_at >= HEARTBEAT
         return is_due or figures.without(SERVICE) != self._written.without(SERVICE)
 
@@ -125,7 +125,7 @@ class Reporter:
 
 @contextmanager
 def reporting(reporter: Reporter, *, every: float = EVERY_SECONDS) -> Iterator[None]:
-    """Report from a thread while the block runs, and for the last time at its end. Trouble is logged once."""
+    """Report from a thread while the block runs, and for the last time at its end. An outage is logged once."""
     stop = threading.Event()
     thread = threading.Thread(target=_report_until, args=(reporter, stop, every), name="reports", daemon=True)
     thread.start()
@@ -134,7 +134,7 @@ def reporting(reporter: Reporter, *, every: float = EVERY_SECONDS) -> Iterator[N
     finally:
         stop.set()
         thread.join()
-        with suppress(PartitaError):  # the report is there as it was written last
+        with suppress(PartitaError):  # the report remains as it was last written
             reporter.end()
 
 
@@ -146,7 +146,7 @@ def _report_until(reporter: Reporter, stop: threading.Event, every: float) -> No
             in_trouble = False
         except PartitaError as error:
             if not in_trouble:
-                logger.warning("This process cannot report what it consumes, and tries again: %s", error)
+                logger.warning("This process cannot report its consumption and will try again: %s", error)
             in_trouble = True
         if stop.wait(every):
             return

@@ -1,4 +1,4 @@
-"""What a process that serves has counted: requests by endpoint, and what they consumed by access pattern."""
+"""The counts of a server process: requests by endpoint, and consumption by access pattern."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from partita.session import Usage, usage_sum
 
 
 class EndpointFigures(Struct, frozen=True):
-    """The requests of one endpoint: how many took how long."""
+    """The requests of one endpoint, as a histogram of their durations."""
 
     method: str
     route: str
     status: int
     counts: tuple[int, ...]
-    """How many fell into each bucket of the histogram, the last being all beyond."""
+    """The number of requests in each bucket of the histogram; the last bucket is unbounded."""
     seconds: float
-    """All together."""
+    """The sum of all durations."""
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What requests are counted by."""
+        """The key by which requests are counted."""
         return self.method, self.route, self.status
 
     def plus(self, other: EndpointFigures) -> EndpointFigures:
-        """Both added up."""
+        """The sum of both."""
         counts = tuple(ours + theirs for ours, theirs in zip(self.counts, other.counts, strict=True))
         return EndpointFigures(self.method, self.route, self.status, counts, self.seconds + other.seconds)
 
 
 class ServerFigures(Struct, frozen=True):
-    """What one process, or several together, have counted since they were started."""
+    """The counts of one process, or of several together, since their start."""
 
     usage: tuple[Usage, ...] = ()
     endpoints: tuple[EndpointFigures, ...] = ()
@@ -40,7 +40,7 @@ class ServerFigures(Struct, frozen=True):
     """Requests that got a stored response, by route."""
 
     def plus(self, other: ServerFigures) -> ServerFigures:
-        """Both added up."""
+        """The sum of both."""
         return ServerFigures(
             usage_sum(self.usage, other.usage),
             _endpoints_sum((*self.endpoints, *other.endpoints)),

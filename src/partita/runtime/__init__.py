@@ -1,4 +1,4 @@
-"""What every layer needs to run: time, identifiers, requests, retries, names to answer to, private files."""
+"""Utilities for every layer: time, identifiers, request generators, retries, allowed host names, private files."""
 
 from partita._late import late_names
 

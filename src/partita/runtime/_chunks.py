@@ -1,4 +1,4 @@
-"""Values, some at a time."""
+"""Splitting iterables into chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def chunks(values: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
-    """The values, so many at a time."""
+    """Yield the values in tuples of at most `size`."""
     source = iter(values)
     while chunk := tuple(islice(source, size)):
         yield chunk

@@ -1,4 +1,4 @@
-"""What is written is on the disk."""
+"""Flushing files to disk."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def sync(path: Path) -> None:
-    """Bring a file, or the names in a folder, to the disk."""
+    """Flush a file, or the entries of a folder, to disk."""
     if os.name == "nt" and path.is_dir():  # pragma: no cover - Windows has no such call for folders
         return
     handle = os.open(path, os.O_RDONLY)

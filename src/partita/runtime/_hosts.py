@@ -1,8 +1,8 @@
-"""Which names a server answers to.
+"""The host names for which a server accepts requests.
 
-A page of another site can have its own name point at this machine, and then its scripts may read what a server here
-answers: DNS rebinding. Such a request carries the name of that site as its `Host`, so a server that answers to its own
-names alone cannot be read that way. An address is not a name, so nobody can point it elsewhere.
+Another site can make its own name resolve to this machine, and then the scripts on its pages can read the responses of
+a local server: DNS rebinding. Such a request has the name of that site as its `Host`, so a server that accepts only its
+own names is protected. An IP address is not resolved, so it cannot be redirected.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _ANY: Final = "*"
 
 
 class AllowedHosts(Struct, frozen=True):
-    """The names that a server answers to, besides `localhost` and the address that a request came to."""
+    """The accepted host names, in addition to `localhost` and the address that received the request."""
 
     names: frozenset[str] = frozenset()
     """In lower case, without a port. `*` allows every name."""
 
     def allows(self, host: str, address: str) -> bool:
-        """Whether to answer a request with this `Host` header, which came to this address of the machine."""
+        """Whether to accept a request with this `Host` header, received at this address of the machine."""
         return _allows(self.names, host, address)
 
     def allows_origin(self, origin: str, address: str) -> bool:
@@ -34,14 +34,14 @@ class AllowedHosts(Struct, frozen=True):
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address, or `localhost`, is of this machine alone."""
+    """Whether the host is a loopback address or `localhost`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
 
 
-@lru_cache(maxsize=256)  # a server sees few names again and again, and anybody may invent more
+@lru_cache(maxsize=256)  # a server mostly sees the same few names, but a client may send any
 def _allows(names: frozenset[str], host: str, address: str) -> bool:
     name = _name_of(f"//{host}")
     if name is None:
@@ -50,7 +50,7 @@ def _allows(names: frozenset[str], host: str, address: str) -> bool:
 
 
 def _is_own(name: str, address: str) -> bool:
-    """Whether the name is an address: a loopback one, or the one that the request came to."""
+    """Whether the name is an IP address: a loopback address, or the one that received the request."""
     try:
         named = ipaddress.ip_address(name)
     except ValueError:
@@ -59,10 +59,10 @@ def _is_own(name: str, address: str) -> bool:
 
 
 def _name_of(url: str) -> str | None:
-    """The host in lower case, without its port; None where there is none, or more than a host and a port."""
+    """The host in lower case, without its port; None if there is none, or if there is more than a host and a port."""
     try:
         parts = urlsplit(url)
-        parts.port  # noqa: B018 - reads it, and raises where it is not a number
+        parts.port  # noqa: B018 - raises ValueError if the port is not a number
     except ValueError:
         return None
     if parts.username is not None or parts.path or parts.query or parts.fragment or parts.hostname is None:

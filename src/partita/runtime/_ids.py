@@ -1,4 +1,4 @@
-"""Identifiers that sort by the time they were made: ULIDs."""
+"""Identifiers that sort by the time of their creation: ULIDs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAIRS: Final = tuple(first + second for first in _DIGITS for second in _DIGITS)
 
 
 RANDOM_BITS: Final = 80
-"""How much of an identifier is random; the rest is time."""
+"""The number of random bits in an identifier; the rest is time."""
 _RANDOM_SHIFTS: Final = range(RANDOM_BITS - 10, -1, -10)
 _TIME_SHIFTS: Final = range(40, -1, -10)
 _STEP_BITS: Final = 64
@@ -25,8 +25,8 @@ _MAX_STEP_BACK: Final = 1_000
 class Ulids:
     """A source of ULIDs: 48 bits of time in milliseconds and 80 random bits, as 26 characters.
 
-    Each sorts after those that the source has made before, also within a millisecond or when the clock is set back by
-    up to a second. Safe for threads.
+    Each sorts after all previous ones of the same source, even within a millisecond or if the clock is set back by
+    up to a second. Thread-safe.
     """
 
     def __init__(self, clock: Clock = system_clock, random: Random | None = None) -> None:
@@ -35,22 +35,22 @@ class Ulids:
         self._lock = threading.Lock()
         self._last = 0
         self._time = 0, _text(0, _TIME_SHIFTS)
-        """The last time that was written, and its text: many are made within a millisecond."""
+        """The last time and its encoded text, cached because many identifiers are created within a millisecond."""
 
     def __call__(self) -> str:
-        """A new identifier."""
+        """Return a new identifier."""
         with self._lock:
             value = self._last = self._next_value()
         time = value >> RANDOM_BITS
         known, text = self._time
         if known != time:
             text = _text(time, _TIME_SHIFTS)
-            self._time = time, text  # in one step: other threads read it without the lock
+            self._time = time, text  # assigned as one tuple, because other threads read it without the lock
         return text + _text(value, _RANDOM_SHIFTS)
 
     @contextmanager
     def using(self, clock: Clock, random: Random) -> Iterator[None]:
-        """In the block, make identifiers by this clock and these random numbers: a simulation repeats them."""
+        """Inside the block, create identifiers from this clock and these random numbers, for repeatable simulations."""
         before = self._clock, self._random, self._last
         self._clock, self._random, self._last = clock, random, 0
         try:
@@ -61,7 +61,7 @@ class Ulids:
     def _next_value(self) -> int:
         now, last = int(self._clock() * 1000), self._last >> RANDOM_BITS
         if last - _MAX_STEP_BACK <= now <= last:
-            return self._last + 1 + self._random.getrandbits(_STEP_BITS)  # at random: one does not tell the next
+            return self._last + 1 + self._random.getrandbits(_STEP_BITS)  # random: no id reveals the next
         return now << RANDOM_BITS | self._random.getrandbits(RANDOM_BITS)
 
 
@@ -70,4 +70,4 @@ def _text(value: int, shifts: Iterable[int]) -> str:
 
 
 new_ulid: Final = Ulids()
-"""Makes an identifier: `task_id: str = Field(default_factory=new_ulid)`."""
+"""Creates an identifier: `task_id: str = Field(default_factory=new_ulid)`."""

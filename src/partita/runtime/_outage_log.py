@@ -1,4 +1,4 @@
-"""Outages in the log: one line when something is not available, and how often that was met, not a line each time."""
+"""Logging of outages: one line when something becomes unavailable, and then counts, not a line for each failure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from logging import Logger
 
 OUTAGE_SECONDS: Final = 60.0
-"""So long what fails in the same way is counted and not logged."""
+"""For this long after a logged failure, failures of the same kind are counted but not logged."""
 
 
 class OutageLog:
-    """Logs the first failure of a kind, and then once in a while how many there were."""
+    """Logs the first failure of a kind, and then at intervals the number of further failures."""
 
     def __init__(self, logger: Logger, clock: Callable[[], float] = time.monotonic) -> None:
         self._logger = logger
@@ -25,12 +25,12 @@ class OutageLog:
         self._counted: dict[str, int] = {}
 
     def report(self, code: str, request: str, error: Exception) -> None:
-        """Log that a request met an outage, unless the outage is in the log already."""
+        """Log that a request failed because of an outage, unless the outage was logged recently."""
         with self._lock:
             now = self._clock()
             if now - self._logged.get(code, float("-inf")) < OUTAGE_SECONDS:
                 self._counted[code] = self._counted.get(code, 0) + 1
                 return
             self._logged[code], others = now, self._counted.pop(code, 0)
-        # No traceback: it is the same for every request, and says nothing of the cause.
-        self._logger.error("%s failed: %s%s", request, error, f" So did {others:,} requests before." if others else "")
+        # No traceback: it is the same for every request and does not show the cause.
+        self._logger.error("%s failed: %s%s", request, error, f" So did {others:,} earlier requests." if others else "")

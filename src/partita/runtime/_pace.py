@@ -1,4 +1,4 @@
-"""A limit of capacity units a second, which all threads of a transfer share."""
+"""A limit of capacity units per second, shared by all threads of a transfer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 class Pace:
-    """A bucket that holds the units of one second. Who takes more than is there waits until it is filled again."""
+    """A token bucket with the units of one second. A thread that takes more than it contains waits for the refill."""
 
     def __init__(
         self,
@@ -17,12 +17,12 @@ class Pace:
         clock: Callable[[], float] = time.monotonic,
         pause: Callable[[float], object] = time.sleep,
     ) -> None:
-        """Begin with a full bucket.
+        """Start with a full bucket.
 
         Args:
-            per_second: units a second; None for any number.
-            clock: the time in seconds.
-            pause: waits for seconds.
+            per_second: units per second; None for no limit.
+            clock: returns the time in seconds.
+            pause: waits for a number of seconds.
         """
         self.per_second = per_second
         self._clock = clock
@@ -49,6 +49,6 @@ class Pace:
             self._pause(wait)
 
     def correct(self, units: float) -> None:
-        """Take so many more, or give back where negative: what was taken was an estimate."""
+        """Take more units, or return some if negative, because the units taken before were an estimate."""
         with self._lock:
             self._left -= units

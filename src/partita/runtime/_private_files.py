@@ -1,6 +1,6 @@
-"""Files and folders for their owner alone, whatever the umask says.
+"""Files and folders that only their owner can access, whatever the umask is.
 
-On Windows there are no such modes: who may read a file is decided by its folder, and nothing here changes that.
+Windows has no such modes: the folder decides who may read a file, and nothing here changes that.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ _MADE: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(o
 
 
 def create_private(path: Path) -> None:
-    """Make an empty file that only its owner may read and write.
+    """Create an empty file that only its owner may read and write.
 
     Raises:
-        FileExistsError: there is something already, be it a link to nothing.
+        FileExistsError: the path already exists, even as a dangling symbolic link.
     """
     os.close(os.open(path, _MADE | os.O_EXCL, _FILE))
 
 
 def open_private(path: Path) -> int:
-    """Open a file for its owner alone, which is made where there is none.
+    """Open a file for its owner alone; create it if it does not exist.
 
     Raises:
-        OSError: it is a link, or cannot be opened.
+        OSError: the path is a symbolic link, or cannot be opened.
     """
     return os.open(path, _MADE, _FILE)
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Put a file in the place of another: whole or not at all, for its owner alone, and on the disk."""
-    import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
+    """Replace a file atomically: readable for its owner alone, and flushed to disk."""
+    import tempfile  # noqa: PLC0415 - rarely needed, and slow to load
 
     handle, unfinished = tempfile.mkstemp(dir=path.parent)
     try:
@@ -57,25 +57,23 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make a folder for its owner alone, and those above it; one that is there stays as it is."""
+    """Create a folder and its missing parents for their owner alone; existing folders are not changed."""
     for each in reversed([folder, *folder.parents]):
         if not each.exists():
             each.mkdir(mode=_FOLDER, exist_ok=True)
-    folder.mkdir(mode=_FOLDER, exist_ok=True)  # refuses a file
+    folder.mkdir(mode=_FOLDER, exist_ok=True)  # raises if it is a file
 
 
 def close_to_others(paths: Iterable[Path]) -> None:
-    """Take the rights of others from those files that are there, and log which; warn where they are another user's."""
+    """Remove other users' permissions from those files that exist, and log which; warn if another user owns them."""
     if not HAS_MODES:
         return
     exposed = [path for path in paths if path.exists() and _is_exposed(path)]
     own = [path for path in exposed if path.stat().st_uid == os.geteuid()]
     for path in own:
         path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
-    _warn("Other users could read or write what is now its owner's alone", own)
-    _warn(
-        "Other users can read or write, which only the owner can change", [each for each in exposed if each not in own]
-    )
+    _warn("Other users could read or write these files; their access was removed", own)
+    _warn("Other users have access, which only the owner can revoke", [each for each in exposed if each not in own])
 
 
 def _is_exposed(path: Path) -> bool:
@@ -88,7 +86,7 @@ def _warn(message: str, paths: Sequence[Path]) -> None:
 
 
 def exposure(path: Path) -> str | None:
-    """What to do about a file that others can read, write or replace; None where they cannot."""
+    """The command that protects a file that other users can read, write or replace; None if they cannot."""
     if not HAS_MODES:
         return None
     if _is_exposed(path):

@@ -1,8 +1,8 @@
-"""Generators of requests: each request is responded to, and the generator gets the response or the error.
+"""Generators of requests: each yielded request is executed, and the generator is sent the response or the error.
 
-A generator that yields requests does no input or output of its own. It is written once: `run` executes its requests
-with blocking calls, `run_async` with `await`, `run_some` only those of some kinds, and `relay` lets another generator
-stand in between.
+A generator that yields requests does no I/O of its own, so it is written only once: `run` executes its requests with
+blocking calls, `run_async` with `await`, `run_some` only requests of some types, and `relay` passes each one to another
+generator.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ R = TypeVar("R")
 
 @final
 class Pause(Struct, frozen=True):
-    """A request to wait, as between two tries."""
+    """A request to wait, for example between two tries."""
 
     seconds: float
 
 
 @final
 class Blocking(Struct, frozen=True):
-    """A request to make a call that may block: the response is what it gives."""
+    """A request to make a call that may block; the response is its result."""
 
     call: Callable[[], Any]
 
 
 MAX_AT_ONCE: Final = 8
-"""As many requests are executed at the same time, where they are asked for together."""
+"""The most requests that are executed concurrently if they are requested together."""
 
 
 def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, Any, Any]]) -> Generator[S, Any, R]:
-    """Respond to each request with what `respond` returns or raises; what `respond` yields is yielded on."""
+    """Answer each request with what `respond` returns or raises; yield what `respond` yields."""
     try:
         request: Any = next(requests)
         while True:
@@ -60,7 +60,7 @@ def relay(requests: Generator[Q, Any, R], respond: Callable[[Q], Generator[S, An
 def run_some(
     requests: Generator[Q, Any, R], execute: Callable[[Q], Any], kinds: Container[type]
 ) -> Generator[Q, Any, R]:
-    """Execute each request of these kinds with a blocking call; yield the others on."""
+    """Execute each request of these types with a blocking call; yield the others."""
     try:
         request = next(requests)
         while True:
@@ -75,7 +75,7 @@ def run_some(
 
 
 def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
-    """Execute each request with a blocking call, and give what the generator returns."""
+    """Execute each request with a blocking call, and return the generator's result."""
     try:
         request: Any = next(requests)
         while True:
@@ -92,7 +92,7 @@ def run(requests: Generator[Q, Any, R], execute: Callable[[Q], Any]) -> R:
 async def run_async(
     requests: Generator[Q, Any, R], execute: Callable[[Q], Awaitable[Any]], first: Q | None = None
 ) -> R:
-    """The same with `await`. `first` is a request that the generator has yielded already."""
+    """Execute each request with `await`. `first` is a request that the generator has already yielded."""
     try:
         request: Any = next(requests) if first is None else first
         while True:
@@ -110,8 +110,8 @@ async def run_async(
 
 
 async def in_thread(call: Callable[[], R]) -> R:
-    """What a call returns that another thread makes, while this task waits."""
-    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+    """Make a call in another thread, and return its result."""
+    import asyncio  # noqa: PLC0415 - only programs with an event loop need it
 
     return await asyncio.to_thread(call)
 
@@ -122,7 +122,7 @@ def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any
     def outcome(request: Any) -> Outcome:
         try:
             response = _run_together(request, execute) if type(request) is Together else execute(request)
-        except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
+        except Exception as error:  # noqa: BLE001 - the requesting generator decides what to do with it
             return Outcome(error=error)
         return Outcome(response)
 
@@ -136,7 +136,7 @@ def _run_together(together: Together, execute: Callable[[Any], Any]) -> list[Any
 
 
 async def _run_together_async(together: Together, execute: Callable[[Any], Awaitable[Any]]) -> list[Any]:
-    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+    import asyncio  # noqa: PLC0415 - only programs with an event loop need it
 
     free = asyncio.Semaphore(MAX_AT_ONCE)
 
@@ -146,7 +146,7 @@ async def _run_together_async(together: Together, execute: Callable[[Any], Await
                 return Outcome(await _run_together_async(request, execute))
             async with free:
                 return Outcome(await execute(request))
-        except Exception as error:  # noqa: BLE001 - the generator that asked for it decides what to do with it
+        except Exception as error:  # noqa: BLE001 - the requesting generator decides what to do with it
             return Outcome(error=error)
 
     async def outcomes(requests: list[Any]) -> list[Outcome]:

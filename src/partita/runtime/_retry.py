@@ -1,15 +1,16 @@
-"""When to try again: exponential pauses, capped, with full jitter.
+"""Retries: exponential backoff with a cap and full jitter.
 
-Each layer retries what only it can judge. The first three wait as a `RetryPolicy` says. The others begin again at once:
-another writer was first, and is done. Layers nest: a session's try on a remote store is up to three calls.
+Each layer retries the failures that only it can judge. The first three wait according to a `RetryPolicy`. The others
+start again immediately, because another writer was first and is done. Layers nest: one try of a session on a remote
+store is up to three calls.
 
-| who | what is tried again | tries |
+| layer | what is retried | tries |
 | --- | --- | --- |
-| `partita._aws` | one call: not sent, throttled, met a transaction, or repeatable and without a response | 3 |
-| a session | one request: the store throttles, a transaction holds an item, or a read got no response | `retry`: 8 |
+| `partita._aws` | a call: not sent, throttled, in a transaction conflict, or repeatable and without a response | 3 |
+| a session | a request: the store throttles, a transaction holds an item, or a read got no response | `retry`: 8 |
 | `batch_get`, `batch_write` | the items that the store left unprocessed | `retry`: 8 |
-| `update` | reading and writing an item, where an index key is not known without reading | 5 |
-| `upsert` | an upsert that an expired item, or one that lacks an index key, is in the way of | 5 |
+| `update` | reading and writing an item, if an index key cannot be computed without reading | 5 |
+| `upsert` | an upsert that meets an expired item, or one that lacks an index key | 5 |
 | `VersionedTable.change` | reading, changing and writing an item | 2 |
 | `backfill_page` | rewriting one old item | 3 |
 | `retry_on_conflict` | a procedure of yours, from its start | `tries`: 20 |
@@ -25,7 +26,7 @@ from partita.runtime._relay import Pause
 
 
 class RetryPolicy(Struct, frozen=True):
-    """How often one thing is tried, and how long to wait in between."""
+    """The number of tries, and the pauses in between."""
 
     tries: int = 8
     base_seconds: float = 0.025

@@ -1,4 +1,4 @@
-"""Several generators of requests at once: in each round, all that they ask for next is executed together."""
+"""Running several generators of requests concurrently: each round executes the next request of every generator."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ Q = TypeVar("Q")
 
 @final
 class Together(Struct, frozen=True):
-    """A request to run generators of requests at once; the response is the list of what they return, in their order."""
+    """A request to run generators of requests concurrently; the response is the list of their results, in order."""
 
     parts: tuple[Generator[Any, Any, Any], ...]
 
 
 @final
 class Outcome(Struct, frozen=True):
-    """What came of one request: its response, or an error."""
+    """The outcome of one request: its response, or an error."""
 
     response: Any = None
     error: Exception | None = None
 
 
 def rounds(parts: Sequence[Generator[Q, Any, Any]]) -> Generator[list[Q], list[Outcome], list[Any]]:
-    """Yield what the parts ask for next, is sent the outcomes in the same order, and returns what the parts return.
+    """Yield the next requests of all parts, receive their outcomes in the same order, and return the parts' results.
 
-    No part runs in another thread than this generator does. Where a part fails, the others are closed.
+    All parts run in the thread of this generator. If a part fails, the others are closed.
 
     Raises:
         Exception: the error of the first part that failed.
@@ -49,7 +49,7 @@ def rounds(parts: Sequence[Generator[Q, Any, Any]]) -> Generator[list[Q], list[O
 
 
 def _step(part: Generator[Q, Any, Any], outcome: Outcome, results: list[Any], place: int) -> tuple[Q] | None:
-    """What a part asks for next; None where it is done, and then its result is kept."""
+    """The next request of a part; None if the part is done, and its result is stored."""
     try:
         return (part.send(outcome.response) if outcome.error is None else part.throw(outcome.error),)
     except StopIteration as stop:

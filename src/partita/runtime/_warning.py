@@ -1,4 +1,4 @@
-"""Warnings in the log, for what hardly ever warns: `logging` is slow to load, and is loaded with the first of them."""
+"""Log warnings for code that rarely warns: `logging` is slow to load, so it is loaded with the first warning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New entities and services, written in the shape that all of them have."""
+"""Generating new entities and services in the common structure."""
 
 from partita.scaffold._files import Scaffold
 from partita.scaffold._names import Name, field_name, service_name, singular

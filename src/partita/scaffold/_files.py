@@ -1,4 +1,4 @@
-"""Writing new files: all or none, and never over one that is there."""
+"""Writing new files: all or none, and never over an existing one."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ print(*accept_schema(getattr(importlib.import_module(module), name), pathlib.Pat
 
 
 class Scaffold(Struct, frozen=True):
-    """New files of a project, not written yet."""
+    """New files of a project that are not written yet."""
 
     project: Project
     files: Mapping[Path, str]
     table: str
     """The name of the table that they declare."""
     declares: str | None = None
-    """The service whose entry point is to be added."""
+    """The service whose entry point must be added."""
     snapshot: str | None = None
-    """The versioned table whose schema is to be kept, as `module:NAME`."""
+    """The versioned table whose schema snapshot must be written, as `module:NAME`."""
 
     def write(self) -> list[Path]:
-        """Write the files, and give their paths from the root of the project.
+        """Write the files, and return their paths relative to the root of the project.
 
         Raises:
-            ValueError: something of them is there already, or one of them cannot be made; then none is written.
+            ValueError: one of them already exists or cannot be created; then none is written.
         """
         self._refuse_what_is_there()
         settings = self.project.declaring(self.declares) if self.declares else None
@@ -56,16 +56,16 @@ class Scaffold(Struct, frozen=True):
 
     def _refuse_what_is_there(self) -> None:
         if there := [self._short(each) for path in self.files for each in (path, _namesake(path)) if each.exists()]:
-            raise ValueError(f"Nothing was written, because these are there already: {', '.join(map(str, there))}.")
+            raise ValueError(f"Nothing was written, because these already exist: {', '.join(map(str, there))}.")
         if module := self.project.module_with_table(self.table):
-            where = f"{self._short(module)} has a table {self.table!r} already"
-            raise ValueError(f"Nothing was written: {where}. Take another name.")
+            where = f"{self._short(module)} already has a table {self.table!r}"
+            raise ValueError(f"Nothing was written: {where}. Choose another name.")
 
     def _short(self, path: Path) -> Path:
         return path.relative_to(self.project.root)
 
     def _take_snapshot(self, table: str) -> list[Path]:
-        """Keep the schema, in a process of its own: here the new module cannot be imported a second time."""
+        """Write the schema snapshot in a separate process, because this one cannot import the new module again."""
         path = os.pathsep.join(filter(None, (str(self.project.source), os.environ.get("PYTHONPATH"))))
         command = ["-c", _SNAPSHOT, table, str(self.project.snapshots)]
         said = _run("its schema", command, self.project.root, {"PYTHONPATH": path})
@@ -73,19 +73,19 @@ class Scaffold(Struct, frozen=True):
 
 
 def _namesake(path: Path) -> Path:
-    """What would be imported by the same name: the module of a package, or the package of a module."""
+    """The path with the same import name: the module for a package, or the package for a module."""
     return path.parent.with_suffix(".py") if path.name == "__init__.py" else path.with_suffix("")
 
 
 @contextmanager
 def _all_or_none(paths: Collection[Path]) -> Iterator[None]:
-    """Where the block fails, the new files and the folders that were made for them are removed."""
+    """If the block fails, remove the new files and the folders that were created for them."""
     folders = {folder for path in paths for folder in path.parents if not folder.exists()}
     try:
         yield
     except BaseException:
         for path in paths:
-            with suppress(OSError):  # it may not have been made
+            with suppress(OSError):  # it may not have been created
                 path.unlink()
         for folder in folders:
             shutil.rmtree(folder, ignore_errors=True)
@@ -93,7 +93,7 @@ def _all_or_none(paths: Collection[Path]) -> Iterator[None]:
 
 
 def _format(files: Iterable[Path], root: Path) -> None:
-    """Order and wrap as the project has it, where ruff is installed."""
+    """Sort imports and format according to the project's settings, if ruff is installed."""
     if find_spec("ruff") is None:
         return
     paths = list(map(str, files))
@@ -102,10 +102,10 @@ def _format(files: Iterable[Path], root: Path) -> None:
 
 
 def _run(what: str, command: Sequence[str], root: Path, environment: Mapping[str, str] | None = None) -> str:
-    """Run Python in the project, and give what it said.
+    """Run Python in the project, and return its output.
 
     Raises:
-        ValueError: it failed.
+        ValueError: the process failed.
     """
     said = subprocess.run(  # noqa: S603 - our own program, on our own files
         [sys.executable, *command],
@@ -121,7 +121,7 @@ def _run(what: str, command: Sequence[str], root: Path, environment: Mapping[str
 
 
 def _last_words(text: str) -> str:
-    """What a program complained of, in one line: its last line that is not indented, and what belongs to it."""
+    """The error of a program in one line: its last line that is not indented, and the indented lines after it."""
     lines = text.strip().splitlines()
     starts = [number for number, line in enumerate(lines) if line and not line[0].isspace()]
     return " ".join(line.strip() for line in lines[starts[-1] :]) if starts else "no reason was given"

@@ -24,9 +24,9 @@ _TAKEN: Final = frozenset(
     api bob caller created db draft etag fields handlers headers identity only path precondition_problems read
     replaced response responses root stale user_id
     FIELDS OTHER_FIELDS
-    """.split()  # noqa: SIM905 - as a set, they would be a page of their own
+    """.split()  # noqa: SIM905 - as a set, they would fill a page
 )
-"""What generated code has beside the names of an entity, and neither Partita nor Python has; a test compares."""
+"""Names in generated code that belong neither to the entity nor to Partita or Python; a test compares them."""
 _SAID_WITH_AN: Final = re.compile("(?!eu|one|uni|us)[aeiou]")
 _OWN_FIELDS: Final = {"primary", "version", "ttl", "limit", "cursor", "data_version", "last_write"}
 
@@ -42,57 +42,57 @@ class Name(Struct, frozen=True):
         """Read `OrderLine`, `order_line` or `order-line`.
 
         Raises:
-            ValueError: it is not a name for an entity.
+            ValueError: it is not a valid name for an entity.
         """
         name = cls.spell(text)
         if not _NAME.fullmatch(text):
             raise ValueError(f"{text!r} is not a name. Write it as OrderLine or order_line.")
         _refuse_keyword(name.snake)
         if name.snake.startswith("test"):
-            raise ValueError(f"{text!r} begins like a test, and pytest would run it as one. Take another name.")
+            raise ValueError(f"{text!r} starts with 'test', so pytest would run it as a test. Choose another name.")
         if taken := name.identifiers & (_TAKEN | {*partita.__all__, *dir(builtins)}):
-            raise ValueError(f"{min(taken)!r} has a meaning already. Take another name.")
+            raise ValueError(f"{min(taken)!r} already has a meaning. Choose another name.")
         return name
 
     @classmethod
     def spell(cls, text: str) -> Name:
-        """The forms of a name, whatever else has it."""
+        """The forms of a name, without checking whether it is taken."""
         words = [word.lower() for part in re.split("[_-]", text) for word in _WORDS.findall(part)]
         return cls("".join(word.capitalize() for word in words), "_".join(words))
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """What stands by itself in generated code: the class, one of them, and a versioned table."""
+        """The identifiers in generated code: the class, an instance, and a versioned table."""
         return frozenset((self.cls, self.snake, self.plural.upper()))
 
     @property
     def plural(self) -> str:
-        """Several of them, as an identifier."""
+        """The plural, as an identifier."""
         return plural(self.snake)
 
     @property
     def id(self) -> str:
-        """The field that identifies one."""
+        """The name of the identifying field."""
         return f"{self.snake}_id"
 
     @property
     def path(self) -> str:
-        """Several of them, in a URL or as the name of a table."""
+        """The plural, in a URL or as the name of a table."""
         return self.plural.replace("_", "-")
 
     @property
     def words(self) -> str:
-        """One of them, in a sentence."""
+        """The singular, in a sentence."""
         return self.snake.replace("_", " ")
 
     @property
     def words_plural(self) -> str:
-        """Several of them, in a sentence."""
+        """The plural, in a sentence."""
         return self.plural.replace("_", " ")
 
     @property
     def title_plural(self) -> str:
-        """Several of them, at the beginning of a sentence."""
+        """The plural, at the beginning of a sentence."""
         return self.words_plural.capitalize()
 
     @property
@@ -108,14 +108,14 @@ def article(word: str) -> str:
 
 
 def plural(word: str) -> str:
-    """Several of a thing."""
+    """The plural of a word."""
     if re.search("(s|x|z|ch|sh)$", word):
         return f"{word}es"
     return f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else f"{word}s"
 
 
 def singular(word: str) -> str:
-    """One of several things."""
+    """The singular of a word."""
     if word.endswith("ies"):
         return f"{word[:-3]}y"
     if re.search("(s|x|z|ch|sh)es$", word):
@@ -124,30 +124,30 @@ def singular(word: str) -> str:
 
 
 def service_name(text: str) -> str:
-    """The name of a service, which is a package.
+    """The name of a service, checked to be usable as a package name.
 
     Raises:
-        ValueError: no service can have that name.
+        ValueError: the name is not usable.
     """
     if not _SERVICE.fullmatch(text):
-        raise ValueError(f"{text!r} is not a name for a service. Write it as guest_books.")
+        raise ValueError(f"{text!r} is not a valid name for a service. Write it as guest_books.")
     _refuse_keyword(text)
     return text
 
 
 def _refuse_keyword(text: str) -> None:
     if keyword.iskeyword(text):
-        raise ValueError(f"{text!r} is a keyword of Python. Take another name.")
+        raise ValueError(f"{text!r} is a keyword of Python. Choose another name.")
 
 
 def field_name(text: str) -> str:
-    """The name of a field.
+    """The name of a field, checked to be usable.
 
     Raises:
-        ValueError: no entity can have a field of that name.
+        ValueError: an entity cannot have a field with this name.
     """
     if not text.isidentifier() or not text.islower() or text.startswith("_") or keyword.iskeyword(text):
-        raise ValueError(f"{text!r} is not a name for a field. Write it as due_date.")
+        raise ValueError(f"{text!r} is not a valid name for a field. Write it as due_date.")
     if text in _OWN_FIELDS or hasattr(BaseModel, text) or text.startswith("model_"):
-        raise ValueError(f"A field cannot be named {text!r}: an entity has that already.")
+        raise ValueError(f"A field cannot be named {text!r}: every entity already has that attribute.")
     return text

@@ -1,4 +1,4 @@
-"""The project that is added to: where its code is, and which services it has."""
+"""The project to add to: the location of its code, and its services."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ENTRIES: Final = re.compile(
     r"(?P<entries>(?:[\w-]+ *=.*\n)*)",
     re.MULTILINE,
 )
-"""The header, as anybody may write it, and the lines below it."""
+"""The header in any valid notation, and the lines below it."""
 
 
 class Project(Struct, frozen=True):
-    """A project with a `pyproject.toml`, and the package that its services are in.
+    """A project with a `pyproject.toml`, and the package of its services.
 
-    A repository whose services are a distribution of their own names its folder:
+    A repository whose services are a separate distribution names the folder of that distribution:
 
         [tool.partita]
         services = "services"
@@ -33,40 +33,40 @@ class Project(Struct, frozen=True):
 
     root: Path
     home: Path
-    """The folder whose `pyproject.toml` declares the services: the root itself, unless the root names another."""
+    """The folder whose `pyproject.toml` declares the services: the root, unless the root names another folder."""
     source: Path
-    """The folder that the package is in: `src`, or the home itself."""
+    """The folder of the package: `src`, or the home itself."""
     package: str
 
     @classmethod
     def find(cls, start: Path, package: str | None = None) -> Project:
-        """The project of a folder.
+        """Find the project of a folder.
 
         Args:
-            start: a folder of the project.
-            package: the package to add to; by default that of its services, or the one named like the project.
+            start: a folder in the project.
+            package: the package to add to; by default that of its services, or the one with the name of the project.
 
         Raises:
             ValueError: there is no project, or no such package in it.
         """
         root = next((folder for folder in (start, *start.parents) if (folder / "pyproject.toml").is_file()), None)
         if root is None:
-            raise ValueError(f"There is no pyproject.toml in {start} or above it. Start in the folder of your project.")
+            raise ValueError(f"There is no pyproject.toml in {start} or above it. Run this in your project's folder.")
         home = root / _declared(root).get("tool", {}).get("partita", {}).get("services", ".")
         wanted = package or _usual_package(_declared(home))
         for source in (home / "src", home):
             if (source / wanted.replace(".", "/") / "__init__.py").is_file():
                 return cls(root, home, source, wanted)
-        hint = f"Make src/{wanted.replace('.', '/')}/__init__.py, or name another with --package."
+        hint = f"Create src/{wanted.replace('.', '/')}/__init__.py, or name another with --package."
         raise ValueError(f"There is no package {wanted!r} in {home}. {hint}")
 
     def folder(self, service: str | None = None) -> Path:
-        """Where the code of a service is, or that of the package."""
+        """The folder with the code of a service, or of the package."""
         folder = self.source / self.package.replace(".", "/")
         return folder if service is None else folder / service
 
     def tests(self, service: str | None = None) -> Path:
-        """Where the tests of a service are, or those of the package."""
+        """The folder with the tests of a service, or of the package."""
         return self.root / "tests" if service is None else self.root / "tests" / "services" / service
 
     def module(self, *parts: str | None) -> str:
@@ -75,13 +75,13 @@ class Project(Struct, frozen=True):
 
     @property
     def snapshots(self) -> Path:
-        """Where schema snapshots are kept, from the root of the project."""
+        """The folder of schema snapshots, relative to the root of the project."""
         is_flat = self.source == self.root and not (self.root / SNAPSHOT_FOLDER).is_dir()
         return SNAPSHOT_FOLDER_IN_TESTS if is_flat else SNAPSHOT_FOLDER
 
     @property
     def imports_tests_by_path(self) -> bool:
-        """Whether two test files may have one name."""
+        """Whether two test files may have the same name."""
         options: Any = _declared(self.root).get("tool", {}).get("pytest", {}).get("ini_options", {}).get("addopts", "")
         return "--import-mode=importlib" in options
 
@@ -91,17 +91,17 @@ class Project(Struct, frozen=True):
         return self.home / "pyproject.toml"
 
     def declaring(self, service: str) -> str:
-        """The settings with the entry point of a service, in the order of names.
+        """The settings with the entry point of a service added, sorted by name.
 
         Raises:
-            ValueError: another service has the name, or the settings cannot be added to.
+            ValueError: another service has this name, or the entry point cannot be added.
         """
         text, target = self.settings.read_text(encoding="utf-8"), f"{self.module(service, 'bootstrap')}:SERVICE"
         there = _entry_points(_declared(self.home)).get(service)
-        if there == target:  # who was told to add it has done so
+        if there == target:  # the user has already added it by hand
             return text
         if there is not None:
-            raise ValueError(f"Nothing was written: pyproject.toml has a service {service!r} already.")
+            raise ValueError(f"Nothing was written: pyproject.toml already has a service {service!r}.")
         line = f'{service} = "{target}"'
         added = _with_entry(text, line)
         if not _adds(text, added, service, target):
@@ -110,7 +110,7 @@ class Project(Struct, frozen=True):
         return added
 
     def module_with_table(self, name: str) -> Path | None:
-        """The module of the package that declares a table of that name, if there is one."""
+        """The module of the package that declares a table with this name, if there is one."""
         declared = re.compile(rf"""\bTable\(\s*(["']){re.escape(name)}\1""")
         modules = sorted(self.folder().rglob("*.py"))
         return next((each for each in modules if declared.search(each.read_text("utf-8", "replace"))), None)
@@ -128,7 +128,7 @@ def _with_entry(text: str, line: str) -> str:
 
 
 def _adds(before: str, after: str, service: str, target: str) -> bool:
-    """Whether the entry point is all that the settings say now and did not say before."""
+    """Whether the entry point is the only difference between the settings before and after."""
     expected = tomllib.loads(before)
     expected.setdefault("project", {}).setdefault("entry-points", {}).setdefault(GROUP, {})[service] = target
     try:

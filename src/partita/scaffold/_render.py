@@ -14,13 +14,13 @@ from partita.scaffold._project import Project
 from partita.scaffold._shape import IndexShape, Shape, literal
 
 OWNER: Final = "user_id"
-"""Whose the entities of a new service are: the caller's."""
+"""The owner of the entities of a new service: the caller."""
 _CODE: Final = ("__init__.py", "handlers.py", "http.py", "bootstrap.py")
 _TESTS: Final = ("conftest.py", "test_http.py", "test_bootstrap.py")
 
 
 def new_entity(project: Project, shape: Shape, service: str | None = None) -> Scaffold:
-    """The module and the tests of an entity with a table of its own, in a service or in the package itself."""
+    """The module and the tests of an entity with its own table, in a service or in the package itself."""
     kind, snake = "versioned" if shape.versioned else "entity", shape.name.snake
     module, tests = project.module(service, snake), project.tests(service) / f"test_{snake}.py"
     depth = len(tests.relative_to(project.root).parts) - 1
@@ -36,7 +36,7 @@ def new_entity(project: Project, shape: Shape, service: str | None = None) -> Sc
 
 
 def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
-    """All modules and tests of a service with one entity, which belongs to the caller."""
+    """All modules and tests of a service with one entity that is owned by the caller."""
     shape = replace(shape, owner=OWNER, versioned=False)
     package = project.module(service)
     known = _context(shape) | {
@@ -56,17 +56,17 @@ def new_service(project: Project, service: str, shape: Shape) -> Scaffold:
 
 
 def _dashed(service: str) -> str:
-    """A service in the name of a table."""
+    """The name of a service as it appears in the name of a table."""
     return service.replace("_", "-")
 
 
 def _has_fixtures(conftest: Path) -> bool:
-    """Whether the tests of all services share a store and an identity already."""
+    """Whether the tests of all services already share a store and an identity."""
     return conftest.is_file() and "def identity(" in conftest.read_text(encoding="utf-8")
 
 
 def _context(shape: Shape) -> dict[str, Any]:
-    """All that templates know."""
+    """The variables of the templates."""
     name, owner, count = shape.name, shape.owner, len(shape.indexes)
     indexes = [IndexShape(field.name, field.type, entity=name, owner=owner) for field in shape.indexes]
     types = {field.type for field in shape.all_fields}
@@ -103,7 +103,7 @@ def _primary(shape: Shape) -> str:
 
 
 def _imports(shape: Shape, indexes: list[IndexShape]) -> list[str]:
-    """What the model imports from Partita."""
+    """The names that the model imports from Partita."""
     names = {"Entity", "Key", "Rcu", "Table", "Wcu", "get", "new_ulid", "pattern"}
     if not shape.versioned:
         names |= {"Delete", "Put", "Version", "delete", "insert", "put"}
@@ -114,7 +114,7 @@ def _imports(shape: Shape, indexes: list[IndexShape]) -> list[str]:
 
 
 def _model_imports(shape: Shape, indexes: list[IndexShape]) -> list[str]:
-    """What the handlers of a service import from its model."""
+    """The names that the handlers of a service import from its model."""
     snake = shape.name.snake
     names = {shape.name.cls, f"{snake}_by_id", f"{shape.name.plural}_of_{literal(OWNER).lower()}"}
     names |= {f"{verb}_{snake}" for verb in ("create", "update", "delete")}
@@ -129,7 +129,7 @@ def _render(template: str, known: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - Python code, made of checked names
+        autoescape=False,  # noqa: S701 - Python code that contains only checked names
     )
     templates.filters["article"] = article
     return templates.get_template(f"{template}.jinja").render(known)

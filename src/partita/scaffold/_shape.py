@@ -1,4 +1,4 @@
-"""What a new entity has: an owner or none, fields, indexes, and whether it is versioned."""
+"""The shape of a new entity: an optional owner, fields, indexes, and whether it is versioned."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from msgspec import Struct
 from partita.scaffold._names import Name, field_name
 
 TYPES: Final = {"str": "Text", "int": "Count", "bool": "Flag", "date": "Day"}
-"""The types that a field may be given, and how each is annotated."""
+"""The types that a field may have, each with its annotation."""
 IN_INDEXES: Final = ("str", "date")
-"""The types of fields that an index can be made for."""
+"""The types of fields that can be indexed."""
 
 
 class FieldShape(Struct, frozen=True):
@@ -29,20 +29,20 @@ class FieldShape(Struct, frozen=True):
         """
         name, _, kind = text.partition(":")
         if (kind or "str") not in allowed:
-            raise ValueError(f"{text!r}: the type is one of {', '.join(allowed)}.")
+            raise ValueError(f"{text!r}: the type must be one of {', '.join(allowed)}.")
         return cls(field_name(name), kind or "str")
 
     @property
     def annotation(self) -> str:
-        """Its type, as it stands in the class."""
+        """Its annotation in the class."""
         return TYPES[self.type]
 
     def sample(self, number: int) -> str:
-        """The nth sample value, in Python."""
+        """The nth sample value, as Python code."""
         return f"date(2026, 1, {number})" if self.type == "date" else self.json(number)
 
     def json(self, number: int) -> str:
-        """The nth sample value as it stands in JSON, in Python."""
+        """The nth sample value in its JSON form, as Python code."""
         if self.type == "date":
             return f'"2026-01-{number:02}"'
         if self.type == "bool":
@@ -51,17 +51,17 @@ class FieldShape(Struct, frozen=True):
 
 
 class Shape(Struct, frozen=True):
-    """All that a new entity is made of."""
+    """The complete description of a new entity."""
 
     name: Name
     owner: str | None = None
-    """The field of whose owner it is; the entities of one owner are together in a partition."""
+    """The field that identifies the owner; the entities of one owner share a partition."""
     indexes: tuple[FieldShape, ...] = ()
     fields: tuple[FieldShape, ...] = (FieldShape("title"),)
     versioned: bool = False
 
     def check(self) -> None:
-        """Refuse what cannot be.
+        """Refuse invalid combinations.
 
         Raises:
             ValueError: a field is named twice.
@@ -69,23 +69,23 @@ class Shape(Struct, frozen=True):
         keys = [f"by_{field.name}" for field in self.indexes]
         names = [self.owner, self.name.id, *keys, *(field.name for field in self.all_fields)]
         if twice := sorted({name for name in names if name and names.count(name) > 1}):
-            raise ValueError(f"A field is there already: {', '.join(twice)}.")
+            raise ValueError(f"These fields are named twice: {', '.join(twice)}.")
 
     @property
     def all_fields(self) -> tuple[FieldShape, ...]:
-        """What the user gave: the fields of indexes and the others."""
+        """The fields that the user gave: those of indexes and the others."""
         return (*self.fields, *self.indexes)
 
 
 class IndexShape(FieldShape, frozen=True, kw_only=True):
-    """An index by one field of an entity, and what generated code says of it."""
+    """An index by one field of an entity, with its names and texts in generated code."""
 
     entity: Name
     owner: str | None
 
     @property
     def ranged(self) -> bool:
-        """Whether a range of values can be asked for: of dates, within the partition of an owner."""
+        """Whether a range of values can be queried: of dates, within the partition of an owner."""
         return self.type == "date" and self.owner is not None
 
     @property
@@ -95,17 +95,17 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
     @property
     def hash(self) -> str:
-        """The field that is the partition key, where keys are fields."""
+        """The field that is the partition key, if keys are plain fields."""
         return self.owner or self.name
 
     @property
     def range(self) -> str:
-        """The field that is the sort key, where keys are fields."""
+        """The field that is the sort key, if keys are plain fields."""
         return self.name if self.owner else self.entity.id
 
     @property
     def key(self) -> str:
-        """The templates of the key, where keys are composed."""
+        """The templates of the key, if keys are composed."""
         place, own = f"{self.name.upper()}#{{{self.name}}}", f"{{{self.entity.id}}}"
         if self.owner is None:
             return f'"{place}", "{literal(self.entity.snake)}#{own}"'
@@ -123,7 +123,7 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
     @property
     def argument(self) -> str:
-        """What a test asks for, to find the first sample."""
+        """The argument with which a test finds the first sample."""
         return f"Span.until({self.sample(1)})" if self.ranged else self.sample(1)
 
     @property
@@ -133,7 +133,7 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
     @property
     def from_query(self) -> str:
-        """The argument of the pattern, made of the route's parameter."""
+        """The argument of the pattern, built from the route's parameter."""
         return "Span.since(since)" if self.ranged else self.name
 
     @property
@@ -143,12 +143,12 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
     @property
     def cls(self) -> str:
-        """The beginning of the name of the class of the route's parameters."""
+        """The first part of the name of the class with the route's parameters."""
         return "".join(word.capitalize() for word in self.pattern.split("_"))
 
     @property
     def says(self) -> str:
-        """What the pattern gives."""
+        """The description of the pattern's result."""
         whose = "" if self.owner is None else f"a {literal(self.owner).lower()}'s "
         words = self.name.replace("_", " ")
         return f"{whose}{self.entity.words_plural} " + (
@@ -157,5 +157,5 @@ class IndexShape(FieldShape, frozen=True, kw_only=True):
 
 
 def literal(name: str) -> str:
-    """The literal beginning of a key that has the identifier of such a thing."""
+    """The literal prefix of a key that contains this identifier."""
     return name.removesuffix("_id").upper()

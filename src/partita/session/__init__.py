@@ -1,4 +1,4 @@
-"""Sessions run operations and procedures against a store, and meter what they consume."""
+"""Sessions run operations and procedures against a store and meter their consumption."""
 
 from partita._late import late_names
 

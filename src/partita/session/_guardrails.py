@@ -1,7 +1,7 @@
-"""Guardrails: what a request must not be, checked before it is sent.
+"""Guardrails: checks of a request before it is sent.
 
-A guardrail is a function of the operation and its request that raises a `GuardrailError`. Each is listed under
-the kind of request that it looks at.
+A guardrail is a function of the operation and its request that raises a `GuardrailError`. Each is registered for the
+type of request that it checks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Guardrails: TypeAlias = Mapping[type, tuple[Guardrail, ...]]
 
 
 def no_scan(operation: Operation[Any], request: ScanTable) -> None:
-    """Refuse scans: a request path reads by key."""
+    """Refuse scans: ordinary requests read by key."""
     raise ScanRefused(f"{operation.name} scans the table {request.table!r}.")
 
 
@@ -30,7 +30,7 @@ def bounded_read(operation: Operation[Any], request: QueryTable | ScanTable) -> 
 
 
 def as_declared(operation: Operation[Any], request: Request[Any]) -> None:
-    """Refuse what an access pattern does not declare that it sends: in production, its role would not be allowed it."""
+    """Refuse a request that the access pattern does not declare: in production, its role would not allow it."""
     declared = operation.pattern.sends if operation.pattern is not None else None
     if not declared:
         return
@@ -43,8 +43,8 @@ def as_declared(operation: Operation[Any], request: Request[Any]) -> None:
 
 
 def no_unclaimed(operation: Operation[Any], found: UnclaimedItems) -> None:
-    """Refuse items that no declared entity claims: the model does not know all that is stored."""
-    message = f"{operation.name} met {found.count} items in {found.table!r} that no declared entity claims."
+    """Refuse items that no declared entity claims: the model does not cover everything that is stored."""
+    message = f"{operation.name} found {found.count} items in {found.table!r} that no declared entity claims."
     raise UnclaimedItem(message, example=found.example)
 
 

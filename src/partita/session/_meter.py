@@ -1,4 +1,4 @@
-"""What was consumed, by service and access pattern."""
+"""Consumption by service and access pattern."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ _CONFLICTS: Final = (ConditionFailed, TransactionCancelled, TransactionConflict)
 
 
 class Consumption(Struct, frozen=True):
-    """One run of an operation: what it was, what it sent, and what that consumed."""
+    """One run of an operation: its name, the requests it sent, and the capacity they consumed."""
 
     name: str
     requests: tuple[str, ...]
     read: float
     write: float
     over_budget: bool = False
-    """Whether that is more than the access pattern declares."""
+    """Whether the consumption exceeds the budget that the access pattern declares."""
     service: str = ""
-    """Whose session ran it, where that was said."""
+    """The service whose session ran it, if the session is of a service."""
     searched: float = 0.0
-    """Bytes of vectors that were searched, at most."""
+    """Bytes of vectors searched: the upper bound."""
     searched_least: float | None = None
-    """The least that it can have been, where that is another figure."""
+    """The lower bound of the bytes searched, if it differs from the upper bound."""
 
     @property
     def consumed(self) -> Budget:
-        """What it consumed, to be compared with a budget."""
+        """The consumption as a budget, to compare with the declared one."""
         return Budget(self.read, self.write, self.searched, self.searched_least)
 
 
 class Usage(Struct):
-    """All runs of one access pattern added up; `max_read` and `max_write` are of single runs."""
+    """The sum of all runs of one access pattern; `max_read` and `max_write` are of single runs."""
 
     name: str
     service: str = ""
@@ -56,12 +56,12 @@ class Usage(Struct):
     over_budget: int = 0
     retries: int = 0
     throttles: int = 0
-    """Requests that were refused for want of capacity, retried or not."""
+    """Requests that were refused for lack of capacity, whether or not they were retried."""
     failures: int = 0
     conflicts: int = 0
-    """Failures because a condition was false, or another writer was first."""
+    """Failures because a condition was false or another writer was first."""
     unclaimed: int = 0
-    """Items that were read and belong to no declared entity."""
+    """Items read that belong to no declared entity."""
 
     def add(self, run: Consumption) -> None:
         """Count one run."""
@@ -79,7 +79,7 @@ class Usage(Struct):
             self.over_budget += 1
 
     def plus(self, other: Usage) -> Usage:
-        """Both added up: runs in two processes are the runs of one pattern."""
+        """The sum of both, such as of the runs of one pattern in two processes."""
         return replace(
             self,
             **{name: getattr(self, name) + getattr(other, name) for name in _SUMS},
@@ -88,7 +88,7 @@ class Usage(Struct):
         )
 
     def minus(self, earlier: Usage) -> Usage:
-        """What was added since; the maximum of single runs stays as it is."""
+        """The difference to an earlier usage; the maximum of single runs is kept as it is."""
         return replace(self, **{name: getattr(self, name) - getattr(earlier, name) for name in _SUMS})
 
 
@@ -98,7 +98,7 @@ _SUMS: Final = tuple(
 
 
 def usage_sum(*usages: Iterable[Usage]) -> tuple[Usage, ...]:
-    """What several processes consumed, added up by service and name."""
+    """The consumption of several processes, summed by service and name."""
     found: dict[tuple[str, str], Usage] = {}
     for usage in chain(*usages):
         key = usage.service, usage.name
@@ -107,14 +107,14 @@ def usage_sum(*usages: Iterable[Usage]) -> tuple[Usage, ...]:
 
 
 def usage_since(earlier: Iterable[Usage], usages: Iterable[Usage]) -> tuple[Usage, ...]:
-    """What was consumed since some earlier figures of the same; patterns that did not run since are left out."""
+    """The consumption since earlier figures, without patterns that have not run since."""
     before = {(usage.service, usage.name): usage for usage in earlier}
     grown = (usage.minus(before[key]) if (key := (usage.service, usage.name)) in before else usage for usage in usages)
     return tuple(usage for usage in grown if any(getattr(usage, name) for name in _SUMS))
 
 
 class _Usages(dict[tuple[str, str], Usage]):
-    """Usage by service and name, begun when they are met for the first time."""
+    """Usage by service and name, created on first access."""
 
     def __missing__(self, key: tuple[str, str]) -> Usage:
         service, name = key
@@ -123,7 +123,7 @@ class _Usages(dict[tuple[str, str], Usage]):
 
 
 class Watch:
-    """A block in which a list collects what is consumed. Every request has one, and a generator would cost more."""
+    """A block whose runs are collected in a list. Every request has one, and a generator would cost more."""
 
     __slots__ = ("_token", "_watchers")
 
@@ -144,11 +144,11 @@ class Meter:
 
     def __init__(self) -> None:
         self._usage = _Usages()
-        self._lock = threading.RLock()  # a signal handler may run an operation while this thread has it
+        self._lock = threading.RLock()  # a signal handler may run an operation while this thread holds it
         self._watchers: ContextVar[tuple[list[Consumption], ...]] = ContextVar("watchers", default=())
 
     def record(self, consumption: Consumption) -> None:
-        """Count one run, and log the first of a pattern that is over its budget."""
+        """Count one run, and log the first run of a pattern that exceeds its budget."""
         over = consumption.over_budget
         with self._lock:
             usage = self._usage[consumption.service, consumption.name]
@@ -180,7 +180,7 @@ class Meter:
             usage.conflicts += isinstance(error, _CONFLICTS)
 
     def record_unclaimed(self, service: str, name: str, found: UnclaimedItems) -> None:
-        """Count items of no declared entity, and log the first that a pattern meets."""
+        """Count items of no declared entity, and log the first that a pattern finds."""
         with self._lock:
             usage = self._usage[service, name]
             is_first = usage.unclaimed == 0
@@ -188,24 +188,24 @@ class Meter:
         if is_first:
             warn(
                 "partita",
-                "%s met an item in %s that no declared entity claims, at %s; more are only counted",
+                "%s found an item in %s that no declared entity claims, at %s; more are only counted",
                 name,
                 found.table,
                 found.example,
             )
 
     def usage(self) -> tuple[Usage, ...]:
-        """What each access pattern consumed so far, by service and name."""
+        """The consumption of each access pattern so far, sorted by service and name."""
         with self._lock:
             return tuple(replace(self._usage[key]) for key in sorted(self._usage))
 
     def watch(self) -> Watch:
-        """Collect what is consumed inside the block, by this thread or task and what it starts."""
+        """Collect what this thread or task, and those it starts, consume inside the block."""
         return Watch(self._watchers)
 
 
 class MeteredRun(Struct):
-    """One run of an operation while it lasts: what it has sent and consumed so far."""
+    """A run of an operation in progress: what it has sent and consumed so far."""
 
     meter: Meter
     service: str
@@ -222,7 +222,7 @@ class MeteredRun(Struct):
             return
         self.requests.append(type(request).__name__)
         capacity = response.capacity
-        # Without the properties of a capacity, which cost several calls: this is on the way of every operation.
+        # This avoids the properties of Capacity, which cost several calls, because every operation runs this code.
         for part in (capacity,) if type(capacity) is Capacity else capacity:
             self.read += part.read
             self.write += part.write
@@ -242,7 +242,7 @@ class MeteredRun(Struct):
         self.meter.record_unclaimed(self.service, self.operation.name, found)
 
     def end(self) -> bool:
-        """Record the run, and say whether it consumed more than its operation may."""
+        """Record the run, and return whether it consumed more than the budget of its operation."""
         name, budget = self.operation.name_and_budget()
         read, write = self.read, self.write
         over = budget is not None and not budget.covers(read, write, self.searched)

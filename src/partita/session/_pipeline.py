@@ -1,7 +1,6 @@
-"""The pipeline: the way of every request of every operation, written once, in `Pipeline.send`.
+"""The pipeline: the path of every request of every operation, implemented once, in `Pipeline.send`.
 
-It is written as generators that yield requests and pauses. A session executes what they yield, with blocking calls or
-with `await`.
+It consists of generators that yield requests and pauses. A session executes these with blocking calls or with `await`.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ R = TypeVar("R")
 
 
 class Pipeline(Struct, frozen=True):
-    """How one session sends the requests of operations."""
+    """Sends the requests of operations for one session."""
 
     context: Context
     meter: Meter
@@ -37,7 +36,7 @@ class Pipeline(Struct, frozen=True):
     keys: encryption.FieldKeys | None = None
 
     def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> Sent[Any]:
-        """The way of every request: guardrails, sealing of encrypted fields, the store, retries, metering."""
+        """The path of every request: guardrails, encryption of fields, the store, retries, metering."""
         for guardrail in self.guardrails.get(type(request), ()):
             guardrail(run.operation, request)
         if type(request) is UnclaimedItems:
@@ -52,7 +51,7 @@ class Pipeline(Struct, frozen=True):
         return response
 
     def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: encryption.FieldKeys) -> Sent[Any]:
-        """Encrypted fields are sealed before the store sees them, and opened in what it responds."""
+        """Encrypt fields before the request reaches the store, and decrypt them in the response."""
         sealed = yield from keys.seal(request)
         try:
             response = yield from replace(self, keys=None, guardrails={}).send(run, sealed)
@@ -68,20 +67,20 @@ class Pipeline(Struct, frozen=True):
         return self.run_procedure(work)
 
     def run_procedure(self, procedure: Procedure[R]) -> Sent[R]:
-        """Run each operation that a procedure yields, and give it the result or the error."""
+        """Run each operation that a procedure yields, and send it the result or throw the error into it."""
         if not isinstance(procedure, Generator):
             raise _not_runnable(procedure)
         if getgeneratorstate(procedure) != GEN_CREATED:
-            raise OperationError("This procedure ran already.", hint="Call its function again for each run.")
+            raise OperationError("This procedure has already run.", hint="Call its function again for each run.")
         return relay(procedure, lambda yielded: self.run_operation(_checked(yielded)))
 
     def run_operation(self, operation: Operation[R]) -> Sent[R]:
-        """Send each request of an operation, and meter what it consumed in all."""
+        """Send each request of an operation, and meter their total consumption."""
         run = MeteredRun(self.meter, self.service, operation)
         requests = operation.requests(self.context)
         try:
             request = next(requests)
-            while True:  # as `relay` does, which would be one generator more on the way of every operation
+            while True:  # inlined from `relay`, which would add a generator to every operation
                 try:
                     if type(request) is Together:
                         parts: Any = Together(tuple(relay(part, partial(self.send, run)) for part in request.parts))
@@ -118,4 +117,4 @@ def _checked(yielded: object) -> Operation[Any]:
 def _over_budget(run: MeteredRun) -> BudgetExceeded:
     budget, name = run.operation.budget, run.operation.name
     message = f"{name} consumed {run.read:g} RCU and {run.write:g} WCU; its budget is {budget}."
-    return BudgetExceeded(message, hint="Fix the access pattern, or declare what it really costs.")
+    return BudgetExceeded(message, hint="Fix the access pattern, or declare its actual cost.")

@@ -1,4 +1,4 @@
-"""Retries of one request: which errors pass by themselves, and when it is safe to send the request again."""
+"""Retries of one request: which errors are transient, and when it is safe to send the request again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from partita.store import (
 R = TypeVar("R")
 
 Sent: TypeAlias = Generator[Request[Any] | Pause | Blocking, Any, R]
-"""What a session executes: requests to the store, the pauses in between, and calls for keys."""
+"""A generator that a session executes: it yields requests to the store, pauses, and calls that get keys."""
 
 _READS: Final = (GetItem, QueryTable, ScanTable, SearchVectors, BatchGetItem, TransactGetItems)
 _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"))
@@ -38,11 +38,11 @@ _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingE
 def retried(
     request: Request[Any] | Pause, error: PartitaError, context: Context, record: Callable[[PartitaError], None]
 ) -> Sent[Any]:
-    """Send a request that failed again, as often and with such pauses as the policy says; record each retry.
+    """Send a failed request again, with the tries and pauses of the retry policy; record each retry.
 
     Raises:
-        PartitaError: the error of the last try, or the first that sending again does not help against. Where a write
-            got no response, and no later try says what became of it, that is a StoreUnavailable: it may have happened.
+        PartitaError: the error of the last try, or the first that may not be retried. If a transaction got no response
+            and no later try reveals its outcome, this is the StoreUnavailable: the transaction may have happened.
     """
     lost: StoreUnavailable | None = None
     for attempt in range(1, context.retry.tries):
@@ -61,7 +61,7 @@ def retried(
 
 
 def may_retry(request: Request[Any] | Pause, error: PartitaError) -> bool:
-    """Whether the same request may be sent again: it did not happen, or happening twice does no harm."""
+    """Whether the same request may be sent again: it was not executed, or executing it twice does no harm."""
     if isinstance(error, Throttled | TransactionConflict | TokenInProgress):
         return True
     if isinstance(error, TransactionCancelled):
@@ -72,7 +72,7 @@ def may_retry(request: Request[Any] | Pause, error: PartitaError) -> bool:
 
 
 def _settles(error: PartitaError) -> bool:
-    """Whether an error also says what became of an earlier try that got no response: it would have been replayed."""
+    """Whether an error also reveals that an earlier try without a response failed: a success would be replayed."""
     return isinstance(error, TransactionCancelled) and any(
         reason.code not in _PASSING_REASONS for reason in error.reasons
     )

@@ -30,7 +30,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 async def _sleep(seconds: float) -> None:
-    import asyncio  # noqa: PLC0415 - only who runs an event loop needs it
+    import asyncio  # noqa: PLC0415 - only programs with an event loop need it
 
     await asyncio.sleep(seconds)
 
@@ -39,12 +39,12 @@ def _seconds(instant: datetime | float) -> float:
     if not isinstance(instant, datetime):
         return instant
     if instant.tzinfo is None:
-        raise OperationError(f"{instant} has no time zone.", hint="Say which: datetime(…, tzinfo=UTC).")
+        raise OperationError(f"{instant} has no time zone.", hint="Give one: datetime(…, tzinfo=UTC).")
     return instant.timestamp()
 
 
 class _Settings:
-    """What both kinds of session share: a store, and how requests are sent to it."""
+    """The settings that both kinds of session share: a store, and how requests are sent to it."""
 
     default_sleep: Callable[[float], Any]
 
@@ -65,17 +65,17 @@ class _Settings:
         """Set up a session.
 
         Args:
-            store: where requests go.
+            store: executes the requests.
             clock: the time, for expiry.
-            secret: seals cursors; give all processes of a service the same. By default one is made for this session.
+            secret: encrypts cursors; use the same for all processes of a service. By default it is random.
             meter: counts consumption; sessions may share one.
             strict_budgets: raise `BudgetExceeded` instead of only counting it, and refuse requests that an access
                 pattern does not declare. For tests.
             random: spreads retries.
             sleep: waits before a retry; tests pass their own.
-            retry: how often a request is sent, and what a batch left unprocessed; and the pauses in between.
-            table_names: what the declared tables are called in the store; by default as declared.
-            keys: seal and open encrypted fields; without them, such fields can be neither written nor read.
+            retry: how often a request, or the unprocessed part of a batch, is sent, and the pauses in between.
+            table_names: the names of the declared tables in the store; by default as declared.
+            keys: encrypt and decrypt fields; without them, encrypted fields can be neither written nor read.
         """
         self.store = named_store(store, table_names)
         self.table_names = table_names
@@ -91,30 +91,30 @@ class _Settings:
 
     @property
     def meter(self) -> Meter:
-        """What this session consumed."""
+        """Counts what this session consumes."""
         return self._pipeline.meter
 
     @property
     def context(self) -> Context:
-        """The clock, randomness, cursor sealer and retry policy that operations get."""
+        """The clock, random numbers, cursor sealer and retry policy that operations use."""
         return self._pipeline.context
 
     def of_service(self, name: str) -> Self:
-        """The same for one service of several: the meter counts what it runs apart."""
+        """The same session for one of several services: the meter counts its operations separately."""
         return self._with(replace(self._pipeline, service=name))
 
     def maintenance(self, reason: str) -> Self:
         """A session that may scan. The reason is logged."""
         if not reason.strip():
-            raise OperationError("Maintenance needs a reason.", hint="Say why a scan is needed; it is logged.")
+            raise OperationError("Maintenance needs a reason.", hint="State why a scan is needed; this is logged.")
         warn("partita", "maintenance session: %s", reason)
         return self._with(replace(self._pipeline, guardrails=MAINTENANCE))
 
     def as_of(self, instant: datetime | float) -> Self:
-        """A session that reads what was there at an instant, with the same patterns; it writes nothing.
+        """A read-only session on the data as it was at an instant, with the same access patterns.
 
-        The tables must have continuous backups. Each is brought there when it is first read, which reads all of it; so
-        keep the session for all that you want to know of the instant.
+        The tables must have continuous backups. Each is restored when it is first read, which reads all of it; so
+        use one session for all reads at the same instant.
 
         Raises:
             RecoveryDisabled: the store does not keep its past. InstantOutOfRange: the instant is in the future.
@@ -135,12 +135,12 @@ class Session(_Settings):
     default_sleep = staticmethod(time.sleep)
 
     def run(self, work: Operation[R] | Procedure[R]) -> R:
-        """Run an operation or a procedure, and give its result.
+        """Run an operation or a procedure, and return its result.
 
         Raises:
             OperationError: the work was refused before it reached the store.
             RequestError: the store refused a request.
-            StoreError: the store is in trouble.
+            StoreError: the store failed.
         """
         return run(self._pipeline.run(work), self._execute)
 
@@ -149,16 +149,16 @@ class Session(_Settings):
         self.run(transact(*actions, token=token))
 
     def stream(self, read: PagedRead[M], *, max_items: int) -> ItemStream[M]:
-        """The items of a query or scan one by one, read as they are asked for; a page at a time is held.
+        """The items of a query or scan one by one, read on demand; only one page at a time is held in memory.
 
         Args:
             read: a query, or in a maintenance session a scan; its limit is the size of a page.
-            max_items: as many are given at most; `truncated` of the stream says whether more would follow.
+            max_items: the most items to yield; `truncated` of the stream is set if more would follow.
         """
         return ItemStream(read, max_items, self.run)
 
     def create_tables(self, tables: Iterable[Table]) -> None:
-        """Create the tables and global indexes that are declared and not there yet."""
+        """Create the declared tables and global indexes that do not exist yet."""
         run(ensure_tables(tables), self._execute)
 
     def _execute(self, request: Request[Any] | Pause | Blocking) -> Any:
@@ -168,17 +168,17 @@ class Session(_Settings):
 
 
 class AsyncSession(_Settings):
-    """Runs operations and procedures with `await`. One per event loop or shared, as you like."""
+    """Runs operations and procedures with `await`. Event loops may share a session or have their own."""
 
     default_sleep = staticmethod(_sleep)
 
     async def run(self, work: Operation[R] | Procedure[R]) -> R:
-        """Run an operation or a procedure, and give its result.
+        """Run an operation or a procedure, and return its result.
 
         Raises:
             OperationError: the work was refused before it reached the store.
             RequestError: the store refused a request.
-            StoreError: the store is in trouble.
+            StoreError: the store failed.
         """
         return await run_async(self._pipeline.run(work), self._execute)
 
@@ -191,7 +191,7 @@ class AsyncSession(_Settings):
         return AsyncItemStream(read, max_items, self.run)
 
     async def create_tables(self, tables: Iterable[Table]) -> None:
-        """Create the tables and global indexes that are declared and not there yet."""
+        """Create the declared tables and global indexes that do not exist yet."""
         await run_async(ensure_tables(tables), self._execute)
 
     def _execute(self, request: Request[Any] | Pause | Blocking) -> Awaitable[Any]:

@@ -1,4 +1,4 @@
-"""Streams: the items of a long range one by one, of which a page at a time is held."""
+"""Streams: the items of a long range one by one, with only one page at a time in memory."""
 
 from __future__ import annotations
 
@@ -15,52 +15,52 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class PagedRead(Protocol[M]):
-    """What can be streamed: a query or a scan, which reads on from a cursor."""
+    """A read that can be streamed: a query or a scan, which continues from a cursor."""
 
     @property
     def limit(self) -> int:
-        """How many items a page has."""
+        """The size of a page."""
         ...
 
     @property
     def cursor(self) -> str | None:
-        """Where it begins."""
+        """The cursor to start after."""
         ...
 
     def page(self, limit: int, *, after: str | None = None) -> Operation[Page[M]]:
-        """One page, after the cursor of the page before."""
+        """One page, after the cursor of the previous page."""
         ...
 
 
 Steps: TypeAlias = Generator[Operation[Page[M]] | tuple[M, ...], Page[M] | None, None]
-"""What a stream does: it yields the read of a page and is sent the page, and yields the items to give."""
+"""The generator of a stream: it yields the read of a page and is sent the page, then yields the page's items."""
 
 
 class _Stream(Generic[M]):
-    """What both kinds of stream share: what to read next, and whether more would follow."""
+    """The common base of both kinds of stream: decides what to read next, and whether more would follow."""
 
     def __init__(self, read: PagedRead[M], max_items: int) -> None:
         if max_items < 1:
-            raise OperationError(f"A stream gives at least 1 item, not {max_items}.")
+            raise OperationError(f"A stream returns at least 1 item, not {max_items}.")
         self._read = read
         self._max_items = max_items
         self._truncated = False
 
     @property
     def truncated(self) -> bool:
-        """Whether the last loop over it ended at the maximum, with more to come."""
+        """Whether the last loop over it ended at `max_items`, with more to come."""
         return self._truncated
 
     def _steps(self) -> Steps[M]:
         self._truncated, left, cursor = False, self._max_items, self._read.cursor
         while left:
             page = yield self._read.page(min(self._read.limit, left), after=cursor)
-            assert page is not None  # noqa: S101 - it is sent for every read
+            assert page is not None  # noqa: S101 - a page is sent for every read
             yield page.items
             left, cursor = left - len(page), page.next_cursor
             if cursor is None:
                 return
-        # A page that ends at its limit has a cursor, whether or not anything follows.
+        # A page that ends at its limit has a cursor, whether or not more items follow.
         self._truncated = bool((yield self._read.page(1, after=cursor)))
 
 
@@ -88,7 +88,7 @@ class ItemStream(_Stream[M], Generic[M]):
 
 
 class AsyncItemStream(_Stream[M], Generic[M]):
-    """The same with `async for`."""
+    """The items of a query or scan, one by one, with `async for`."""
 
     def __init__(
         self, read: PagedRead[M], max_items: int, run: Callable[[Operation[Page[M]]], Awaitable[Page[M]]]

@@ -1,4 +1,4 @@
-"""Bringing a store's tables in line with what is declared. Only ever adds."""
+"""Bringing the tables of a store in line with their declarations. This only adds, and never deletes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from partita.store import (
 
 
 def ensure_tables(tables: Iterable[Table]) -> Sent[None]:
-    """Create what is missing of each table; another process may be doing the same."""
+    """Create the missing parts of each table; another process may be doing the same."""
     for table in tables:
         yield from _ensure_table(table.schema)
 
@@ -70,13 +70,13 @@ def _add_indexes(declared: TableSchema, stored: TableSchema) -> Sent[None]:
 
 
 def _other_index(table: str, index: str) -> ModelError:
-    message = f"The index {index!r} of {table!r} is not stored as it is declared."
+    message = f"The index {index!r} of {table!r} differs in the store from its declaration."
     return ModelError(message, hint="Declare it under another name; an index cannot be changed.")
 
 
 def _differs(table: str, setting: str, stored: str | None, declared: str | None) -> ModelError:
     message = f"The table {table!r} is stored with {setting}={stored!r}, but {setting}={declared!r} is declared."
-    return ModelError(message, hint="Declare what is stored, or switch the setting off in the store first.")
+    return ModelError(message, hint="Declare the stored setting, or switch the setting off in the store first.")
 
 
 def _names(schema: TableSchema) -> str:

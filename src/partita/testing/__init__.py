@@ -1,6 +1,6 @@
 """For tests of programs that use Partita: a fake clock, faults on demand, and budgets as assertions.
 
-The names are loaded when they are asked for: every pytest run imports this package for its plugin.
+The names are loaded on first use, because every pytest run imports this package for its plugin.
 """
 
 from partita._late import late_names

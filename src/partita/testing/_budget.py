@@ -1,4 +1,4 @@
-"""Asserting that an access pattern costs no more than it declares."""
+"""Asserting that an access pattern consumes no more than its budget."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ def assert_budget(session: Session, operation: Operation[R]) -> R:
 
 def _over_budget(explanation: Explanation, consumption: Consumption) -> AssertionError:
     afterwards = replace(explanation, consumed=consumption.consumed, requests_sent=len(consumption.requests))
-    return AssertionError(f"{explanation.name} went over its budget.\n{afterwards}")
+    return AssertionError(f"{explanation.name} exceeded its budget.\n{afterwards}")

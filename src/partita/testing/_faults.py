@@ -33,23 +33,23 @@ RequestTypes: TypeAlias = type[Request[Any]] | tuple[type[Request[Any]], ...]
 
 
 class Crash(BaseException):
-    """The process "died" here. Not an `Exception`, so that no handler of the program survives it."""
+    """A simulated crash of the process. It is not an `Exception`, so `except Exception` does not catch it."""
 
 
 class Fault:
-    """What goes wrong with one request: how much of it reaches the store, and what the caller gets."""
+    """A fault of one request: which part of the request reaches the store, and what the caller gets."""
 
     def part(self, request: Request[Any]) -> Request[Any] | None:
-        """What is sent to the store; None for nothing."""
+        """The part that is sent to the store; None for nothing."""
         raise NotImplementedError
 
     def respond(self, request: Request[Any], response: Any) -> Any:
-        """What the caller gets for the store's response."""
+        """Return what the caller gets for the store's response, or raise an error."""
         raise NotImplementedError
 
 
 class Failing(Fault):
-    """An error instead of a response; `happens` when the store did the work all the same."""
+    """An error instead of a response; with `happens`, the store executes the request nevertheless."""
 
     def __init__(self, error: Callable[[Request[Any]], BaseException], *, happens: bool) -> None:
         self._error = error
@@ -71,7 +71,7 @@ class LeavingOut(Fault):
         self._count = count
 
     def part(self, request: Request[Any]) -> Request[Any] | None:
-        """The batch without its last parts; nothing where none are left."""
+        """The batch without its last parts; None if no part remains."""
         if isinstance(request, BatchGetItem):
             return BatchGetItem(request.gets[: -self._count]) if len(request.gets) > self._count else None
         if isinstance(request, BatchWriteItem):
@@ -79,7 +79,7 @@ class LeavingOut(Fault):
         raise TypeError(f"{type(request).__name__} is not a batch.")
 
     def respond(self, request: Request[Any], response: Any) -> Any:
-        """The response for what was sent, with the rest as unprocessed."""
+        """The response to the part that was sent, with the rest as unprocessed."""
         capacity = () if response is None else response.capacity
         if isinstance(request, BatchGetItem):
             left = request.gets[-self._count :]
@@ -90,7 +90,7 @@ class LeavingOut(Fault):
 
 
 class _Rule(Struct):
-    """A fault, the requests that it meets, how many of those it lets pass first, and how often it strikes."""
+    """A fault, the requests it applies to, how many of those pass first, and how often the fault happens."""
 
     fault: Fault
     on: RequestTypes
@@ -108,10 +108,10 @@ class _Rule(Struct):
 
 
 class FaultyStore:
-    """Another store, with faults that are planned before they happen. Safe for threads and event loops.
+    """Wraps another store and injects planned faults. Safe for threads and event loops.
 
     store = FaultyStore(EmbeddedStore(":memory:"))
-    store.throttle(2, on=PutItem)       # the next two puts are throttled, then all is well again
+    store.throttle(2, on=PutItem)       # the next two puts are throttled, later ones succeed
     """
 
     def __init__(self, store: Store) -> None:
@@ -119,32 +119,32 @@ class FaultyStore:
         self._rules: list[_Rule] = []
         self._lock = threading.Lock()
         self.requests: list[Request[Any]] = []
-        """Every request that was made, in order, whatever became of it."""
+        """Every request that was made, in order, whether or not it succeeded."""
 
     def throttle(self, times: int = 1, *, on: RequestTypes = Request) -> None:
-        """Refuse the next requests for want of capacity; they do not happen."""
+        """Refuse the next requests for lack of capacity; they are not executed."""
         self._plan(Failing(lambda _: Throttled("Throughput exceeds the current capacity."), happens=False), on, times)
 
     def conflict(self, times: int = 1, *, on: RequestTypes = Request) -> None:
-        """Refuse the next requests because a transaction holds their items; they do not happen."""
+        """Refuse the next requests because a transaction holds their items; they are not executed."""
         self._plan(Failing(_conflict, happens=False), on, times)
 
     def unavailable(self, times: int = 1, *, on: RequestTypes = Request, happens: bool = False) -> None:
-        """Give no response to the next requests; with `happens`, the store does the work nevertheless."""
+        """Return no response to the next requests; with `happens`, the store executes them nevertheless."""
         self._plan(Failing(lambda _: StoreUnavailable("The store did not respond."), happens=happens), on, times)
 
     def unprocessed(self, times: int = 1, *, count: int = 1, on: RequestTypes = (BatchGetItem, BatchWriteItem)) -> None:
         """Leave the last `count` parts of the next batches unprocessed."""
         if count < 1:
-            raise ValueError(f"At least one part of a batch is left out, not {count}.")
+            raise ValueError(f"At least one part of a batch must be left unprocessed, not {count}.")
         self._plan(LeavingOut(count), on, times)
 
     def crash_before(self, nth: int, *, on: RequestTypes = Request) -> None:
-        """Raise `Crash` when the nth request from now, counting from 1, is made; it does not happen."""
+        """Raise `Crash` when the nth request from now, counting from 1, is made; it is not executed."""
         self._plan(Failing(lambda _: Crash(f"before request {nth}"), happens=False), on, 1, passing=nth - 1)
 
     def crash_after(self, nth: int, *, on: RequestTypes = Request) -> None:
-        """Raise `Crash` when the nth request from now, counting from 1, has happened and before it is responded to."""
+        """Raise `Crash` after the nth request from now, counting from 1, was executed and before its response."""
         self._plan(Failing(lambda _: Crash(f"after request {nth}"), happens=True), on, 1, passing=nth - 1)
 
     @property
@@ -154,7 +154,7 @@ class FaultyStore:
             return sum(rule.times for rule in self._rules)
 
     def execute(self, request: Request[R]) -> R:
-        """Execute the request as the store does, unless a fault is due."""
+        """Execute the request on the store, unless a fault is due."""
         fault = self._meet(request)
         if fault is None:
             return self._store.execute(request)
@@ -162,7 +162,7 @@ class FaultyStore:
         return fault.respond(request, None if part is None else self._store.execute(part))  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request likewise, without blocking the event loop."""
         fault = self._meet(request)
         if fault is None:
             return await self._store.execute_async(request)
@@ -171,7 +171,7 @@ class FaultyStore:
         return fault.respond(request, response)  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Close the other store."""
+        """Close the wrapped store."""
         self._store.close()
 
     def _plan(self, fault: Fault, on: RequestTypes, times: int, *, passing: int = 0) -> None:

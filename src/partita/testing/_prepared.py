@@ -1,4 +1,4 @@
-"""A store that is filled once, and of which every test gets a branch of its own."""
+"""A store that is filled once, and of which every test gets its own branch."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from partita.testing._clock import FakeClock
 
 
 class PreparedStore:
-    """What all tests begin with. A branch costs a copy of the file, which shares its blocks where the disk can."""
+    """The initial data of all tests. A branch is a copy of the file, which shares blocks if the file system can."""
 
     def __init__(self, folder: Path, prepare: Callable[[Session], object], *, clock: Clock | None = None) -> None:
         """Fill a store.
 
         Args:
-            folder: where it is kept, and its branches.
-            prepare: makes the tables and fills them, once.
-            clock: the time, while it does so; it stands still unless given.
+            folder: the folder of the store and its branches.
+            prepare: creates the tables and fills them, once.
+            clock: the time during `prepare`; by default a clock that stands still.
         """
         self._folder = folder
         self._file = folder / "prepared.db"
@@ -33,7 +33,7 @@ class PreparedStore:
 
     @contextmanager
     def branch(self, *, clock: Clock | None = None) -> Iterator[EmbeddedStore]:
-        """A store with all that was prepared. What is written to it is gone when the block ends."""
+        """A store with all prepared data. Writes to it are discarded when the block ends."""
         self._made += 1
         path = self._folder / f"branch-{self._made}.db"
         copy_databases({self._file: path})

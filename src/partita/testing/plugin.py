@@ -1,4 +1,4 @@
-"""The pytest plugin: a store, a session, a clock and identifiers for tests, made only when a test asks for them."""
+"""The pytest plugin: a store, a session, a clock and identifiers for tests, created only if a test uses them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-# ruff: noqa: PLC0415 - every pytest run of every user loads this module, so fixtures import what only they need
+# ruff: noqa: PLC0415 - every pytest run of every user loads this module, so fixtures import what they need
 if TYPE_CHECKING:
     from partita import EmbeddedStore, Session, Ulids
     from partita.testing import FakeClock, PreparedStore
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def fake_clock() -> FakeClock:
-    """A clock that stands still at noon of 1 January 2026 until it is moved."""
+    """A clock that stands still at noon (UTC) on 1 January 2026 until a test moves it."""
     from partita.testing import FakeClock
 
     return FakeClock()
@@ -24,7 +24,7 @@ def fake_clock() -> FakeClock:
 
 @pytest.fixture
 def ids(fake_clock: FakeClock) -> Ulids:
-    """Makes identifiers: the same in every run, and sorted as they were made."""
+    """Creates identifiers: the same in every run, and in ascending order."""
     from partita.testing import counted_ulids
 
     return counted_ulids(fake_clock)
@@ -41,7 +41,7 @@ def partita_store(fake_clock: FakeClock) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def partita_db(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
-    """A session on the store with all registered tables; a budget exceeded is an error, and waiting moves the clock."""
+    """A session on the store with all registered tables; exceeding a budget raises, and waiting advances the clock."""
     from partita import REGISTRY
 
     db = _session(partita_store, fake_clock)
@@ -52,13 +52,13 @@ def partita_db(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
 def _session(store: EmbeddedStore, clock: FakeClock) -> Session:
     from partita import Session
 
-    jitter = random.Random(0)  # noqa: S311 - spreads retries, the same way in every run
+    jitter = random.Random(0)  # noqa: S311 - spreads retries in the same way in every run
     return Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=jitter, sleep=clock.advance)
 
 
 @pytest.fixture(scope="session")
 def partita_prepare() -> Callable[[Session], object]:
-    """What fills the store that `partita_branch` branches from: override it. By default, all registered tables."""
+    """The function that fills the store for `partita_branch`: override it. By default it creates registered tables."""
 
     def prepare(db: Session) -> None:
         from partita import REGISTRY
@@ -72,7 +72,7 @@ def partita_prepare() -> Callable[[Session], object]:
 def partita_prepared(
     partita_prepare: Callable[[Session], object], tmp_path_factory: pytest.TempPathFactory
 ) -> PreparedStore:
-    """The store that `partita_prepare` fills, once in a run."""
+    """The store that `partita_prepare` fills once per run."""
     from partita.testing import PreparedStore
 
     return PreparedStore(tmp_path_factory.mktemp("partita"), partita_prepare)
@@ -80,6 +80,6 @@ def partita_prepared(
 
 @pytest.fixture
 def partita_branch(partita_prepared: PreparedStore, fake_clock: FakeClock) -> Iterator[Session]:
-    """A session on a branch of the prepared store, which no other test sees; else like `partita_db`."""
+    """A session on this test's own branch of the prepared store; otherwise like `partita_db`."""
     with partita_prepared.branch(clock=fake_clock) as store:
         yield _session(store, fake_clock)

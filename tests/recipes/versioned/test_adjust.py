@@ -163,7 +163,7 @@ def test_data_of_other_versions_is_left_alone(db: Session) -> None:
 
 def test_fields_of_keys_and_no_changes_are_refused(db: Session) -> None:
     account = db.run(ACCOUNTS.insert(mapped()))
-    with pytest.raises(OperationError, match=r"Account\.name is in a key"):
+    with pytest.raises(OperationError, match=r"Account\.name is part of a key"):
         ACCOUNTS.adjust(account, f(Account.name).set("Eve"))
     with pytest.raises(OperationError, match="at least one change"):
         ACCOUNTS.adjust(account)

@@ -153,7 +153,7 @@ def test_a_migration_that_changes_the_key_is_refused() -> None:
         ({1: name_from_owner, 3: name_from_owner}, 4, "no migration leads from 2 to 3"),
         ({1: name_from_owner}, 3, "no migration leads from 2 to 3"),
         ({1: name_from_owner}, 1, "a migration leads beyond data version 1"),
-        ({}, 0, "a data version is 1 or more"),
+        ({}, 0, "a data version must be 1 or more"),
     ],
 )
 def test_a_chain_that_does_not_lead_to_the_data_version_is_refused(

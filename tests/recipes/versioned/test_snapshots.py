@@ -151,7 +151,7 @@ def test_each_kind_of_change_is_named() -> None:
         "breaking: moved changed its default from 1 to 2",
         "breaking: name was added without a default",
         "breaking: owner was removed (renamed to name?)",
-        "breaking: strict has no default any more",
+        "breaking: strict no longer has a default",
         'compatible: extra was added, {"default": 0, "type": "integer"}',
         "compatible: relaxed was given a default",
     ]
@@ -296,7 +296,7 @@ def test_a_lowered_data_version_is_refused(folder: Path) -> None:
 
 def test_a_new_index_key_is_breaking_because_stored_items_lack_it(folder: Path) -> None:
     indexed = generation(key="NAME#{name}", name=(str,))
-    assert "breaking: key by_name was added: stored items have it only once rewritten" in str(
+    assert "breaking: key by_name was added: stored items get it only when rewritten" in str(
         check_schema(indexed, folder)
     )
     accept_schema(generation(2, Migrations({1: lambda item: item}), key="NAME#{name}", name=(str,)), folder)

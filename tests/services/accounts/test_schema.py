@@ -70,7 +70,7 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
         "  Items that are stored in data version 2 no longer fit. What to do:",
         "  1. Raise data_version of the VersionedTable of AccountData from 2 to 3.",
         "  2. Add a migration from 2 to 3 to it: Migrations({2: function}), where the",
-        "     function takes the attributes of an item of version 2 and gives those of version 3.",
+        "     function takes the attributes of an item of version 2 and returns those of version 3.",
         f"  3. Run `partita schema accept`, and commit {folder}/.",
         f"     {folder}/account_data.v2.json keeps an item of version 2, which proves from now on that it can be read.",
     ]

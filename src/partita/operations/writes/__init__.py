@@ -1,4 +1,4 @@
-"""Writes of one item: put, insert, update, upsert and delete, with every derived key and the version kept right."""
+"""Writes of one item: put, insert, update, upsert and delete, which keep derived keys and versions consistent."""
 
 from partita._late import late_names
 

@@ -28,11 +28,11 @@ class Check(Struct, frozen=True):
     failure: ExplainFailure | None = None
 
     def failing_as(self, failure: ExplainFailure) -> Check:
-        """The same check, whose failed condition is explained in other terms."""
+        """The same check; `failure` translates its failed condition into another error."""
         return replace(self, failure=failure)
 
     def action(self, context: Context) -> TransactAction:
-        """The action that is sent."""
+        """The action to send."""
         guard = present(self.schema, context) if self.exists else vacant(self.schema, context)
         condition = both(guard, self.condition) or guard
         return ConditionCheck(self.schema.table.name, self.key, condition, on_failure_item=True)
@@ -53,5 +53,5 @@ def check(at: Get[Any], condition: Condition | None = None) -> Check:
 
 
 def absent(at: Get[Any]) -> Check:
-    """Part of a transaction: there must be no such item."""
+    """Part of a transaction: the item must not exist."""
     return Check(at.schema, at.key, exists=False)

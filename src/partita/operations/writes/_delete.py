@@ -31,7 +31,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class Delete(Write[E | None], Generic[E], frozen=True):
-    """Delete an item; the result is what was deleted, or None: also where that did not fit its entity."""
+    """Delete an item; the result is the deleted entity, or None if there was none or it did not fit the entity."""
 
     sends = (DeleteItem,)
 
@@ -40,11 +40,11 @@ class Delete(Write[E | None], Generic[E], frozen=True):
     expected: int | None = None
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.delete"
 
     def action(self, context: Context) -> DeleteItem:  # noqa: ARG002 - one signature for all writes
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         guard = None if self.expected is None else version_is(self.schema, self.expected)
         condition = both(both(guard, not_foreign(self.schema)), self.condition)
         return DeleteItem(self.schema.table.name, self.key, condition, on_failure_item=condition is not None)
@@ -58,7 +58,7 @@ class Delete(Write[E | None], Generic[E], frozen=True):
         return condition_false(self.schema, error.item, current)
 
     def requests(self, context: Context) -> Requests[E | None]:
-        """Send the request, asking for the old item."""
+        """Send the request, which returns the old item."""
         response = yield from self._send(replace(self.action(context), returns="ALL_OLD"), context)
         return fitting_entity(self.schema, response.attributes, context)
 
@@ -67,7 +67,7 @@ class Delete(Write[E | None], Generic[E], frozen=True):
         return DeleteImages(self, pattern=self.pattern, label=self.label)
 
     def images_requests(self, context: Context) -> Requests[Images[E | None, None]]:
-        """Send the request, asking for the old item."""
+        """Send the request, which returns the old item."""
         return Images((yield from self.requests(context)), None)
 
 

@@ -1,4 +1,4 @@
-"""Images: what an item was before a write and what it is after it, from the one request that wrote it."""
+"""Images: an item before and after a write, both from the single request that wrote it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class Images(Struct, Generic[O, N], frozen=True):
 
 
 class ImagedWrite(Protocol):
-    """A write that can say what was stored before it."""
+    """A write that can return the item that was stored before it."""
 
     def default_name(self) -> str:
-        """Its name where no access pattern was declared."""
+        """Its name if no access pattern was declared."""
         ...
 
     def images_requests(self, context: Context) -> Requests[Images[Any, Any]]:
-        """Send the write, asking for the old item."""
+        """Send the write with a request that returns the old item."""
         ...
 
 
@@ -44,12 +44,12 @@ class WriteImages(Operation[Images[O, N]], Generic[O, N], frozen=True):
         return self.write.default_name()
 
     def requests(self, context: Context) -> Requests[Images[O, N]]:
-        """Send the write, asking for the old item; the new one follows from it."""
+        """Send the write with a request that returns the old item; compute the new one from it."""
         return self.write.images_requests(context)
 
 
 class PutImages(WriteImages[E | None, E], Generic[E], frozen=True):
-    """A put or insert, with what it replaced: None where there was nothing, or nothing that fits the entity."""
+    """A put or insert, with the entity it replaced: None if there was none, or it did not fit the entity."""
 
     sends = (PutItem,)
 
@@ -61,12 +61,12 @@ class UpdateImages(WriteImages[E, E], Generic[E], frozen=True):
 
 
 class UpsertImages(WriteImages[E | None, E], Generic[E], frozen=True):
-    """An upsert, with the item before and after it; the old one is None where it was created."""
+    """An upsert, with the item before and after it; the old one is None if the upsert created it."""
 
     sends = (UpdateItem,)
 
 
 class DeleteImages(WriteImages[E | None, None], Generic[E], frozen=True):
-    """A delete, with what it deleted; there is nothing after it."""
+    """A delete, with the item that it deleted; the new one is None."""
 
     sends = (DeleteItem,)

@@ -1,11 +1,11 @@
-"""Index-safe updates: a partial update that changes a field changes every index key made from it.
+"""Index-safe updates: a partial update that changes a field also changes every index key computed from it.
 
-| what the update knows of a field of the key | how the new key is found |
+| a field of the index key is | the new key is computed |
 | --- | --- |
 | part of the primary key | from the key |
 | set to a literal, or removed | from the change |
-| anything else, an entity was given | from the changed entity, guarded by its version or by the old values |
-| anything else | not known: the item must be read first |
+| anything else, and an entity was given | from the changed entity, guarded by its version or by the old values |
+| anything else | not without reading the item first |
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class UpdatePlan(Struct, frozen=True):
-    """The update with its index keys and version, and the condition under which they are right."""
+    """The update with its index keys and version, and the condition under which they are correct."""
 
     update: Update
     guard: Condition | None
@@ -49,7 +49,7 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
     """Refuse changes that no update may make.
 
     Raises:
-        OperationError: nothing changes, a key or version field would change, or a field is another entity's.
+        OperationError: there is no change, a key or version field would change, or a field is of another entity.
     """
     if not changes:
         raise OperationError("An update needs at least one change.")
@@ -69,7 +69,7 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
 
 
 def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
-    """Refuse to compute with what the store cannot look into, and to change a part of it."""
+    """Refuse to compute with a value that is opaque to the store, and to change a part of one."""
     operand = change.operand if isinstance(change, SetAction) else None
     own = isinstance(operand, IfNotExists) and operand.path == change.path and isinstance(operand.default, Value)
     is_whole = own or isinstance(change, RemoveAction)
@@ -81,25 +81,25 @@ def _check_opaque(schema: EntitySchema[Any], change: Change) -> None:
 
 
 def _check_whole(schema: EntitySchema[Any], attribute: str, change: Change) -> None:
-    """Refuse to remove a field without which the item could not be read."""
+    """Refuse to remove a required field."""
     if isinstance(change, RemoveAction) and _required(schema, attribute):
         raise OperationError(f"{schema.name}.{attribute} is required and cannot be removed.")
 
 
 def _check_value(schema: EntitySchema[Any], attribute: str, operand: Value) -> None:
-    """Refuse a value of a whole field with which the item could not be read."""
+    """Refuse a value that its field does not accept."""
     field = schema.fields[attribute]
     try:
         schema.codec.field_value(field, operand.value)
     except ValidationError as error:
         message = "; ".join(detail["msg"] for detail in error.errors(include_input=False))
-        raise OperationError(f"{schema.name}.{field} cannot be set to this: {message}.") from None
+        raise OperationError(f"{schema.name}.{field} cannot be set to this value: {message}.") from None
 
 
 def plan_update(
     schema: EntitySchema[E], known: Mapping[str, Any], changes: Sequence[Change], entity: E | None
 ) -> UpdatePlan | None:
-    """The whole update; None where an index key cannot be known without reading the item."""
+    """The complete update; None if an index key cannot be computed without reading the item."""
     update = to_update(changes)
     guard: Condition | None = None
     affected = _affected(schema, frozenset([change.path.parts[0] for change in changes]))
@@ -119,7 +119,7 @@ def plan_update(
 
 
 class AffectedKeys(Struct, frozen=True):
-    """The index keys that an update changes, the fields that they are made of, and the attributes that they are in."""
+    """The index keys that an update changes, the fields they are computed from, and the attributes that store them."""
 
     keys: tuple[BoundKey, ...]
     sources: frozenset[str]
@@ -128,7 +128,7 @@ class AffectedKeys(Struct, frozen=True):
 
 @lru_cache(maxsize=256)  # the same for all updates of one shape
 def _affected(schema: EntitySchema[Any], touched: frozenset[str | int]) -> AffectedKeys:
-    """The keys that depend on a changed field, and those that share an attribute with one that does."""
+    """The keys that depend on a changed field, and those that share an attribute with such a key."""
     keys = tuple(
         key
         for keys in schema.index_keys
@@ -142,7 +142,7 @@ def _affected(schema: EntitySchema[Any], touched: frozenset[str | int]) -> Affec
 def _known_values(
     schema: EntitySchema[Any], known: Mapping[str, Any], changes: Sequence[Change], sources: frozenset[str]
 ) -> dict[str, Any]:
-    """The values of the key's fields, and of those sources of index keys that are known after the changes."""
+    """The values of the primary key's fields, and of those source fields that are known after the changes."""
     values = dict(known)
     for change in changes:
         field = schema.fields[change.path.parts[0]]  # type: ignore[index]  # it begins with a name
@@ -163,7 +163,7 @@ def _unchanged(schema: EntitySchema[E], entity: E, fields: frozenset[str]) -> Co
         absent: Condition = Missing(path)
         if path.parts[0] in item:
             same: Condition = Compare("=", path, Value(item[str(path.parts[0])]))
-            # An item from before the field was declared reads as its default.
+            # An item written before the field was declared reads as its default.
             guard = both(guard, Or((absent, same)) if _is_default(schema, entity, field) else same)
         else:
             guard = both(guard, absent)
@@ -178,8 +178,8 @@ def _is_default(schema: EntitySchema[Any], entity: Entity, field: str) -> bool:
 def _literal(
     schema: EntitySchema[E], changes: Sequence[Change], fields: frozenset[str], changed: E
 ) -> tuple[Change, ...]:
-    # The old values are guarded, so the new ones are known. Said as values, they are the ones that the index keys
-    # were made from, also where the store would count from nothing and the entity from its default.
+    # The old values are guarded, so the new ones are known. Written as literals, they are exactly the values that the
+    # index keys were computed from, even if the store would count from nothing and the entity from its default.
     item = schema.item(changed)
     names = {schema.attribute(field) for field in fields} & {str(change.path.parts[0]) for change in changes}
     kept = tuple(change for change in changes if change.path.parts[0] not in names)
@@ -213,11 +213,11 @@ def _with_version(schema: EntitySchema[E], plan: UpdatePlan, entity: E | None) -
         return plan
     path = Path((schema.attribute(schema.version),))
     if entity is None:
-        # Not guarded, but counted, so that writers who hold the item notice.
+        # Not guarded, but incremented, so that writers that have read the item notice the change.
         return replace(plan, update=replace(plan.update, adds=(*plan.update.adds, AddAction(path, Value(1)))))
     version = getattr(entity, schema.version)
     next_version = SetAction(path, Value(version + 1))
     update = replace(plan.update, sets=(*plan.update.sets, next_version))
-    # 0 is what an item from before the field was declared reads as.
+    # An item written before the field was declared reads as version 0.
     unchanged: Condition = Compare("=", path, Value(version)) if version else Missing(path)
     return UpdatePlan(update, both(plan.guard, unchanged))

@@ -31,14 +31,14 @@ E = TypeVar("E", bound=Entity)
 
 
 class Put(Write[E], Generic[E], frozen=True):
-    """Write a whole entity; the result is what was stored, with its new version."""
+    """Write a whole entity; the result is the stored entity, with its new version."""
 
     sends = (PutItem,)
 
     schema: EntitySchema[E]
     entity: E
     expected: int | None = None
-    """The version that must be stored now; 0 for none, None where the entity has no version."""
+    """The version that must be stored now; 0 for none, None if the entity has no version."""
     only_new: bool = False
 
     @property
@@ -47,11 +47,11 @@ class Put(Write[E], Generic[E], frozen=True):
         return self.entity if self.expected is None else bumped(self.schema, self.entity)
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.{'insert' if self.only_new else 'put'}"
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         schema = self.schema
         condition = both(self._guard(context), self.condition)
         item = schema.item(self.entity)
@@ -70,7 +70,7 @@ class Put(Write[E], Generic[E], frozen=True):
     def _explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
         current = live_entity(self.schema, error.item, context)
         if self.only_new and current is not None:
-            return AlreadyExists(f"This {self.schema.name} exists already.", item=error.item, current=current)
+            return AlreadyExists(f"This {self.schema.name} already exists.", item=error.item, current=current)
         if self.expected is not None and stored_version(self.schema, error.item) != self.expected:
             return conflict(self.schema, error.item, current)
         return condition_false(self.schema, error.item, current)
@@ -80,13 +80,13 @@ class Put(Write[E], Generic[E], frozen=True):
         return PutImages(self, pattern=self.pattern, label=self.label)
 
     def images_requests(self, context: Context) -> Requests[Images[E | None, E]]:
-        """Send the request, asking for the old item."""
+        """Send the request, which returns the old item."""
         response = yield from self._send(replace(self.action(context), returns="ALL_OLD"), context)
         return Images(fitting_entity(self.schema, response.attributes, context), self.saved)
 
     def requests(self, context: Context) -> Requests[E]:
-        """Send the request; a failed condition says what it means."""
-        try:  # as `_send` does, which would be one generator more on the way of every put
+        """Send the request; explain a failed condition."""
+        try:  # inlined from `_send`, which would add a generator to every put
             yield self.action(context)
         except ConditionFailed as error:
             raise self.explain(error, context) from error
@@ -94,7 +94,7 @@ class Put(Write[E], Generic[E], frozen=True):
 
 
 def put(entity: E) -> Put[E]:
-    """Write a whole entity, whether or not it is stored already. With a version, only over the version it has."""
+    """Write a whole entity, whether or not it is already stored. With a version, only over that same version."""
     schema = given_schema(entity, "put")
     return Put(schema, entity, expected=version_of(schema, entity))
 
@@ -104,5 +104,5 @@ def insert(entity: E) -> Put[E]:
     schema = given_schema(entity, "insert")
     version = version_of(schema, entity)
     if version:
-        raise OperationError(f"This {schema.name} has version {version}, so it is stored already.", hint="Use put().")
+        raise OperationError(f"This {schema.name} has version {version}, so it is already stored.", hint="Use put().")
     return Put(schema, entity, expected=version, only_new=True)

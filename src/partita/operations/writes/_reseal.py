@@ -1,4 +1,4 @@
-"""Sealing the encrypted fields of an item again, with the data key of now."""
+"""Encrypting the encrypted fields of an item again, with the current data key."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ E = TypeVar("E", bound=Entity)
 
 
 def reseal(entity: E) -> Update[E]:
-    """Write the encrypted fields of an item that was read once more: after a rotation, with the new key.
+    """Write the encrypted fields of an item that was read again: after a key rotation, this uses the new key.
 
     Raises:
-        OperationError: it has no encrypted field, or no version: what another writer has just set would be lost.
+        OperationError: it has no encrypted field, or no version, without which a concurrent write could be lost.
     """
     schema = given_schema(entity, "reseal")
     item = schema.item(entity)
@@ -25,6 +25,6 @@ def reseal(entity: E) -> Update[E]:
     if not schema.secrets:
         raise OperationError(f"{schema.name} has no encrypted field.")
     if schema.version is None:
-        hint = "Declare version: Version = 0, or put() the items while nobody writes them."
+        hint = "Declare version: Version = 0, or put() the items while nothing else writes them."
         raise OperationError(f"{schema.name} has no version, so another write could be undone.", hint=hint)
     return update(entity, *changes)

@@ -1,4 +1,4 @@
-"""Stored items from a write's point of view: whether there is one, which version it has, and what went wrong."""
+"""Conditions on the stored item of a write: its presence, owner and version, and the errors if they are false."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ E = TypeVar("E", bound=Entity)
 
 _MAX_JOINED: Final = 16
 _JOINED: Final[dict[tuple[int, int], tuple[Condition, Condition, Condition]]] = {}
-"""Some pairs of conditions with what they make together, by the identity of both: updates of a batch have the same."""
+"""A cache of joined conditions by the identity of both parts: the updates of a batch share the same two."""
 
 
 def present(schema: EntitySchema[Any], context: Context) -> Condition:
@@ -25,14 +25,14 @@ def present(schema: EntitySchema[Any], context: Context) -> Condition:
     return _present(schema, int(context.clock()))
 
 
-@lru_cache(maxsize=256)  # the same for all that are written in one second
+@lru_cache(maxsize=256)  # the same for all items written within one second
 def _present(schema: EntitySchema[Any], now: int) -> Condition:
     exists: Condition = own(schema) or Exists(Path(schema.primary.hash_names))
     return both(exists, schema.unexpired(now)) or exists
 
 
 def joined(first: Condition | None, second: Condition | None) -> Condition | None:
-    """Both conditions, as one; of the same two the very same one, so that what checks conditions knows it again."""
+    """Both conditions joined; the same two objects give the same object, so that caches of checks recognize it."""
     if first is None or second is None:
         return first or second
     known = _JOINED.get((id(first), id(second)))
@@ -47,29 +47,29 @@ def joined(first: Condition | None, second: Condition | None) -> Condition | Non
 
 
 def own(schema: EntitySchema[Any]) -> Condition | None:
-    """The condition that the item is this entity's, where that of another may stand under the same key."""
+    """The condition that the item is of this entity; None unless another entity can have an item with the same key."""
     if schema.tag is None or not schema.shares_keys:
         return None
     return Compare("=", Path((schema.tag.attribute,)), Value(schema.tag.name))
 
 
 def not_foreign(schema: EntitySchema[Any]) -> Condition | None:
-    """The condition that there is no item, or one of this entity, where another's may stand under the same key."""
+    """The condition that there is no item or one of this entity; None unless another entity can have the same key."""
     ours = own(schema)
     return None if ours is None else Or((Missing(Path(schema.primary.hash_names)), ours))
 
 
 def vacant(schema: EntitySchema[Any], context: Context) -> Condition:
-    """The condition that there is no item; an expired one that is still stored does not count."""
+    """The condition that there is no item, or only an expired one that is still stored."""
     return _missing_or_expired(schema, schema.primary.hash_names[0], int(context.clock()))
 
 
 def unversioned(schema: EntitySchema[Any], context: Context) -> Condition:
-    """The condition that there is no item, or one from before its entity had a version."""
+    """The condition that there is no item, or one written before its entity had a version."""
     return _missing_or_expired(schema, schema.attribute(schema.version or ""), int(context.clock()))
 
 
-@lru_cache(maxsize=256)  # the same for all that are written in one second
+@lru_cache(maxsize=256)  # the same for all items written within one second
 def _missing_or_expired(schema: EntitySchema[Any], attribute: str, now: int) -> Condition:
     nothing: Condition = Missing(Path((attribute,)))
     expired = schema.expired(now)
@@ -77,29 +77,29 @@ def _missing_or_expired(schema: EntitySchema[Any], attribute: str, now: int) -> 
 
 
 def version_of(schema: EntitySchema[Any], entity: Entity) -> int | None:
-    """The version that an entity has; None where it has no version field."""
+    """The version of an entity; None if it has no version field."""
     return None if schema.version is None else getattr(entity, schema.version)
 
 
 def bumped(schema: EntitySchema[E], entity: E) -> E:
     """The entity with its next version."""
     name = schema.version or ""
-    # Not through Entity, which would validate what is known to be right.
+    # This bypasses Entity, which would validate values that are known to be valid.
     next_version = {name: getattr(entity, name) + 1}
     return BaseModel.model_copy(entity, update=next_version)  # pyright: ignore[reportReturnType]
 
 
 def version_is(schema: EntitySchema[Any], version: int) -> Condition:
-    """The condition that the stored item has that version."""
+    """The condition that the stored item has this version."""
     path = Path((schema.attribute(schema.version or ""),))
     if version:
         return Compare("=", path, Value(version))
-    # 0 is what an item from before the field was declared reads as.
+    # An item written before the field was declared reads as version 0.
     return And((Exists(Path(schema.primary.hash_names)), Missing(path)))
 
 
 def stored_version(schema: EntitySchema[Any], item: Item | None) -> int:
-    """The version of a stored item; 0 where there is none."""
+    """The version of a stored item; 0 if there is none."""
     version = (item or {}).get(schema.attribute(schema.version or ""), 0)
     return version if isinstance(version, int) else 0
 
@@ -112,7 +112,7 @@ def live_entity(schema: EntitySchema[E], item: Item | None, context: Context) ->
 
 
 def fitting_entity(schema: EntitySchema[E], item: Item | None, context: Context) -> E | None:
-    """The entity that a write has replaced; None also where it did not fit: an error would not tell of the write."""
+    """The entity that a write replaced; None also if it did not fit: an error would hide that the write succeeded."""
     try:
         return live_entity(schema, item, context)
     except InvalidItem:
@@ -120,7 +120,7 @@ def fitting_entity(schema: EntitySchema[E], item: Item | None, context: Context)
 
 
 def missing(schema: EntitySchema[Any], item: Item | None) -> ItemMissing:
-    """The error for a write that needs an item where there is none."""
+    """The error for a write that requires an existing item."""
     return ItemMissing(f"There is no such {schema.name}.", item=item)
 
 
@@ -130,5 +130,5 @@ def condition_false(schema: EntitySchema[Any], item: Item | None, current: Any) 
 
 
 def conflict(schema: EntitySchema[Any], item: Item | None, current: Any) -> VersionConflict:
-    """The error for a write that came second."""
+    """The error for a write that lost against another writer."""
     return VersionConflict(f"Another writer changed this {schema.name} first.", item=item, current=current)

@@ -1,4 +1,4 @@
-"""Changing fields of one stored item, with every derived key and the version kept right."""
+"""Changing fields of one stored item, and with them every derived key and the version."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ MAX_REWRITES = 5
 class Update(Write[E], Generic[E], frozen=True):
     """Change fields of one stored item; the result is the item after the change.
 
-    Every index key that depends on a changed field changes with it. Where its new value follows from the key,
-    the changes and, if an entity was given, its other fields, that is one request. Where it does not, the item is
-    read first and written under the condition that what was read still holds.
+    Every index key that depends on a changed field changes with it. If its new value follows from the key,
+    the changes and, if an entity was given, its other fields, one request is sent. Otherwise the item is
+    read first, and written under the condition that the values read are still stored.
     """
 
     sends = (UpdateItem,)
@@ -42,14 +42,14 @@ class Update(Write[E], Generic[E], frozen=True):
     entity: E | None = None
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.update"
 
     def plan(self) -> UpdatePlan | None:
-        """The update with its index keys; None where the item must be read first.
+        """The update with its index keys; None if the item must be read first.
 
         Raises:
-            InvalidKey: an index key has no room for a changed value, and `failure` does not know why.
+            InvalidKey: a changed value does not fit into an index key, and `failure` does not explain why.
         """
         try:
             return plan_update(self.schema, self.known, self.changes, self.entity)
@@ -63,10 +63,10 @@ class Update(Write[E], Generic[E], frozen=True):
             raise explained from error
 
     def action(self, context: Context) -> UpdateItem:
-        """The request that is sent, alone or in a transaction.
+        """The request to send, alone or in a transaction.
 
         Raises:
-            OperationError: an index key cannot be known without reading the item.
+            OperationError: an index key cannot be computed without reading the item.
         """
         plan = self.plan()
         if plan is None:
@@ -92,12 +92,12 @@ class Update(Write[E], Generic[E], frozen=True):
         return UpdateImages(self, pattern=self.pattern, label=self.label)
 
     def requests(self, context: Context) -> Requests[E]:
-        """Send one request, or read first where an index key cannot be known."""
+        """Send one request, or read the item first if an index key cannot be computed."""
         _, response = yield from self._write(context, "ALL_NEW")
         return self.schema.entity(response.attributes or {})
 
     def images_requests(self, context: Context) -> Requests[Images[E, E]]:
-        """The same, asking for the old item: the new one follows from it and the update that was sent."""
+        """The same, but the request returns the old item; the new one is computed from it and the update."""
         request, response = yield from self._write(context, "ALL_OLD")
         old = response.attributes or {}
         return Images(self.schema.entity(old), self.schema.entity(apply_update(request.update, old)))
@@ -120,7 +120,7 @@ class Update(Write[E], Generic[E], frozen=True):
             try:
                 return (yield from replace(self, entity=current)._write(context, returns))  # noqa: SLF001 - the same
             except VersionConflict:
-                # Another writer changed what the index key depends on: use its item instead.
+                # Another writer changed fields that the index key depends on: use its item instead.
                 tries -= 1
                 if not tries:
                     raise

@@ -1,4 +1,4 @@
-"""Upserts: an item is made or changed by one request, with every derived key and the version kept right."""
+"""Upserts: creating or changing an item by one request, including every derived key and the version."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ E = TypeVar("E", bound=Entity)
 
 
 class Upsert(Write[E], Generic[E], frozen=True):
-    """Change one item, or make it with the changes where there is none; the result is the item after that.
+    """Change one item, or create it with the changes if there is none; the result is the item after that.
 
-    That is one request. Two are sent where an expired item lies in the way, or one that lacks an index key which it
-    should have: the first is refused, and the second writes what is right, from the item in the refusal.
+    This takes one request. It takes two if the stored item has expired, or lacks an index key that it should have:
+    the first request fails, and the second writes the correct item, based on the item returned with the failure.
     """
 
     sends = (UpdateItem,)
@@ -42,12 +42,12 @@ class Upsert(Write[E], Generic[E], frozen=True):
     plan: UpsertPlan[E]
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.upsert"
 
     @property
     def created(self) -> E:
-        """The item that is stored where there was none, before its version is counted."""
+        """The item that is stored if there was none, before its version is incremented."""
         return self.plan.created
 
     def images(self) -> UpsertImages[E]:
@@ -55,13 +55,13 @@ class Upsert(Write[E], Generic[E], frozen=True):
         return UpsertImages(self, pattern=self.pattern, label=self.label)
 
     def action(self, context: Context) -> UpdateItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         condition = both(self._right(context), self.condition)
         table = self.schema.table.name
         return UpdateItem(table, self.key, self.plan.update, condition, on_failure_item=condition is not None)
 
     def _right(self, context: Context) -> Condition | None:
-        """The condition that there is no item, or one that this update is right for."""
+        """The condition that there is no item, or one for which this update is correct."""
         stored = both(both(own(self.schema), self.schema.unexpired(context.clock())), self.plan.consistent)
         return None if stored is None else Or((Missing(Path(self.schema.primary.hash_names)), stored))
 
@@ -71,24 +71,24 @@ class Upsert(Write[E], Generic[E], frozen=True):
             return condition_false(self.schema, error.item, current)
         if current is None:
             message = f"This {self.schema.name} has expired and is still stored, so a transaction cannot upsert it."
-            return ConditionFailed(message, item=error.item, hint="Run the upsert by itself.")
+            return ConditionFailed(message, item=error.item, hint="Run the upsert outside a transaction.")
         message = f"This {self.schema.name} is stored without an index key that it should have."
-        hint = "Read it and put() it: that writes every key."
+        hint = "Read it and put() it, which writes every key."
         return ConditionFailed(message, item=error.item, current=current, hint=hint)
 
     def _may_write(self, item: Item, context: Context) -> bool:
-        """Whether the caller's own condition allows to write where this item is."""
+        """Whether the caller's own condition allows a write over this item."""
         if self.schema.tag is not None and not self.schema.owns(item):
             return False
         seen = item if self.schema.live(item, context.clock()) else {}
         return self.condition is None or evaluate(self.condition, seen)
 
     def requests(self, context: Context) -> Requests[E]:
-        """Send the request; where what lies there is in the way, write what is right instead."""
+        """Send the request; if the stored item does not allow it, write the correct item instead."""
         return (yield from self._write(context, "ALL_NEW")).new
 
     def images_requests(self, context: Context) -> Requests[Images[E | None, E]]:
-        """The same, asking for the old item."""
+        """The same, but the request returns the old item."""
         return self._write(context, "ALL_OLD")
 
     def _write(self, context: Context, returns: Returns) -> Requests[Images[E | None, E]]:
@@ -101,7 +101,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
                 if not tries or error.item is None or not self._may_write(error.item, context):
                     raise self.explain(error, context) from error
                 item = error.item
-            with suppress(ConditionFailed):  # another writer was first: begin again
+            with suppress(ConditionFailed):  # another writer was first: start again
                 return (yield from self._instead(item, context))
 
     def _send_once(self, context: Context, returns: Returns) -> Requests[Images[E | None, E]]:
@@ -113,7 +113,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
         return Images(live_entity(self.schema, response.attributes, context), self.schema.entity(new))
 
     def _instead(self, item: Item, context: Context) -> Requests[Images[E | None, E]]:
-        """Write what is right for an item that the update is not right for."""
+        """Write the correct change for an item for which the planned update is not correct."""
         current = live_entity(self.schema, item, context)
         if current is None:
             return self._replace_expired(item)
@@ -121,7 +121,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
         return update.images_requests(context)
 
     def _replace_expired(self, item: Item) -> Requests[Images[E | None, E]]:
-        """Make the new item where an expired one lies, also by an update: a role may be allowed no put."""
+        """Overwrite an expired item with the new one. This is an update too, because a role may not allow a put."""
         new = self.created if self.schema.version is None else bumped(self.schema, self.created)
         attributes = self.schema.item(new)
         sets = tuple(SetAction(Path((name,)), Value(each)) for name, each in attributes.items() if name not in self.key)
@@ -133,15 +133,15 @@ class Upsert(Write[E], Generic[E], frozen=True):
 
 
 def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
-    """Change an item, or make it with the changes where there is none, in one request.
+    """Change an item, or create it with the changes if there is none, in one request.
 
-    `upsert(cart_of("ada"), f(Cart.cents).add(250))`: a new item begins with the fields of its key and the defaults.
-    `upsert(Cart(user_id="ada", currency="EUR"), f(Cart.cents).add(250))`: it begins with this entity.
+    `upsert(cart_of("ada"), f(Cart.cents).add(250))`: a new item starts with the fields of its key and the defaults.
+    `upsert(Cart(user_id="ada", currency="EUR"), f(Cart.cents).add(250))`: a new item starts with this entity.
 
-    A field that the stored item lacks gets what a new item would begin with, too.
+    A field that the stored item lacks also gets the value that a new item would start with.
 
     Raises:
-        OperationError: a new item would not be whole, or an index key cannot be known without reading the item.
+        OperationError: a new item would lack fields, or an index key cannot be computed without reading the item.
     """
     if isinstance(at, Get):
         schema, key = at.schema, at.key
@@ -152,7 +152,7 @@ def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
         version = version_of(schema, at)
         if version:
             hint = "Use update() or put()."
-            raise OperationError(f"This {schema.name} has version {version}, so it is stored already.", hint=hint)
+            raise OperationError(f"This {schema.name} has version {version}, so it is already stored.", hint=hint)
         key, start = schema.key(at), start_of(schema, at)
         known = {field: getattr(at, field) for field in schema.primary.inputs}
     if changes:

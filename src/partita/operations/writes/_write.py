@@ -1,4 +1,4 @@
-"""What every write of one item has: a condition, and what it means when that is false."""
+"""The base of all writes of one item: a condition, and the explanation of its failure."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ E = TypeVar("E", bound=Entity)
 R_co = TypeVar("R_co", covariant=True)
 
 ExplainFailure: TypeAlias = Callable[[ConditionFailed], ConditionFailed]
-"""Says in a recipe's terms what a failed condition means; what it does not know, it gives back as it is."""
+"""Translates a failed condition into a recipe's terms; returns the same error if it has no better explanation."""
 
 
 class Write(Operation[R_co], Generic[R_co], frozen=True, kw_only=True):
-    """What all writes of one item have in common: a condition, and what it means when that is false."""
+    """The common base of all writes of one item: a condition, and the explanation of its failure."""
 
     schema: EntitySchema[Any]
     condition: Condition | None = None
     failure: ExplainFailure | None = None
 
     def when(self, condition: Condition) -> Self:
-        """The same write, only when the stored item satisfies the condition too."""
+        """The same write, but only if the stored item also satisfies the condition."""
         self.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def failing_as(self, failure: ExplainFailure) -> Self:
-        """The same write, whose failed condition is explained in other terms."""
+        """The same write; `failure` translates its failed condition into another error."""
         return replace(self, failure=failure)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
@@ -57,6 +57,6 @@ def given_schema(entity: E, verb: str) -> EntitySchema[E]:
     if schema is not None:
         return schema
     if entity is None:
-        hint = "A get gives None where there is no item."
+        hint = "A get returns None if there is no item."
         raise OperationError(f"There is nothing to {verb}: None was given.", hint=hint)
     return schema_of(type(entity))

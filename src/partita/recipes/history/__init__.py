@@ -1,4 +1,4 @@
-"""History: write-once versions of a thing, of which exactly one is open, and any of which can be asked for by time."""
+"""History: write-once versions of a thing, exactly one of which is open, and each of which can be queried by time."""
 
 from partita.recipes.history._history import UNWRITTEN, FieldDifference, History, Planning, Revision, as_of, differences
 

@@ -1,4 +1,4 @@
-"""History: write-once versions of a thing, of which exactly one is open, and any of which can be asked for by time.
+"""History: write-once versions of a thing, exactly one of which is open, and each of which can be queried by time.
 
 class Price(Revision, table=TABLE):
     primary: ClassVar = Key("PRICE#{sku}", "VERSION#{created}")
@@ -14,7 +14,7 @@ first = db.run(PRICES.create(Price(sku="s1", cents=250)).run())
 later = db.run(PRICES.revise(first, f(Price.cents).set(275)).run())      # closes `first` at the instant of `later`
 db.run(PRICES.as_of(instant, "s1"))
 
-Nothing is ever overwritten or removed: a version is closed once, by the transaction that adds the next.
+Nothing is ever overwritten or removed: a version is closed once, by the transaction that adds the next version.
 
     created          expires = created      expires = created      no expires
     |--- version 1 ---|--- version 2 ---------|--- version 3 (deleted) ---...
@@ -54,7 +54,7 @@ V = TypeVar("V", bound=Revision)
 
 
 class History(Generic[P, V]):
-    """All versions of each thing: one is open, and each instant since the first has one."""
+    """All versions of each thing: one is open, and exactly one is valid at each instant since the first."""
 
     def __init__(
         self,
@@ -68,10 +68,10 @@ class History(Generic[P, V]):
 
         Args:
             versions: the declared `@query` of all versions of one thing, over its primary key.
-            claim_on: the declared `@get` of a subclass of `Claim`. A claim on its key keeps a thing from being
+            claim_on: the declared `@get` of a subclass of `Claim`. A claim on its key prevents that a thing is
                 created twice.
             unique: the fields whose values no two things have at the same instant.
-            write: a declared `@pattern` that makes the transaction of a plan; it gives writes a name and a budget.
+            write: a declared `@pattern` that builds the transaction of a plan, and gives it a name and a budget.
 
         Raises:
             ModelError: the pattern or the key does not fit.
@@ -82,7 +82,7 @@ class History(Generic[P, V]):
         self._unique = tuple(unique)
         self._write = write or (lambda plan: transact(*plan.actions))
         claims = claim_on("field", "value").schema
-        declare_operation(self._schema, "plan", "The claims that a new version takes.", GetItem, on=claims)
+        declare_operation(self._schema, "plan", "Read the claims that a new version takes.", GetItem, on=claims)
 
     def versions(self, *key: P.args, **named: P.kwargs) -> Query[V]:
         """All versions of one thing, newest first."""
@@ -93,26 +93,26 @@ class History(Generic[P, V]):
         return self.versions(*key, **named).first()
 
     def as_of(self, instant: datetime, *key: P.args, **named: P.kwargs) -> First[V]:
-        """The version of one thing that held at an instant, whether deleted or not; None before its first."""
+        """The version of one thing that was valid at an instant, whether deleted or not; None before the first."""
         return as_of(self._versions(*key, **named), instant)
 
     def create(
         self, draft: V, *, at: datetime | None = None, by: str | None = None, why: str | None = None
     ) -> Planning[V]:
-        """Plan the first version of a thing. Fails with `AlreadyExists` where it has one, deleted or not.
+        """Plan the first version of a thing. Running it raises `AlreadyExists` if the thing has any version.
 
-        Here as below, `at` is the instant from which it holds, if that is not now, and `by` and `why` say who writes
-        it, and for which reason.
+        Here as below, `at` is the instant from which the version is valid, by default now; `by` is its author, and
+        `why` the reason.
         """
         return self._plan(None, draft, at, by, why)
 
     def revise(
         self, previous: V, *changes: Change, at: datetime | None = None, by: str | None = None, why: str | None = None
     ) -> Planning[V]:
-        """Plan the next version; nothing is written where the changes change nothing.
+        """Plan the next version; nothing is written if the changes have no effect.
 
         Raises:
-            OperationError: the previous version is deleted, or a change is not the caller's to make.
+            OperationError: the previous version is deleted, or a change sets a field that only the history may set.
         """
         if previous.deleted:
             raise OperationError(f"This {self._schema.name} is deleted.", hint="Restore it first.")
@@ -121,13 +121,13 @@ class History(Generic[P, V]):
     def delete(
         self, previous: V, *, at: datetime | None = None, by: str | None = None, why: str | None = None
     ) -> Planning[V]:
-        """Plan a version that says that the thing is deleted; nothing where it is."""
+        """Plan a version that marks the thing as deleted; nothing is written if it is already deleted."""
         return self._plan(previous, previous.model_copy(update={"deleted": True}), at, by, why)
 
     def restore(
         self, previous: V, *changes: Change, at: datetime | None = None, by: str | None = None, why: str | None = None
     ) -> Planning[V]:
-        """Plan a version that is not deleted any more, with changes if need be; nothing where it is not."""
+        """Plan a version that is no longer deleted, with optional changes; nothing is written if it is not deleted."""
         changed = self._changed(previous, changes) if previous.deleted else previous
         return self._plan(previous, changed.model_copy(update={"deleted": False}), at, by, why)
 
@@ -143,18 +143,18 @@ class History(Generic[P, V]):
         own = {self._schema.attribute(field) for field in OWN_FIELDS}
         for change in changes:
             if change.path.parts[0] in own:
-                raise OperationError(f"{self._schema.name}.{change.path.parts[0]} is set by the history alone.")
+                raise OperationError(f"{self._schema.name}.{change.path.parts[0]} can be set only by the history.")
         return previous.with_changes(*changes)
 
 
 def as_of(versions: Query[V], instant: datetime) -> First[V]:
-    """The newest of some versions that was created by an instant, over any key whose sort key is `created`.
+    """The newest version created no later than an instant, over any key whose sort key is `created`.
 
-    Over a key that several things had one after another, such as a code that was given away, it need not hold then:
-    ask its `holds_at`.
+    Over a key that several things had in succession, such as a reassigned code, that version may no longer be valid at
+    the instant: check its `holds_at`.
     """
     if fields_in(versions.key.range) != ("created",):
-        raise OperationError(f"{versions.name} does not sort by `created`, so it cannot be asked for an instant.")
+        raise OperationError(f"{versions.name} does not sort by `created`, so it cannot be queried by instant.")
     ((attribute, template),) = versions.key.range
     until = span_range(attribute.name, template, [Span.until(instant)])
     return replace(versions, key_condition=KeyCondition(versions.key_condition.equal, until), forward=False).first()

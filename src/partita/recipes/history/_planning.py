@@ -1,4 +1,4 @@
-"""Planning a new version: which instant it holds from, and what the one transaction writes."""
+"""Planning a new version: the instant from which it is valid, and the writes of its transaction."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TICK: Final = timedelta(microseconds=1)
 
 
 class Planning(Operation[Plan[V]], Generic[V], frozen=True):
-    """Decide what a new version is and writes. It reads the claims of values that change hands; it writes nothing."""
+    """Compute a new version and its writes. This reads the claims on values that change owners, but writes nothing."""
 
     schema: EntitySchema[V]
     claim_on: Callable[[str, str], Get[Any]]
@@ -43,12 +43,12 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
     previous: V | None
     content: V
     at: datetime | None = None
-    """The instant from which the version is to hold, where that is not now: for histories that come from elsewhere."""
+    """The instant from which the version is valid, if not now: for imported histories."""
     author: str | None = None
     reason: str | None = None
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.schema.name}.plan"
 
     def run(self) -> Procedure[V]:
@@ -56,14 +56,14 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
 
         Raises:
             VersionConflict: another writer was first.
-            AlreadyExists: the thing that is to be created has a version.
+            AlreadyExists: the thing to create already has a version.
             UniqueTaken: another thing has a unique value.
         """
         plan = yield from self
         return (yield from plan.run())
 
     def requests(self, context: Context) -> Requests[Plan[V]]:
-        """Read the claims that must be taken, and settle the instant after all that came before."""
+        """Read the claims to take, and choose an instant after all earlier versions and claims."""
         previous = self.previous
         if previous is not None and differences(previous, self.content) == ():
             return Plan(previous)
@@ -78,7 +78,7 @@ class Planning(Operation[Plan[V]], Generic[V], frozen=True):
     def _not_before(self, context: Context) -> datetime:
         now = datetime.fromtimestamp(context.clock(), UTC)
         if self.at is not None and self.at > now:
-            raise OperationError(f"{self.at.isoformat()} is in the future; a version holds from now or from before.")
+            raise OperationError(f"{self.at.isoformat()} is in the future; a version is valid from now or earlier.")
         wanted = self.at or now
         return wanted if self.previous is None else max(wanted, self.previous.created + _TICK)
 
@@ -139,24 +139,24 @@ class _Begin(Struct, frozen=True):
     name: str
 
     def action(self, context: Context) -> TransactAction:
-        """The claim that is put."""
+        """The put of the claim."""
         return self.take.action(context)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """The thing was created before."""
-        return AlreadyExists(f"This {self.name} exists already.", item=error.item, hint="Revise or restore it.")
+        """The error if the thing was already created."""
+        return AlreadyExists(f"This {self.name} already exists.", item=error.item, hint="Revise or restore it.")
 
 
 class _Close(Struct, Generic[V], frozen=True):
-    """Part of a transaction: the previous version stops holding."""
+    """Part of a transaction: the previous version is closed."""
 
     update: Update[V]
 
     def action(self, context: Context) -> TransactAction:
-        """The update that is sent: only where the version is still open."""
+        """The update to send, on the condition that the version is still open."""
         return self.update.action(context)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:  # noqa: ARG002 - one signature
-        """Another writer closed it first; `current` is the version as it was closed."""
+        """The error if another writer closed the version first; `current` is the closed version."""
         schema = self.update.schema
         return conflict(schema, error.item, None if error.item is None else schema.entity(error.item))

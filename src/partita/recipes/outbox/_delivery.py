@@ -1,4 +1,4 @@
-"""Delivery: messages go from the queue to a sender, in order within their group, until it has taken them."""
+"""Delivery: passing messages from the queue to a sender, in order within their group, until it accepts them."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from partita.runtime import make_private_folder, open_private
 logger: Final = logging.getLogger("partita.outbox")
 
 VISIBLE_AFTER: Final = 60.0
-"""Longer than a sender takes. After so long the message of a worker that died comes again."""
+"""Longer than a sender needs. After this time, the message of a worker that died is delivered again."""
 MAX_PAUSE: Final = 900.0
 _BODIES: Final = BodyDecoder(OutboxMessage)
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class Sender(Protocol):
-    """Takes messages to where they belong: an email, a call of another service, a file."""
+    """Sends messages to their destination: an email, a call of another service, a file."""
 
     def __call__(self, message: OutboxMessage) -> None:
-        """Send a message. It may have been sent before: its `message_id` tells.
+        """Send a message. It may have been sent before, which can be detected by its `message_id`.
 
         Raises:
-            Exception: any, and the message comes again, before all others of its group.
+            Exception: after any exception, the message is delivered again, before all others of its group.
         """
         ...
 
 
 class FileSender:
-    """Writes each message to a file of its own, `MESSAGE_ID.json`. One that comes again is written over itself.
+    """Writes each message to its own file, `MESSAGE_ID.json`. A repeated message overwrites its file.
 
-    The folder and its files are for their owner alone. Whoever reads them takes them away.
+    Only their owner can access the folder and its files. The reader of the files is to remove them.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -49,9 +49,9 @@ class FileSender:
         make_private_folder(folder)
 
     def __call__(self, message: OutboxMessage) -> None:
-        """Write a message, whole or not at all, so that it survives a power loss."""
+        """Write a message atomically and durably."""
         if not _NAME.fullmatch(message.message_id):
-            raise OperationError(f"{message.message_id!r} is not the name of a file.")
+            raise OperationError(f"{message.message_id!r} is not a valid file name.")
         path = self.folder / f"{message.message_id}.json"
         unfinished = path.with_suffix(f".{os.getpid()}.part")
         with os.fdopen(open_private(unfinished), "wb") as file:
@@ -69,7 +69,7 @@ def open_sender(address: str) -> Sender:
     | address | sender |
     | --- | --- |
     | `file:/var/spool/notices` | writes files into the folder |
-    | `my_package.mail:send` | what a module of yours has by that name: a function that takes an `OutboxMessage` |
+    | `my_package.mail:send` | a function in a module of yours that takes an `OutboxMessage` |
 
     Raises:
         OperationError: there is no such sender.
@@ -86,22 +86,22 @@ def open_sender(address: str) -> Sender:
     return sender  # type: ignore[no-any-return]
 
 
-_ADDRESSES: Final = "Write file:FOLDER, or MODULE:FUNCTION for one of yours."
+_ADDRESSES: Final = "Write file:FOLDER, or MODULE:FUNCTION for your own function."
 
 
 def deliver(
     queue: Queue, send: Sender | Callable[[OutboxMessage], None], *, wait: float = 0.0, limit: int = 1_000
 ) -> int:
-    """Give the messages of a queue to a sender, until none is left that can be received now; how many it took.
+    """Pass the messages of a queue to a sender until no more can be received now; return how many it accepted.
 
-    One that fails comes again after a pause that doubles, and holds the others of its group back. After as many tries
-    as the queue's policy allows it is a dead letter, and its group goes on.
+    A message that fails is delivered again after a pause, which doubles each time, and blocks the others of its group.
+    After as many tries as the queue's policy allows it becomes a dead letter, and its group continues.
 
     Args:
-        queue: what an outbox was forwarded to.
-        send: takes each message, and raises an error where it could not.
-        wait: for how many seconds to wait for the first message.
-        limit: return after so many tries.
+        queue: the queue to which an outbox is forwarded.
+        send: sends one message, and raises an error if that fails.
+        wait: how many seconds to wait for the first message.
+        limit: return after this many tries.
     """
     delivered = 0
     for tried in range(limit):
@@ -117,8 +117,8 @@ def _deliver_one(queue: Queue, received: Message, send: Callable[[OutboxMessage]
         send(_BODIES.decode(received.body))
     except PoisonMessage as poison:
         logger.warning("A message of %s cannot be read: %s", queue.name, poison)
-    except Exception:  # whatever a sender raises, other messages must go on
-        logger.exception("A message of %s was not sent, and is tried again.", queue.name)
+    except Exception:  # whatever a sender raises, other messages must be delivered
+        logger.exception("A message of %s was not sent and will be tried again.", queue.name)
     else:
         queue.execute(Acknowledge((received.receipt,)))
         return True

@@ -1,4 +1,4 @@
-"""The outbox itself: messages in the table until they are in the queue."""
+"""The outbox itself: messages are stored in the table until they are in the queue."""
 
 from __future__ import annotations
 
@@ -23,56 +23,56 @@ from partita.store import BatchWriteItem
 M = TypeVar("M", bound="OutboxRecord")
 
 PAGE: Final = 25
-"""As many as one batch deletes."""
+"""The number of messages that one batch deletes."""
 MAX_FORWARDED: Final = 1_000
-"""How many messages of a shard one call forwards, so that a worker looks up in between."""
+"""How many messages of a shard one call forwards at most, so that a worker can do other work in between."""
 
 _GROUP: Final = re.compile(r"[!-~]{1,128}")
-"""What a queue takes as the name of a group."""
+"""The group names that a queue accepts."""
 
 Forwarding: TypeAlias = Generator[Operation[Any] | Send, Any, int]
 
 
 class OutboxRecord(Entity):
-    """A message that waits in the table. Subclass it with a table, and a key of `shard` and then `message_id`."""
+    """A message waiting in the table. Subclass it with a table, and a key of `shard` and then `message_id`."""
 
     primary: ClassVar[Key]
     in_lake: ClassVar = False
 
     shard: int
     message_id: str
-    """Sorts by the time of writing, and stays the same however often the message is delivered."""
+    """Sorts by the time of writing, and is the same in every delivery of the message."""
     group: str
-    """Whose message it is: those of one group are delivered in the order in which they were written."""
+    """The group of the message: messages of a group are delivered in the order in which they were written."""
     written_at: int
     """In seconds since the epoch."""
     body: str
-    """JSON, with its kind and version."""
+    """JSON that includes its kind and version."""
 
 
 class OutboxMessage(Body, frozen=True):
-    """A message on its way to whoever sends it, as the queue has it."""
+    """A message in the queue, on its way to the sender."""
 
     kind = "outbox_message"
 
     message_id: str
-    """Stays the same however often the message comes, so that a sender can tell that it has sent it before."""
+    """The same in every delivery of the message, so that a sender can detect a repetition."""
     group: str
     written_at: int
     content: dict[str, Any]
-    """What was written: `{"v": 1, "kind": …}` and the fields of its body."""
+    """The content as written: `{"v": 1, "kind": …}` and the fields of its body."""
 
     def read(self, bodies: BodyDecoder) -> Any:
         """The body that was written.
 
         Raises:
-            PoisonMessage: it is not one of these.
+            PoisonMessage: it is not of the known kinds.
         """
         return bodies.decode(msgspec.json.encode(self.content).decode())
 
 
 class Outbox(Generic[M]):
-    """Messages kept in an entity of the user's until they are in a queue."""
+    """Messages stored in an entity of the application until they are in a queue."""
 
     def __init__(
         self,
@@ -86,13 +86,13 @@ class Outbox(Generic[M]):
 
         Args:
             record: a subclass of `OutboxRecord` with a table and a key.
-            shards: over how many partitions the messages are spread, each group in one of them. Each partition takes
-                about 300 messages a second. Forward all that was written before you lower it.
-            budget: of the read that looks for messages, which is consistent.
-            new_id: makes identifiers that sort by time.
+            shards: the number of partitions for the messages; each group is in one of them. Each partition accepts
+                about 300 messages per second. Forward all messages before you lower this number.
+            budget: of the consistent read that looks for messages.
+            new_id: creates identifiers that sort by time.
 
         Raises:
-            ModelError: the key is not made of shard and identifier, or the messages could expire unsent.
+            ModelError: the key does not consist of shard and identifier, or the messages could expire unsent.
         """
         self._schema = schema_of(record)
         self.shards = shards
@@ -110,15 +110,15 @@ class Outbox(Generic[M]):
             budget=budget,
         )
         """The messages of a shard that are not in the queue yet."""
-        declare_operation(self._schema, "forwarded", "Messages are in the queue, and leave the table.", BatchWriteItem)
+        declare_operation(self._schema, "forwarded", "Delete messages that are in the queue.", BatchWriteItem)
 
     def message(self, body: Body, *, group: str, now: float) -> Put[M]:
-        """Part of a transaction: the message is there if and only if the rest of it is.
+        """Part of a transaction: the message is written if and only if the rest of the transaction is.
 
         Args:
-            body: what it says.
-            group: whose message it is, as a user's id: those of one group are delivered in order.
-            now: when it is written, in seconds since the epoch.
+            body: the content of the message.
+            group: the group, such as a user's id: messages of a group are delivered in order.
+            now: the time of writing, in seconds since the epoch.
         """
         record = self._schema.cls(
             shard=crc32(group.encode()) % self.shards,
@@ -130,9 +130,9 @@ class Outbox(Generic[M]):
         return insert(record)
 
     def forwarding(self, limit: int = MAX_FORWARDED) -> Forwarding:
-        """Move messages to the queue, oldest first, as operations and sends; how many there were.
+        """Move messages to the queue, oldest first, by yielding operations and sends; return how many were moved.
 
-        What was sent is then deleted. Cut off in between, it is sent again, and the queue drops what it knows.
+        Sent messages are then deleted. After an interruption they are sent again, and the queue drops duplicates.
         """
         moved = 0
         for shard in range(self.shards):
@@ -162,15 +162,15 @@ class Outbox(Generic[M]):
         schema = self._schema
         if (schema.primary.hash_fields, schema.primary.fields) != (("shard",), ("shard", "message_id")):
             hint = 'Write Key("OUTBOX#{shard}", "MESSAGE#{message_id}").'
-            raise ModelError(f"{schema.name}: its key is not the shard and then the id.", owner=schema.cls, hint=hint)
+            raise ModelError(f"{schema.name}: its key must be the shard and then the id.", owner=schema.cls, hint=hint)
         if schema.expires is not None or schema.version is not None:
-            raise ModelError(f"{schema.name} has a TTL or a version, which a message has not.", owner=schema.cls)
+            raise ModelError(f"{schema.name} must have neither a TTL nor a version.", owner=schema.cls)
 
 
 def forward(outbox: Outbox[Any], db: Session, queue: Queue, *, limit: int = MAX_FORWARDED) -> int:
-    """Move what waits in an outbox to a queue, in order; how many messages that were.
+    """Move the waiting messages of an outbox to a queue, in order; return how many were moved.
 
-    Several workers may do so at once.
+    Several workers may do so concurrently.
     """
 
     def execute(request: Operation[Any] | Send) -> Any:
@@ -180,7 +180,7 @@ def forward(outbox: Outbox[Any], db: Session, queue: Queue, *, limit: int = MAX_
 
 
 async def forward_async(outbox: Outbox[Any], db: AsyncSession, queue: Queue, *, limit: int = MAX_FORWARDED) -> int:
-    """The same, without blocking the event loop."""
+    """Like `forward`, without blocking the event loop."""
 
     async def execute(request: Operation[Any] | Send) -> Any:
         return await (db.run(request) if isinstance(request, Operation) else queue.execute_async(request))
@@ -195,5 +195,5 @@ def _send_of(record: OutboxRecord) -> Send:
 
 
 def _queue_group(group: str) -> str:
-    """A group as the queue names it; its digest where a queue would not take the name."""
+    """The name of a group in the queue: a digest if the queue would not accept the name."""
     return group if _GROUP.fullmatch(group) else hashlib.sha256(group.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Versioned tables: bookkeeping kept apart from domain data, optimistic locking, lazy migrations, schema snapshots."""
+"""Versioned tables: bookkeeping separate from domain data, optimistic locking, lazy migrations, schema snapshots."""
 
 from partita.recipes.versioned._adjust import VersionedAdjust
 from partita.recipes.versioned._backfill import BackfillProgress, VersionCount, backfill_page, count_versions

@@ -1,12 +1,13 @@
-"""Changing a versioned item by what it says, such as a number by an amount: other writers are not in the way.
+"""Relative changes of a versioned item, such as adding an amount to a number: these do not conflict with other writers.
 
-`last_write` still rises strictly, and is the present time where that is later. No update expression has a maximum, so
-there are two forms, and which is right depends on what is stored:
+`last_write` still rises strictly, and becomes the current time if that is later. Update expressions have no maximum
+function, so there are two forms, and the stored value decides which is correct:
 
     last_write < now    SET last_write = now
     last_write >= now   SET last_write = last_write + 1
 
-The second stays right once it is: `last_write` only rises. So a write fails at most once for it, whatever others do.
+Once the second form is correct it stays correct, because `last_write` only rises. So a write fails at most once for
+this reason, whatever other writers do.
 """
 
 from __future__ import annotations
@@ -30,41 +31,41 @@ _FORMS: Final = 2
 
 
 class VersionedAdjust(Operation[Versioned[E]], Generic[E], frozen=True):
-    """Change fields of a stored item, whoever wrote it last."""
+    """Change fields of a stored item, regardless of who wrote it last."""
 
     sends = (UpdateItem,)
 
     form: VersionedForm[E]
     key: Item
     seen: int
-    """The last write that was read: it says which form is right, and need not be the last one any more."""
+    """The last write that was read: it selects the form, and may be outdated."""
     changes: tuple[Change, ...]
     since: int
-    """The first data version whose fields mean the same."""
+    """The first data version in which the fields have the same meaning."""
     condition: Condition | None = None
     failure: ExplainFailure | None = None
     now: float | None = None
-    """The time to write under; None for the session's clock when it runs."""
+    """The time of the write; None for the session's clock when it runs."""
 
     def when(self, condition: Condition) -> Self:
-        """The same write, only when the stored item satisfies the condition too."""
+        """The same write, but only if the stored item also satisfies the condition."""
         self.form.schema.check_condition(condition)
         return replace(self, condition=both(self.condition, condition))
 
     def failing_as(self, failure: ExplainFailure) -> Self:
-        """The same write, whose failed condition is explained in other terms."""
+        """The same write; `failure` translates its failed condition into another error."""
         return replace(self, failure=failure)
 
     def at(self, now: float) -> Self:
-        """The same write under a given time, which a write that is planned again keeps."""
+        """The same write at a given time, which is kept when the write is planned again."""
         return replace(self, now=now)
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.form.schema.name}.adjust"
 
     def action(self, context: Context) -> UpdateItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         rises = SetAction(Path((LAST_WRITE,)), self._next(context))
         known = both(self.form.known(), Compare(">=", Path((DATA_VERSION,)), Value(self.since)))
         condition = both(both(self._order(context), known), self.form.schema.unexpired(context.clock()))
@@ -73,7 +74,7 @@ class VersionedAdjust(Operation[Versioned[E]], Generic[E], frozen=True):
         return UpdateItem(table, self.key, update, both(condition, self.condition), on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the terms of the write: a conflict where only the form was wrong."""
+        """The failed condition in terms of this write: a conflict if only the form was wrong."""
         schema = self.form.schema
         current = self.form.live(error.item, context)
         if current is None or error.item is None:
@@ -88,7 +89,7 @@ class VersionedAdjust(Operation[Versioned[E]], Generic[E], frozen=True):
         return failed if self.failure is None else self.failure(failed)
 
     def requests(self, context: Context) -> Requests[Versioned[E]]:
-        """Send the request, and once more in the other form where that is right."""
+        """Send the request, and if the other form is the correct one, send that."""
         write = self.at(context.clock() if self.now is None else self.now)
         for _ in range(_FORMS - 1):
             try:

@@ -1,6 +1,6 @@
-"""Backfills: count the stored items of each data version, and rewrite the old ones in the current one.
+"""Backfills: counting the stored items of each data version, and rewriting the old ones in the current version.
 
-Both read the whole table, so they run in `session.maintenance(reason)`, a page at a time.
+Both read the whole table, so they run in `session.maintenance(reason)`, one page at a time.
 """
 
 from __future__ import annotations
@@ -28,41 +28,41 @@ MAX_TRIES: Final = 3
 
 
 class VersionCount(Struct, frozen=True):
-    """How many items are stored in each data version, and what rewriting the old ones should cost."""
+    """The number of stored items in each data version, and the estimated cost of rewriting the old ones."""
 
     entity: str
     data_version: int
     items: Mapping[int, int] = {}
     rewrite: Budget = Budget()
-    """An estimate: every rewritten item as if it were new to its indexes."""
+    """An estimate that counts every rewritten item as new to its indexes."""
 
     @property
     def old(self) -> int:
-        """How many are older than the code."""
+        """The number of items older than the code."""
         return sum(count for version, count in self.items.items() if version < self.data_version)
 
     @property
     def newer(self) -> int:
-        """How many are newer than the code."""
+        """The number of items newer than the code."""
         return sum(count for version, count in self.items.items() if version > self.data_version)
 
 
 class BackfillProgress(Struct, frozen=True):
-    """How far a backfill has come. `position` continues it; None when it has seen everything."""
+    """The progress of a backfill. `position` continues it; None when it has read everything."""
 
     data_version: int
     inspected: int = 0
     rewritten: int = 0
     overtaken: int = 0
-    """Old items that other writers changed again and again; the next backfill finds them."""
+    """Old items that other writers kept changing; the next backfill will find them."""
     newer: int = 0
-    """Items that newer code has written, and that were left alone."""
+    """Items that newer code has written, which were not changed."""
     position: Item | None = None
     done: bool = False
 
 
 def count_versions(table: VersionedTable[..., E]) -> Procedure[VersionCount]:
-    """Count the items of each data version, and estimate what a backfill costs."""
+    """Count the items of each data version, and estimate the cost of a backfill."""
     counts: Counter[int] = Counter()
     rewrite = Budget()
     page = VersionPage(table.form)
@@ -81,16 +81,16 @@ def count_versions(table: VersionedTable[..., E]) -> Procedure[VersionCount]:
 def backfill_page(
     table: VersionedTable[..., E], so_far: BackfillProgress | None = None, *, wcu_per_second: float
 ) -> Operation[BackfillProgress]:
-    """Rewrite the old items of the next page, no faster than so many write units a second.
+    """Rewrite the old items of the next page, at no more than `wcu_per_second` write units per second.
 
-    A change by another writer is never lost, and `last_write` stays: what clients have read remains valid for them.
+    A change by another writer is never lost, and `last_write` is kept, so the versions that clients hold remain valid.
     """
     start = so_far or BackfillProgress(table.form.data_version)
     return BackfillPage(table.form, start, wcu_per_second)
 
 
 class VersionPage(Operation[PageResponse], Generic[E], frozen=True):
-    """The stored items of one page that are the entity's, in whatever data version, expired ones included."""
+    """The stored items of the entity on one page, in any data version, including expired ones."""
 
     form: VersionedForm[E]
     start: Item | None = None
@@ -117,7 +117,7 @@ class BackfillPage(Operation[BackfillProgress], Generic[E], frozen=True):
         return f"{self.form.schema.name}.backfill"
 
     def requests(self, context: Context) -> Requests[BackfillProgress]:
-        """Read the page; rewrite each old item, then wait as long as its units take at the given rate."""
+        """Read the page; rewrite each old item, then wait until the rate allows the next one."""
         page = yield from VersionPage(self.form, self.so_far.position).requests(context)
         seen: Counter[str] = Counter()
         for item in page.items:
@@ -140,7 +140,7 @@ class BackfillPage(Operation[BackfillProgress], Generic[E], frozen=True):
         current: Item | None = item
         for _ in range(MAX_TRIES):
             if current is None or self.form.stored_version(current) >= self.form.data_version:
-                return "settled"  # deleted, or brought up to date by another writer
+                return "settled"  # deleted, or migrated by another writer
             started = context.clock()
             try:
                 response: WriteResponse = yield rewritten(self.form, current)
@@ -155,7 +155,7 @@ class BackfillPage(Operation[BackfillProgress], Generic[E], frozen=True):
 
 
 def rewritten(form: VersionedForm[Any], item: Item) -> PutItem:
-    """The request that writes an old item in the current data version, unless it was changed meanwhile."""
+    """The request that writes an old item in the current data version, unless it was changed in the meantime."""
     versioned = form.versioned(item)
     condition = form.follows(versioned.last_write)
     return PutItem(form.schema.table.name, form.item(versioned), condition, on_failure_item=True)

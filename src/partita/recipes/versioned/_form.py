@@ -1,4 +1,4 @@
-"""Versioned data as an item: the entity's own attributes and keys, with the bookkeeping next to them."""
+"""The stored form of versioned data: the entity's own attributes and keys, and the bookkeeping attributes."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Versioned(Struct, Generic[E], frozen=True):
 
     data: E
     data_version: int
-    """The schema that `data` has: always that of the code."""
+    """The schema version of `data`: always that of the code."""
     last_write: int
-    """Milliseconds since the epoch; what the next write must follow."""
+    """Milliseconds since the epoch; the next write is conditional on this value."""
 
     def with_data(self, data: E) -> Versioned[E]:
-        """Other data in place of this, to be written over it."""
+        """Replace the data, to be written over this version."""
         return replace(self, data=data)
 
 
 class VersionedForm(Generic[E]):
-    """How versioned data becomes an item, and how items of all its versions become data."""
+    """Converts versioned data to items, and items of all versions to data."""
 
     def __init__(self, schema: EntitySchema[E], data_version: int, migrations: Migrations) -> None:
         migrations.check(data_version, schema.name)
@@ -49,7 +49,7 @@ class VersionedForm(Generic[E]):
         self.derived = frozenset(name for key in schema.keys.values() for name in key.written)
         for name in (DATA_VERSION, LAST_WRITE):
             if name in schema.attributes.values() or name in self.derived:
-                message = f"{schema.name} has an attribute {name!r}, where a versioned table keeps its own."
+                message = f"{schema.name} has an attribute {name!r}, which a versioned table reserves."
                 raise ModelError(message, owner=schema.cls, hint="Rename the field.")
 
     def __repr__(self) -> str:
@@ -61,7 +61,7 @@ class VersionedForm(Generic[E]):
         return self.schema.item(versioned.data) | bookkeeping
 
     def versioned(self, item: Item) -> Versioned[E]:
-        """The data in a stored item, migrated where it is old.
+        """The data in a stored item, migrated if it is old.
 
         Raises:
             DataNewer: newer code has written the item.
@@ -90,16 +90,16 @@ class VersionedForm(Generic[E]):
         return version
 
     def follows(self, last_write: int) -> Condition:
-        """The condition of every write: what is stored is what was read, and not newer than the code."""
+        """The condition of every write: the stored item is the one that was read, and not newer than the code."""
         same: Condition = Compare("=", Path((LAST_WRITE,)), Value(last_write))
         return both(same, self.known()) or same
 
     def known(self) -> Condition:
-        """The condition that what is stored is not newer than the code."""
+        """The condition that the stored item is not newer than the code."""
         return Compare("<=", Path((DATA_VERSION,)), Value(self.data_version))
 
     def failure(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A write that did not follow what is stored.
+        """The error for a write over another version than the stored one.
 
         Raises:
             DataNewer: newer code has written the item.
@@ -115,5 +115,5 @@ class VersionedForm(Generic[E]):
 
 
 def milliseconds(now: float) -> int:
-    """A time as `last_write` has it."""
+    """Convert a time to the unit of `last_write`."""
     return int(now * 1_000)

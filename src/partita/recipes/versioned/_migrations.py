@@ -12,14 +12,14 @@ from partita.errors import DataNewer, InvalidItem, ModelError
 from partita.values import Item
 
 Migration: TypeAlias = Callable[[Item], Item]
-"""Gives the attributes of the next data version for those of one. No I/O, no clock: the same in, the same out."""
+"""Converts the attributes of one data version to the next. It must be pure: no I/O and no clock."""
 
 
 class Migrations(Struct, frozen=True):
-    """The way from every old data version to the current one.
+    """The steps from every old data version to the current one.
 
-    `Migrations({1: name_from_owner, 2: balance_in_cents})`: each stands under the version that it leads from.
-    Versions below the lowest are no longer read; drop a step only when `partita migrate status` counts none of them.
+    `Migrations({1: name_from_owner, 2: balance_in_cents})`: the key of each step is the version that it starts from.
+    Versions below the lowest are no longer read; remove a step only if `partita migrate status` counts none of them.
     """
 
     steps: Mapping[int, Migration] = {}
@@ -28,10 +28,10 @@ class Migrations(Struct, frozen=True):
         """Refuse a chain that does not lead to the data version.
 
         Raises:
-            ModelError: a step is missing, or leads beyond.
+            ModelError: a step is missing, or leads beyond the data version.
         """
         if data_version < 1:
-            raise ModelError(f"{owner}: a data version is 1 or more, not {data_version}.", owner=owner)
+            raise ModelError(f"{owner}: a data version must be 1 or more, not {data_version}.", owner=owner)
         for version in range(min(self.steps, default=data_version), data_version):
             if version not in self.steps:
                 hint = f"Add {{{version}: …}} to its Migrations, a function of an item of version {version}."
@@ -48,11 +48,11 @@ class Migrations(Struct, frozen=True):
         return range(min(self.steps, default=data_version), data_version + 1)
 
     def upgrade(self, item: Item, version: int, data_version: int) -> Item:
-        """The item in the current data version; a copy, unless it is in that version already.
+        """The item in the current data version; a copy, unless it already has that version.
 
         Raises:
             DataNewer: the item is newer than the code.
-            InvalidItem: it is too old: no migration leads from its version.
+            InvalidItem: it is too old, because no migration starts from its version.
         """
         if version == data_version:
             return item
@@ -61,7 +61,7 @@ class Migrations(Struct, frozen=True):
         if version not in self.steps:
             oldest = self.versions(data_version)[0]
             raise InvalidItem(
-                f"A stored item has data version {version}; {oldest} is the oldest that is read.", item=item
+                f"A stored item has data version {version}; {oldest} is the oldest that can be read.", item=item
             )
         upgraded = deepcopy(item)
         for step in range(version, data_version):

@@ -1,4 +1,4 @@
-"""Comparing two JSON Schemas of one entity: can every item that fitted the old one be read with the new one?"""
+"""Comparing two JSON Schemas of one entity: whether every item that fits the old one can be read with the new one."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMPARED_APART: Final = frozenset(
 
 
 class SchemaDifference(Struct, frozen=True):
-    """One change of a schema. It is breaking when a stored item may no longer be read, or be read differently."""
+    """One change of a schema. It is breaking if a stored item may be unreadable, or be read differently."""
 
     where: str
     what: str
@@ -32,7 +32,7 @@ class SchemaDifference(Struct, frozen=True):
 
 
 def bare(schema: Json) -> Json:
-    """A schema without what does not matter to stored items: titles, descriptions, examples."""
+    """A schema without the annotations that do not affect stored items: titles, descriptions, examples."""
     shown: Json = {}
     for keyword, value in schema.items():
         if keyword in _SCHEMAS_BY_NAME:
@@ -53,12 +53,12 @@ def _bare_value(value: Any) -> Any:
 
 
 def differences(old: Json, new: Json) -> tuple[SchemaDifference, ...]:
-    """What changed from one entity's schema to the next, in the order of their fields."""
+    """The differences between two schemas of an entity, in the order of their fields."""
     return tuple(_between_objects(_inlined(old, old), _inlined(new, new), ""))
 
 
 def _inlined(schema: Any, root: Json, inside: tuple[str, ...] = ()) -> Any:
-    """A schema with each reference replaced by what it refers to, except where a model contains itself."""
+    """A schema with each reference replaced by its target, except for a model that contains itself."""
     if isinstance(schema, list):
         return [_inlined(member, root, inside) for member in schema]
     if not isinstance(schema, dict):
@@ -85,7 +85,7 @@ def _between_objects(old: Json, new: Json, prefix: str) -> Iterator[SchemaDiffer
     for name in [name for name in before if name in after]:
         was_required = name in old.get("required", ())
         if name in required and not was_required:
-            yield SchemaDifference(f"{prefix}{name}", "has no default any more", breaking=True)
+            yield SchemaDifference(f"{prefix}{name}", "no longer has a default", breaking=True)
         if name not in required and not was_required and before[name].get("default") != after[name].get("default"):
             change = f"from {_text(before[name].get('default'))} to {_text(after[name].get('default'))}"
             yield SchemaDifference(f"{prefix}{name}", f"changed its default {change}", breaking=True)
@@ -113,7 +113,7 @@ def _same(one: Json, other: Json) -> bool:
 
 
 def _accepts(new: Json, old: Json) -> bool:
-    """Whether every value that fits the old schema fits the new one; False where that is not sure."""
+    """Whether every value that fits the old schema fits the new one; False if that is uncertain."""
     if "anyOf" in old:
         return all(_accepts(new, alternative) for alternative in old["anyOf"])
     if "anyOf" in new:

@@ -1,4 +1,4 @@
-"""Schema snapshots: the committed shape of versioned data, what a change means for stored items, and what to do.
+"""Schema snapshots: the committed shape of versioned data, the effect of changes on stored items, and what to do.
 
 schema/account_data.schema.json    the JSON Schema of the data, its keys and its data version
 schema/account_data.v1.json        items as they were stored in data version 1; they must be readable forever
@@ -24,27 +24,27 @@ from partita.values import Item
 AnyTable: TypeAlias = VersionedTable[..., Any]
 
 SNAPSHOT_FOLDER: Final = Path("schema")
-"""Where snapshots are kept, unless said otherwise."""
+"""The default folder of snapshots."""
 SNAPSHOT_FOLDER_IN_TESTS: Final = Path("tests/schema")
-"""Where they are kept if the package is in the root: builds that search that would take `schema` for a package."""
+"""The folder if the package is in the project's root, where builds might mistake `schema` for a package."""
 
-_FROZEN_AT: Final = 1_735_689_600_000  # the last_write of every frozen example: 2025-01-01
+_FROZEN_AT: Final = 1_735_689_600_000  # the `last_write` of every frozen example: 2025-01-01
 
 
 class Verdict(StrEnum):
-    """What became of a schema since its snapshot was accepted."""
+    """The result of comparing a schema with its accepted snapshot."""
 
     CURRENT = "current"
     NEW = "new"
     COMPATIBLE = "compatible"
     MIGRATED = "migrated"
-    """The data version was raised, and migrations lead to it."""
+    """The data version was raised, and there are migrations to it."""
     BREAKING = "breaking"
     LOWERED = "lowered"
 
 
 class SchemaReport(Struct, frozen=True):
-    """How an entity's schema compares with its snapshot. `str()` says what to do."""
+    """The comparison of an entity's schema with its snapshot. `str()` includes advice."""
 
     entity: str
     verdict: Verdict
@@ -55,7 +55,7 @@ class SchemaReport(Struct, frozen=True):
 
     @property
     def acceptable(self) -> bool:
-        """Whether the snapshot may be renewed as things stand."""
+        """Whether the snapshot may be updated in this state."""
         return not self.problems and self.verdict not in (Verdict.BREAKING, Verdict.LOWERED)
 
     @property
@@ -70,7 +70,7 @@ class SchemaReport(Struct, frozen=True):
 
 
 def schema_snapshot(table: AnyTable) -> Json:
-    """What is committed of a versioned table: data version, keys, and the JSON Schema of its data."""
+    """The content of a versioned table's snapshot: data version, keys, and the JSON Schema of its data."""
     schema = table.form.schema
     keys = {name: [key.index, *(template.text for _, template in key.attributes)] for name, key in schema.keys.items()}
     shape = bare(schema.cls.model_json_schema())
@@ -90,7 +90,7 @@ def check_schema(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> SchemaRepor
 
 
 def accept_schema(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> tuple[Path, ...]:
-    """Renew the snapshot, and freeze the example where the data version is new. Gives the files that were written.
+    """Update the snapshot, and freeze the example if the data version is new. Return the files that were written.
 
     Raises:
         ModelError: the change breaks stored items, or a frozen item cannot be read.
@@ -108,10 +108,10 @@ def accept_schema(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> tuple[Path
 
 
 def assert_snapshot(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> None:
-    """For tests: fail unless the snapshot is current and every frozen item can be read; the message says what to do.
+    """For tests: fail unless the snapshot is current and every frozen item can be read; the message includes advice.
 
     Raises:
-        AssertionError: there is something to do.
+        AssertionError: the snapshot is not current, or a frozen item is missing or cannot be read.
     """
     report = check_schema(table, folder)
     if not report.settled:
@@ -119,17 +119,17 @@ def assert_snapshot(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> None:
 
 
 def schema_file(table: AnyTable, folder: Path = SNAPSHOT_FOLDER) -> Path:
-    """Where the snapshot of a table is kept."""
+    """The path of a table's snapshot."""
     return folder / f"{_file_name(table)}.schema.json"
 
 
 def frozen_file(table: AnyTable, version: int, folder: Path = SNAPSHOT_FOLDER) -> Path:
-    """Where items of one data version are kept, as they were stored."""
+    """The path of the frozen items of one data version, in their stored form."""
     return folder / f"{_file_name(table)}.v{version}.json"
 
 
 def frozen_items(table: AnyTable, version: int, folder: Path = SNAPSHOT_FOLDER) -> list[Item]:
-    """The items of one data version that are kept."""
+    """The frozen items of one data version."""
     kept: list[Json] = _read(frozen_file(table, version, folder))
     return [plain_item(item) for item in kept]
 
@@ -153,7 +153,7 @@ def _between_keys(stored: Json, current: Json) -> Iterator[SchemaDifference]:
             yield SchemaDifference(f"key {name}", "was removed", breaking=False)
         elif stored.get(name) != current[name]:
             how = "was added" if name not in stored else f"was changed from {stored[name]} to {current[name]}"
-            yield SchemaDifference(f"key {name}", f"{how}: stored items have it only once rewritten", breaking=True)
+            yield SchemaDifference(f"key {name}", f"{how}: stored items get it only when rewritten", breaking=True)
 
 
 def _frozen_problems(table: AnyTable, folder: Path) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _advise_breaking(before: int, current: Json, path: Path) -> str:
         f"Items that are stored in data version {before} no longer fit. What to do:\n"
         f"1. Raise data_version of the VersionedTable of {entity} from {before} to {before + 1}.\n"
         f"2. Add a migration from {before} to {before + 1} to it: Migrations({{{before}: function}}), where the\n"
-        f"   function takes the attributes of an item of version {before} and gives those of version {before + 1}.\n"
+        f"   function takes the attributes of an item of version {before} and returns those of version {before + 1}.\n"
         f"3. {_accept(path)}\n"
         f"   {frozen} keeps an item of version {before}, which proves from now on that it can be read."
     )
@@ -210,7 +210,7 @@ def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        hint = "Is there a merge conflict in it? Restore it, and then accept what the code says."
+        hint = "Is there a merge conflict in it? Restore it, and then run `partita schema accept`."
         raise ModelError(f"{path} is not JSON: {error}.", hint=hint) from error
 
 

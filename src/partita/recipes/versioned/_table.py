@@ -1,9 +1,9 @@
-"""Versioned tables: bookkeeping kept apart from domain data, optimistic locking, and lazy migrations.
+"""Versioned tables: bookkeeping separate from domain data, optimistic locking, and lazy migrations.
 
-A stored item is flat: the entity's own attributes and derived keys, and next to them
+A stored item is flat: the entity's own attributes and derived keys, and in addition
 
-    data_version   which schema the attributes have; older ones are migrated when they are read
-    last_write     milliseconds since the epoch, strictly rising; every write names the one that it follows
+    data_version   the schema version of the attributes; older ones are migrated when they are read
+    last_write     milliseconds since the epoch, strictly rising; every write is conditional on the previous value
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ E = TypeVar("E", bound=Entity)
 
 
 class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
-    """Read one versioned item; None where there is none."""
+    """Read one versioned item; None if there is none."""
 
     sends = (GetItem,)
 
@@ -48,11 +48,11 @@ class VersionedRead(Operation[Versioned[E] | None], Generic[E], frozen=True):
     get: Get[E]
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.form.schema.name}.{'read_strong' if self.get.is_consistent else 'read'}"
 
     def requests(self, context: Context) -> Requests[Versioned[E] | None]:
-        """Read, and migrate what is old."""
+        """Read the item, and migrate old data."""
         response: ItemResponse = yield self.get.request()
         return self.form.live(response.item, context)
 
@@ -62,30 +62,30 @@ class _VersionedWrite(Operation[Versioned[E]], Generic[E], frozen=True):
 
     form: VersionedForm[E]
     now: float | None = None
-    """The time to write under; None for the session's clock when it runs."""
+    """The time of the write; None for the session's clock when it runs."""
 
     def at(self, now: float) -> Self:
-        """The same write under a given time, so that what it stores is known before a transaction runs."""
+        """The same write at a given time, so that the stored item is known before a transaction runs."""
         return replace(self, now=now)
 
     def saved(self, now: float) -> Versioned[E]:
-        """What is stored when it is written at that time."""
+        """The stored data if it is written at that time."""
         raise NotImplementedError
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         raise NotImplementedError
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the terms of the write."""
+        """The failed condition in terms of this write."""
         raise NotImplementedError
 
     def time(self, context: Context) -> float:
-        """The time that the write happens under."""
+        """The time of the write."""
         return context.clock() if self.now is None else self.now
 
     def requests(self, context: Context) -> Requests[Versioned[E]]:
-        """Send the request; the result is what was stored."""
+        """Send the request; the result is the stored data."""
         write = self.at(self.time(context))
         try:
             yield write.action(context)
@@ -100,22 +100,22 @@ class VersionedInsert(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True)
     data: E
 
     def saved(self, now: float) -> Versioned[E]:
-        """What is stored when it is written at that time."""
+        """The stored data if it is written at that time."""
         return Versioned(self.data, self.form.data_version, milliseconds(now))
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.form.schema.name}.insert"
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         request = Put(self.form.schema, self.data, only_new=True).action(context)
         return replace(request, item=self.form.item(self.saved(self.time(context))))
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the terms of the write."""
+        """The failed condition in terms of this write."""
         current = self.form.live(error.item, context)
-        return AlreadyExists(f"This {self.form.schema.name} exists already.", item=error.item, current=current)
+        return AlreadyExists(f"This {self.form.schema.name} already exists.", item=error.item, current=current)
 
 
 class VersionedUpdate(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True):
@@ -124,22 +124,22 @@ class VersionedUpdate(_VersionedWrite[E], Generic[E], frozen=True, kw_only=True)
     versioned: Versioned[E]
 
     def saved(self, now: float) -> Versioned[E]:
-        """What is stored when it is written at that time."""
+        """The stored data if it is written at that time."""
         last_write = max(milliseconds(now), self.versioned.last_write + 1)
         return replace(self.versioned, data_version=self.form.data_version, last_write=last_write)
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.form.schema.name}.update"
 
     def action(self, context: Context) -> PutItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         item = self.form.item(self.saved(self.time(context)))
         condition = both(self.form.follows(self.versioned.last_write), self.form.schema.unexpired(context.clock()))
         return PutItem(self.form.schema.table.name, item, condition, on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the terms of the write."""
+        """The failed condition in terms of this write."""
         return self.form.failure(error, context)
 
 
@@ -153,16 +153,16 @@ class VersionedDelete(Operation[None], Generic[E], frozen=True):
     last_write: int
 
     def default_name(self) -> str:
-        """The name where no access pattern was declared."""
+        """The name if no access pattern was declared."""
         return f"{self.form.schema.name}.delete"
 
     def action(self, context: Context) -> DeleteItem:
-        """The request that is sent, alone or in a transaction."""
+        """The request to send, alone or in a transaction."""
         condition = both(self.form.follows(self.last_write), self.form.schema.unexpired(context.clock()))
         return DeleteItem(self.form.schema.table.name, self.key, condition, on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:
-        """A failed condition in the terms of the delete."""
+        """The failed condition in terms of this delete."""
         return self.form.failure(error, context)
 
     def requests(self, context: Context) -> Requests[None]:
@@ -174,7 +174,7 @@ class VersionedDelete(Operation[None], Generic[E], frozen=True):
 
 
 class VersionedTable(Generic[P, E]):
-    """Reads and writes of one entity whose items carry their schema's version and their last write.
+    """Reads and writes of one entity whose items contain their schema version and the time of their last write.
 
     accounts = VersionedTable(account_by_pk, data_version=1, example=AccountData(pk="a1", name="Ada", balance=0))
 
@@ -193,9 +193,9 @@ class VersionedTable(Generic[P, E]):
 
         Args:
             get: the access pattern that reads one item.
-            data_version: the schema that the entity has now; raise it when stored items would no longer fit.
-            example: believable data; its item is kept with the schema snapshot, to prove that it can always be read.
-            migrations: the way from every older data version to this one.
+            data_version: the current schema version of the entity; raise it if stored items would no longer fit.
+            example: realistic data; its item is kept with the schema snapshot, to prove that it can always be read.
+            migrations: the steps from every older data version to this one.
 
         Raises:
             ModelError: the migrations do not lead to the data version, or the entity has fields of the same names.
@@ -214,8 +214,8 @@ class VersionedTable(Generic[P, E]):
         if any(other.form.schema is schema for other in declared):
             raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
         declared.append(self)
-        declare_operation(schema, "read_strong", "An item that is changed, once more.", GetItem)
-        declare_operation(schema, "update", "A changed item.", PutItem)
+        declare_operation(schema, "read_strong", "Read an item that is being changed, again.", GetItem)
+        declare_operation(schema, "update", "Write a changed item.", PutItem)
 
     def __repr__(self) -> str:
         return f"<versioned table of {self.form.schema.name}>"
@@ -231,11 +231,11 @@ class VersionedTable(Generic[P, E]):
         return VersionedRead(self.form, get.consistent())
 
     def insert(self, data: E) -> VersionedInsert[E]:
-        """Write data that must not be stored yet; otherwise `AlreadyExists`."""
+        """Write data that must not be stored yet; otherwise raise `AlreadyExists`."""
         return VersionedInsert(form=self.form, data=data)
 
     def update(self, versioned: Versioned[E]) -> VersionedUpdate[E]:
-        """Write data over the version that was read; otherwise `VersionConflict` with what is stored.
+        """Write data over the version that was read; otherwise raise `VersionConflict` with the stored version.
 
         Raises:
             DataNewer: the data has a version that this code does not know.
@@ -246,52 +246,52 @@ class VersionedTable(Generic[P, E]):
         return VersionedUpdate(form=self.form, versioned=versioned)
 
     def over(self, last_write: int, data: E) -> Versioned[E]:
-        """Data to be written over what was last written then, for a caller who knows that from elsewhere."""
+        """Data to write over the version with this `last_write`, for a caller that knows it without a read."""
         return Versioned(data, self.form.data_version, last_write)
 
     def adjust(self, versioned: Versioned[E], *changes: Change, since: int | None = None) -> VersionedAdjust[E]:
-        """Change fields by what they are, such as a number by an amount, whoever wrote the item last.
+        """Change fields relative to their stored values, such as adding an amount, whoever wrote the item last.
 
         Args:
-            versioned: as it was read.
-            changes: are made to the item as it is stored.
-            since: the first data version in which the fields are what they are now; this one unless said otherwise.
-                What is stored in an older one is refused (`ConditionFailed`).
+            versioned: the item as it was read.
+            changes: the changes to the stored item.
+            since: the first data version in which the fields have their current meaning; by default the current one.
+                An item stored in an older version is refused (`ConditionFailed`).
 
         Raises:
-            OperationError: nothing changes, a field of a key would, or a field is another entity's.
+            OperationError: there is no change, a key field would change, or a field is of another entity.
         """
         schema = self.form.schema
         check_changes(schema, changes)
         in_keys = {schema.attribute(field) for key in schema.keys.values() for field in key.fields}
         for change in changes:
             if change.path.parts[0] in in_keys:
-                message = f"{schema.name}.{change.path.parts[0]} is in a key."
+                message = f"{schema.name}.{change.path.parts[0]} is part of a key."
                 raise OperationError(message, hint="Read the item, and write it with update().")
         first = self.form.data_version if since is None else since
         return VersionedAdjust(self.form, schema.key(versioned.data), versioned.last_write, changes, first)
 
     def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
-        """Delete the version that was read; otherwise `VersionConflict` with what is stored."""
+        """Delete the version that was read; otherwise raise `VersionConflict` with the stored version."""
         return VersionedDelete(self.form, self.form.schema.key(versioned.data), versioned.last_write)
 
     def delete_at(self, last_write: int, *args: P.args, **kwargs: P.kwargs) -> VersionedDelete[E]:
-        """Delete by key, without having read: only what was last written then."""
+        """Delete an item by key without reading it, if `last_write` still has this value."""
         return VersionedDelete(self.form, self._get(*args, **kwargs).key, last_write)
 
     def change(self, mutate: Callable[[E], E], *args: P.args, **kwargs: P.kwargs) -> Procedure[Versioned[E]]:
-        """Read, apply a function to the data, and write. When another writer was first, once more on what it wrote.
+        """Read, apply a function to the data, and write. If another writer was first, try once more on its version.
 
         Raises:
-            ItemMissing: there is nothing to change.
-            VersionConflict: other writers were first both times; it carries what is stored.
+            ItemMissing: there is no item to change.
+            VersionConflict: other writers were first both times; `current` is the stored version.
         """
         versioned = yield from self.read(*args, **kwargs)
         if versioned is not None:
             try:
                 return (yield from self.update(versioned.with_data(mutate(versioned.data))))
             except VersionConflict:
-                pass  # what was read is outdated
+                pass  # the version that was read is outdated
         versioned = yield from self.read_strong(*args, **kwargs)
         if versioned is None:
             raise missing(self.form.schema, None)

@@ -1,4 +1,4 @@
-"""What DynamoDB does and a file does not, for tests that want to meet it: one switch each, all off, and seeded."""
+"""Behaviours of DynamoDB that a local file lacks, for tests: one switch for each, all off by default, and seeded."""
 
 from partita.testing.realism._settings import Realism, UnitLimits
 from partita.testing.realism._store import RealisticStore

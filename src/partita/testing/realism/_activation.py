@@ -1,4 +1,4 @@
-"""Tables and indexes that take a while until they can be used."""
+"""Tables and indexes that can be used only some time after their creation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CHANGES = (
 
 
 class Activation:
-    """When what was made can be used."""
+    """Records when created tables and indexes become usable."""
 
     def __init__(self, seconds: float, clock: Clock) -> None:
         self._seconds = seconds
@@ -46,11 +46,11 @@ class Activation:
         self._indexes: dict[tuple[str, str], float] = {}
 
     def refuse(self, request: Request[Any]) -> None:
-        """Refuse to use or to change what is being made.
+        """Refuse to use or change a table or index that is being created.
 
         Raises:
-            TableNotFound: items of a table that is being made. TableInUse: it is to be changed.
-            ValidationFailed: an index that is being filled.
+            TableNotFound: a request for items of such a table. TableInUse: a change of such a table.
+            ValidationFailed: a read of an index that is being filled.
         """
         for table in tables_of(request):
             if self._is_waiting(self._tables, table):
@@ -78,7 +78,7 @@ class Activation:
         return True
 
     def made(self, request: Request[Any]) -> None:
-        """Something was made, or deleted."""
+        """Record the creation or deletion of a table or index."""
         ready = self._clock() + self._seconds
         if isinstance(request, CreateTable):
             self._tables[request.schema.name] = ready
@@ -88,7 +88,7 @@ class Activation:
             self._tables.pop(request.table, None)
 
     def described(self, description: TableDescription) -> TableDescription:
-        """The description, with what cannot be used yet."""
+        """The description, with the status of tables and indexes that are not usable yet."""
         name = description.schema.name
         waiting = [index for table, index in list(self._indexes) if table == name]
         building = tuple(index for index in waiting if self._is_waiting(self._indexes, (name, index)))

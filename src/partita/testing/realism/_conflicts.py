@@ -1,4 +1,4 @@
-"""Transactions that are running: they hold their items, and who meets them is refused."""
+"""Running transactions: they hold their items, and conflicting requests are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HELD = Reason("TransactionConflict", "Transaction is ongoing for the item")
 
 
 class RunningTransactions:
-    """The items that transactions hold, and their tokens."""
+    """The items that running transactions hold, and their tokens."""
 
     def __init__(self) -> None:
         self._held: set[ItemKey] = set()
@@ -23,11 +23,11 @@ class RunningTransactions:
 
     @contextmanager
     def running(self, request: TransactWriteItems, items: Iterable[ItemKey]) -> Iterator[None]:
-        """The transaction holds these items while the block runs.
+        """Let the transaction hold these items while the block runs.
 
         Raises:
-            TokenInProgress: one with the same token is running.
-            TransactionCancelled: another one holds one of the items.
+            TokenInProgress: a transaction with the same token is running.
+            TransactionCancelled: another transaction holds one of the items.
         """
         held = list(items)
         with self._lock:
@@ -49,7 +49,7 @@ class RunningTransactions:
         """Refuse to read items in a transaction while another one writes them.
 
         Raises:
-            TransactionCancelled: one of them is held.
+            TransactionCancelled: another transaction holds one of the items.
         """
         with self._lock:
             self._refuse(list(items))
@@ -63,7 +63,7 @@ class RunningTransactions:
         """Refuse to write an item that a transaction holds.
 
         Raises:
-            TransactionConflict: one does.
+            TransactionConflict: a transaction holds the item.
         """
         if self.is_held(item):
             raise TransactionConflict(_HELD.message or "")

@@ -1,4 +1,4 @@
-"""A copy of a store that is behind it: what was written is seen there later."""
+"""A lagging copy of a store: writes become visible in it later."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DEFINITIONS = (CreateTable, DeleteTable, CreateIndex, DeleteIndex, CreateVector
 
 
 class LaggingCopy:
-    """A copy in memory; each change arrives after a random part of `seconds`, in the order of the writes."""
+    """A copy in memory; each change arrives after a random delay of up to `seconds`, in the order of the writes."""
 
     def __init__(self, store: Store, seconds: float, random: Random, clock: Clock) -> None:
         self._seconds = seconds
@@ -57,7 +57,7 @@ class LaggingCopy:
                 return
 
     def changed(self, table: str, key: Item, item: Item | None) -> None:
-        """An item is now this one, or gone."""
+        """Schedule the new value of an item, or its deletion if `item` is None."""
         with self._lock:
             due = self._clock() + self._random.uniform(0, self._seconds)
             if self._arriving:
@@ -65,26 +65,26 @@ class LaggingCopy:
             self._arriving.append((due, DeleteItem(table, key) if item is None else PutItem(table, item)))
 
     def defined(self, request: Request[Any]) -> None:
-        """A table or an index was made or deleted; that is seen at once."""
+        """Apply the creation or deletion of a table or index, which is visible immediately."""
         if isinstance(request, _DEFINITIONS):
             with self._lock:
                 self._copy.execute(request)
 
     def catch_up(self, *, wholly: bool = False) -> None:
-        """Let everything arrive that is due, or everything."""
+        """Apply all changes that are due; with `wholly`, all changes."""
         with self._lock:
             now = self._clock()
             while self._arriving and (wholly or self._arriving[0][0] <= now):
-                with suppress(TableNotFound):  # deleted meanwhile
+                with suppress(TableNotFound):  # the table was deleted in the meantime
                     self._copy.execute(self._arriving.popleft()[1])
 
     def read(self, request: Request[Any]) -> Any:
-        """What the copy has."""
+        """Execute a read on the copy."""
         self.catch_up()
         return self._copy.execute(request)
 
     def sweep(self) -> None:
-        """Delete what has expired."""
+        """Delete expired items."""
         self._copy.sweep()
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Which items a request is about."""
+"""The items that a request reads or writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from partita.values import Item
 
 Part: TypeAlias = GetItem | PutItem | UpdateItem | DeleteItem | ConditionCheck
 ItemKey: TypeAlias = tuple[str, tuple[Any, ...]]
-"""A table, and the values of the key."""
+"""The name of the table, and the values of the key."""
 
 _OWN = "partita."
 WRITES = (PutItem, UpdateItem, DeleteItem, BatchWriteItem, TransactWriteItems)
@@ -47,14 +47,14 @@ def parts_of(request: Request[Any]) -> tuple[Part, ...]:
 
 
 def tables_of(request: Request[Any]) -> Iterator[str]:
-    """The tables whose items the request is about."""
+    """Yield the tables whose items the request reads or writes."""
     if isinstance(request, QueryTable | ScanTable | SearchVectors):
         yield request.table
     yield from (part.table for part in parts_of(request))
 
 
 def is_internal(request: Request[Any]) -> bool:
-    """Whether the request is about tables that Partita keeps for itself, such as the settings of the wire server."""
+    """Whether the request is for internal tables of Partita, such as the settings of the wire server."""
     names = {request.schema.name} if isinstance(request, CreateTable) else {*tables_of(request)}
     table = getattr(request, "table", None)
     if not names and table is not None:
@@ -63,13 +63,13 @@ def is_internal(request: Request[Any]) -> bool:
 
 
 def key_of(part: Part, schema: TableSchema) -> Item:
-    """The key of the item that the part is about; what is missing of it is left out."""
+    """The key of the item of this part, without missing attributes."""
     item = part.item if isinstance(part, PutItem) else part.key
     return {attribute.name: item[attribute.name] for attribute in schema.key if attribute.name in item}
 
 
 def item_key(part: Part, schema: TableSchema) -> ItemKey:
-    """The item, as something that can be looked up."""
+    """The identity of the item, as a hashable value."""
     return part.table, tuple(map(_hashable, key_of(part, schema).values()))
 
 

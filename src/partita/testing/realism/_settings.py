@@ -6,30 +6,30 @@ from msgspec import Struct
 
 
 class UnitLimits(Struct, frozen=True):
-    """Units that may be consumed in a second."""
+    """The units that may be consumed per second."""
 
     read: float
     write: float
 
 
 class Realism(Struct, frozen=True):
-    """What a store in the cloud does and a file does not. Each is off until it is switched on.
+    """Behaviours that a cloud store has and a local file lacks. Each is off by default.
 
     The same seed and the same requests at the same times give the same responses.
     """
 
     seed: int = 0
     stale_seconds: float = 0.0
-    """An eventually consistent read sees a write up to so many seconds later."""
+    """An eventually consistent read sees a write up to this many seconds later."""
     index_seconds: float = 0.0
-    """An entry of a global index appears, changes and goes up to so many seconds later."""
+    """An entry of a global index appears, changes and disappears up to this many seconds later."""
     table_seconds: float = 0.0
-    """A table, or an index that is added, can be used after so many seconds."""
+    """A new table, or an added index, becomes usable after this many seconds."""
     table_limits: UnitLimits | None = None
-    """What one table may consume; beyond that it is throttled. A second's worth may be saved up."""
+    """The units that one table may consume before it is throttled. The units of one second may accumulate."""
     partition_limits: UnitLimits | None = None
-    """What one partition key may consume; AWS allows 3,000 reads and 1,000 writes."""
+    """The units that one partition key may consume; AWS allows 3,000 read and 1,000 write units."""
     unprocessed: float = 0.0
-    """The chance that a part of a batch is left unprocessed, from 0 to 1."""
+    """The probability that a part of a batch is left unprocessed, from 0 to 1."""
     transaction_seconds: float = 0.0
-    """A transaction holds its items for so many seconds before it happens; who meets it is refused."""
+    """A transaction holds its items for this many seconds before it is executed; conflicting requests are refused."""

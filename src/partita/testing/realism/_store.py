@@ -1,4 +1,4 @@
-"""A store that behaves as DynamoDB does where a file behaves better."""
+"""A store with those behaviours of DynamoDB that a local file lacks."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ R = TypeVar("R")
 
 
 class RealisticStore:
-    """Another store, with what `realism` switches on. Safe for threads and event loops.
+    """Wraps another store and adds the behaviours that `realism` switches on. Safe for threads and event loops.
 
     store = RealisticStore(EmbeddedStore(":memory:"), Realism(index_seconds=2, seed=7), clock=clock)
 
-    Other processes must not write to the same file: what they write is not seen by the copies that are behind.
+    Other processes must not write to the same file, because the lagging copies do not see those writes.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class RealisticStore:
         clock: Clock = system_clock,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
-        """`sleep` waits while a transaction runs; a fake clock's `advance` does it in no time."""
+        """Wrap a store. `sleep` waits while a transaction runs; pass a fake clock's `advance` to wait in no time."""
         self._store = store
         self._sleep = sleep
         self._realism = realism
-        self._random = Random(realism.seed)  # noqa: S311 - the same in every run is what it is for
+        self._random = Random(realism.seed)  # noqa: S311 - it must repeat in every run
         self._schemas: dict[str, TableSchema] = {}
         self._running = RunningTransactions()
         self._activation = Activation(realism.table_seconds, clock)
@@ -75,36 +75,36 @@ class RealisticStore:
         return LaggingCopy(self._store, seconds, Random(self._random.random()), clock) if seconds else None  # noqa: S311
 
     def execute(self, request: Request[R]) -> R:
-        """Execute the request as the store does, and as the switches say."""
+        """Execute the request on the store, with the behaviours that are switched on."""
         return run(self._requests(request), self._blocking)  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request likewise, without blocking the event loop."""
         return await run_async(self._requests(request), self._awaiting)
 
     def close(self) -> None:
-        """Close the other store."""
+        """Close the copies and the wrapped store."""
         for copy in self._copies():
             copy.close()
         self._store.close()
 
     @contextmanager
     def transaction(self, request: TransactWriteItems) -> Iterator[None]:
-        """Let a transaction run while the block runs, and happen at its end: who meets it in between is refused."""
+        """Keep a transaction running during the block, and execute it at the end; conflicting requests are refused."""
         with self._running.running(request, map(self._item, request.actions)):
             yield
             response = self._store.execute(request)
         self._note(request, response, self._store.execute)
 
     def sweep(self) -> int:
-        """Delete what has expired, in the store and in what is behind it; returns how many items were deleted."""
+        """Delete expired items in the store and its copies; return how many were deleted in the store."""
         self.catch_up()
         for copy in self._copies():
             copy.sweep()
         return self._store.sweep() if isinstance(self._store, EmbeddedStore) else 0
 
     def catch_up(self) -> None:
-        """Let everything be seen that was written: stale reads and entries of indexes are as they should be."""
+        """Make all writes visible: stale reads and index entries become up to date."""
         for copy in self._copies():
             copy.catch_up(wholly=True)
 
@@ -182,7 +182,7 @@ class RealisticStore:
         for copy in self._copies():
             copy.defined(request)
 
-    # --- batches: what is held, throttled or unlucky is left unprocessed ---
+    # --- batches: parts that are held, throttled or randomly chosen are left unprocessed ---
 
     def _batch(self, request: BatchGetItem | BatchWriteItem) -> Generator[Request[Any] | Pause, Any, Any]:
         kind = "read" if isinstance(request, BatchGetItem) else "write"
@@ -202,7 +202,7 @@ class RealisticStore:
         return BatchGetResponse(aligned, (*found.unprocessed, *rest), found.capacity)  # type: ignore[arg-type]
 
     def _gets(self, gets: tuple[Any, ...]) -> Generator[Request[Any] | Pause, Any, BatchGetResponse]:
-        """A batch of gets; one that may be stale is read from the copy as a whole."""
+        """A batch of gets; if it may be stale, the whole batch is read from the copy."""
         if not gets:
             return BatchGetResponse([], (), ())
         request = BatchGetItem(gets)
@@ -247,7 +247,7 @@ class RealisticStore:
                 self._tables.consumed(capacity.table, capacity)
         if self._partitions is not None:
             names = list(self._partitions_of(request))
-            for name in names:  # a batch tells its sum alone, of which each part is charged an equal share
+            for name in names:  # a batch reports only its sum, so each part is charged an equal share
                 for capacity in capacities:
                     self._partitions.consumed(name, capacity, 1 / len(names))
 

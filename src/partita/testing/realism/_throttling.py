@@ -1,4 +1,4 @@
-"""Throttling: what a table and a partition may consume in a second."""
+"""Throttling: the units that a table and a partition may consume per second."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PARTITION = (
 
 
 class Bucket:
-    """Units that flow in every second, up to a second's worth; what is consumed may leave it in debt."""
+    """A token bucket, refilled every second up to the units of one second; consumption may leave it in debt."""
 
     __slots__ = ("_at", "_left", "limit")
 
@@ -31,7 +31,7 @@ class Bucket:
         self._at = now
 
     def is_empty(self, now: float) -> bool:
-        """Whether nothing is left."""
+        """Whether no units are left."""
         self._left = min(self.limit, self._left + (now - self._at) * self.limit)
         self._at = now
         return self._left <= 0
@@ -42,7 +42,7 @@ class Bucket:
 
 
 class Throttle:
-    """The buckets of one kind: tables, or partitions of tables."""
+    """The buckets of all tables, or of all partitions."""
 
     def __init__(self, limits: UnitLimits, clock: Clock, *, partitions: bool) -> None:
         self._limits = limits
@@ -53,10 +53,10 @@ class Throttle:
         self._lock = threading.Lock()
 
     def refuse(self, names: Iterable[object], kind: str) -> None:
-        """Refuse to read from or write to what has consumed its units.
+        """Refuse to read or write a table or partition that has consumed its units.
 
         Raises:
-            Throttled: one of them has.
+            Throttled: one of them has no units left.
         """
         with self._lock:
             now = self._clock()
@@ -65,12 +65,12 @@ class Throttle:
                     raise Throttled(self._message, reasons=[f"{_word(kind)}{self._reason}"])
 
     def is_empty(self, name: object, kind: str) -> bool:
-        """Whether one of them has consumed its units."""
+        """Whether a table or partition has consumed its units."""
         with self._lock:
             return self._bucket(name, kind).is_empty(self._clock())
 
     def consumed(self, name: object, capacity: Capacity, share: float = 1.0) -> None:
-        """What was consumed of one of them, or which share of it."""
+        """Record the consumption of a table or partition, or a share of it."""
         with self._lock:
             for kind, units in (("read", capacity.total_read), ("write", capacity.total_write)):
                 if units:
