@@ -165,7 +165,7 @@ async def test_a_proxy_that_does_not_speak_http_is_not_trusted(
 ) -> None:
     with talking(saying(response)) as proxy:
         proxied(proxy.url)
-        with pytest.raises(RequestNotSent, match="the proxy does not respond as it should"):
+        with pytest.raises(RequestNotSent, match="the proxy sent an invalid response"):
             await client.send(FAR)
 
 

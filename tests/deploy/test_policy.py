@@ -273,7 +273,7 @@ def test_a_role_lists_what_is_declared() -> None:
 
 
 def test_a_pattern_must_say_what_it_sends() -> None:
-    with pytest.raises(ModelError, match="change_all does not say which requests it sends"):
+    with pytest.raises(ModelError, match="change_all does not declare which requests it sends"):
         needs(replace(SERVICE, tables=(UNSAID,), roles={}), "request")
 
 

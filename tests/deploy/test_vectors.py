@@ -57,7 +57,7 @@ def test_a_template_has_the_index_and_its_attributes() -> None:
 
 
 def test_a_table_with_vectors_has_no_provisioned_capacity() -> None:
-    with pytest.raises(ModelError, match="vector indexes, which DynamoDB has on demand only"):
+    with pytest.raises(ModelError, match="vector indexes, which DynamoDB supports on demand only"):
         table_resources(TABLE.schema, TableSettings(capacity=Provisioned(1, 1)))
 
 
@@ -76,7 +76,7 @@ def test_a_policy_allows_the_search_of_that_index_alone() -> None:
 def test_a_caller_cannot_be_held_to_a_partition() -> None:
     """AWS has no condition on the partition of a search."""
     assert left_out(SERVICE) == (
-        LeftOut("similar_notes", "it searches vectors, and a policy cannot hold a search to a partition"),
+        LeftOut("similar_notes", "it searches vectors, and a policy cannot limit a search to a partition"),
     )
 
 

@@ -79,7 +79,7 @@ def test_an_archive_is_its_owners_alone_and_replaces_nothing(folder: Path, tmp_p
     target = tmp_path / "archive"
     write_archive(folder, target, 1.0)
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
-    with pytest.raises(StoreError, match="exists; a backup replaces nothing"):
+    with pytest.raises(StoreError, match="exists; a backup never replaces a file"):
         write_archive(folder, target, 1.0)
     planted = tmp_path / "planted"
     planted.symlink_to(tmp_path / "elsewhere")

@@ -157,7 +157,7 @@ def test_a_name_is_plain(branches: Branches, name: str) -> None:
 
 def test_a_branch_is_not_made_twice(branches: Branches) -> None:
     branches.create("trial")
-    with pytest.raises(OperationError, match="There is a branch 'trial'"):
+    with pytest.raises(OperationError, match="The branch 'trial' already exists"):
         branches.create("trial")
 
 

@@ -200,7 +200,7 @@ def test_what_is_missing_is_said(
 
 def test_an_issuer_needs_an_audience(settings: FunctionSettings) -> None:
     stored(settings, "todo")
-    with pytest.raises(OperationError, match="set PARTITA_AUDIENCE"):
+    with pytest.raises(OperationError, match="Set PARTITA_AUDIENCE"):
         http_handler(replace(settings, issuer="https://issuer.test"))
 
 

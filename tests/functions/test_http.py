@@ -134,7 +134,7 @@ def test_a_body_that_is_not_base64_is_a_problem_of_the_caller(handler: HttpHandl
     "event", [None, [], {}, {"version": "2.0"}, {"version": "2.0", "requestContext": {"http": {"method": 1}}}, "s3"]
 )
 def test_what_is_not_a_request_is_refused(handler: HttpHandler, event: Any) -> None:
-    with pytest.raises(EventRefused, match="not a request over HTTP"):
+    with pytest.raises(EventRefused, match="not an HTTP request"):
         handler(recorded(event) if event == "s3" else event, Context())
 
 
@@ -206,7 +206,7 @@ def test_an_app_that_answered_and_then_fails_has_answered(caplog: pytest.LogCapt
     handler = HttpHandler(answers)
     response = handler(recorded("function-url"), Context())
     assert (response["statusCode"], response["body"]) == (500, "sorry")
-    assert "failed after it had answered" in caplog.text
+    assert "failed after it had responded" in caplog.text
     handler.close()
 
 

@@ -150,7 +150,7 @@ def test_a_record_of_another_table_holds_back_what_is_behind_it(sink: MemorySink
 
 @pytest.mark.parametrize("record", [None, {}, {"eventSourceARN": 7}, {"eventSourceARN": "arn:aws:kinesis:x"}])
 def test_what_is_of_no_stream_of_these_tables_is_refused(sink: MemorySink, record: Any) -> None:
-    with pytest.raises(EventRefused, match="not of a stream of these tables"):
+    with pytest.raises(EventRefused, match="not from a stream of these tables"):
         StreamHandler({TABLE: [sink]})({"Records": [record]})
 
 

@@ -207,5 +207,5 @@ async def test_a_parameter_that_may_come_once_does_not_come_twice(client: httpx.
     """Of several values all but the last would be ignored."""
     response = await client.get("/books?shelf=a&shelf=b")
     assert response.status_code == 422
-    assert "it may be given once" in response.text
+    assert "it may be given only once" in response.text
     assert (await client.get("/books?shelf=b")).status_code == 200

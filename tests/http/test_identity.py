@@ -101,7 +101,7 @@ def test_a_token_expires(identity: Identity, clock: FakeClock) -> None:
         identity.caller(token)
 
 
-@pytest.mark.parametrize(("user_id", "reason"), [("", "1 to 128"), ("x" * 129, "1 to 128"), ("\ud800", "whole")])
+@pytest.mark.parametrize(("user_id", "reason"), [("", "1 to 128"), ("x" * 129, "1 to 128"), ("\ud800", "surrogate")])
 def test_no_token_is_made_for_an_unusable_user(user_id: str, reason: str, identity: Identity) -> None:
     with pytest.raises(ValueError, match=reason):
         identity.token(Caller(user_id))

@@ -36,7 +36,7 @@ def test_a_stored_table_may_belong_to_someone_else(names: TableNames, stored: st
 
 
 def test_a_table_that_the_mapping_does_not_name_is_refused() -> None:
-    with pytest.raises(OperationError, match=r"'orders' is not in the mapping of names\. It names users, bills"):
+    with pytest.raises(OperationError, match=r"'orders' is not in the mapping of names\. It contains users, bills"):
         TableNames({"users": "people", "bills": "bills-2"}).stored("orders")
 
 
@@ -54,18 +54,18 @@ def test_a_prefix_does_not_lead_to_a_name_that_is_taken(prefix: str) -> None:
 
 @pytest.mark.parametrize("prefix", ["dev/", "dev*", "dév-", "d" * 253, "dev\n"])
 def test_a_prefix_that_no_name_can_begin_with_is_refused(prefix: str) -> None:
-    with pytest.raises(OperationError, match="cannot begin the name of a table"):
+    with pytest.raises(OperationError, match="is not a valid prefix of table names"):
         TableNames(prefix=prefix)
 
 
 @pytest.mark.parametrize("stored", ["", "ab", "a/b", "n" * 256, "abc\n"])
 def test_a_name_that_dynamodb_does_not_take_is_refused(stored: str) -> None:
-    with pytest.raises(OperationError, match="is not a name for the table 'orders'"):
+    with pytest.raises(OperationError, match="is not a valid name for the table 'orders'"):
         TableNames({"orders": stored})
 
 
 def test_nothing_at_all_is_refused() -> None:
-    with pytest.raises(OperationError, match="Neither names of tables nor a prefix"):
+    with pytest.raises(OperationError, match="Neither table names nor a prefix"):
         TableNames()
 
 

@@ -83,4 +83,4 @@ def test_the_command_takes_names_from_options_and_from_its_variable(
 def test_a_name_is_given_without_scheme_and_port(tmp_path: Path) -> None:
     arguments = ["dynamodb", "--data", str(tmp_path), "--allowed-host", "http://a.example"]
     result = CliRunner().invoke(main, arguments)
-    assert (result.exit_code, "not the name of a host" in result.output) == (2, True)
+    assert (result.exit_code, "is not a plain host name" in result.output) == (2, True)

@@ -52,18 +52,19 @@ def build_app(
     requests: RequestMetrics | None = None,
     routes: PreparedRoutes | None = None,
 ) -> FastAPI:
-    """The app that serves the services.
+    """Build the app that serves the services.
 
     Args:
-        services: each is served at its own path.
-        state: what all of them run with.
-        apps: other apps, by the path that each is served at.
-        max_body_bytes: a larger body is refused.
-        allowed_hosts: the names that the app answers to. None answers to any, for tests, and for a server behind a
-            proxy that checks the name itself.
-        sign_in: how people sign in at the pages, besides with a token that they have.
-        requests: counts the requests, for whoever else is to know them.
-        routes: those of the services, where they were prepared before (`prepare_routes`). Each is of one app.
+        services: the services, each of which is served at its own path.
+        state: the state that all of them run with.
+        apps: other apps, by the path at which each is served.
+        max_body_bytes: the size of the largest body that is accepted.
+        allowed_hosts: the host names that the app accepts. None accepts any name, for tests, and for a server behind
+            a proxy that checks the name itself.
+        sign_in: how people sign in at the pages, besides with a token that they already have.
+        requests: counts the requests; pass one to read the counts elsewhere.
+        routes: the routes of the services, if they were already prepared (`prepare_routes`). They can be used for one
+            app only.
     """
     requests, routes = requests or RequestMetrics(), routes or prepare_routes(services)
     limits = Limits(allowed_hosts, max_body_bytes)
@@ -95,7 +96,7 @@ def build_app(
 
 
 def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, requests: RequestMetrics) -> None:
-    """How the server is doing, with all of its processes."""
+    """Add the routes for the health and the metrics of the server, with all of its processes."""
 
     @app.api_route("/healthz", methods=READ)
     async def healthz() -> Response:
@@ -112,22 +113,22 @@ def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, req
 
 
 def guarded(app: ASGIApp, allowed_hosts: AllowedHosts) -> ASGIApp:
-    """Another app behind the limits that `build_app` has, where it is served by itself."""
+    """Wrap another app, which is served on its own, in the same limits as `build_app`."""
     return GuardedApp(app, Limits(allowed_hosts))
 
 
 class _OuterApp(FastAPI):
-    """What every request passes through, whichever service it is for."""
+    """The outer app, which handles the requests for all services."""
 
     entry: ASGIApp
-    """Has every request first, and hands to `routed` those that it does not respond to itself."""
+    """Receives every request first, and passes those that it does not handle itself to `routed`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request."""
         await self.entry(scope, receive, send)
 
     async def routed(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond as FastAPI does: by the routes that it finds."""
+        """Respond as FastAPI does, with its own routing."""
         await super().__call__(scope, receive, send)
 
 
@@ -135,8 +136,8 @@ def _outer_app(missing: MissingPage) -> _OuterApp:
     app = _OuterApp(
         title="Partita",
         openapi_url=None,
-        redirect_slashes=False,  # Starlette's redirects name the host that the request says
-        telemetry={"tracing": False, "metrics": False, "logs": False},  # it would look for each request whether to
+        redirect_slashes=False,  # Starlette's redirects contain the unverified host name of the request
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # avoids a check for every request
     )
     handle_errors(app, missing=missing)
     return app
@@ -145,14 +146,14 @@ def _outer_app(missing: MissingPage) -> _OuterApp:
 def _mount(
     app: FastAPI, routes: PreparedRoutes, service: Service, state: ServiceState, missing: MissingPage
 ) -> Iterator[tuple[ApiSource, FastAPI]]:
-    """Serve a service: its API, and beside it its own routes first, then its pages. Gives what can be described."""
+    """Serve a service: its API, its routes outside the API, then its pages. Yield the apps that have a description."""
     if (api := routes.apis.get(service.name)) is not None:
         _run(api, state)
         app.mount(f"/{service.name}/api", api)
         yield ApiSource(service.name, service.title, service.summary, f"/{service.name}/api"), api
     if (site := routes.sites.get(service.name)) is not None:
         _run(site, state, missing)
-        title = f"{service.title}, beside its API"
+        title = f"{service.title}, outside its API"
         yield ApiSource(f"{service.name}-site", title, service.summary, f"/{service.name}"), site
         if service.pages is not None:
             site.mount("/", Pages(service.pages))
@@ -162,7 +163,7 @@ def _mount(
 
 
 def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
-    """Serve what is below a path; the path itself leads there."""
+    """Serve a folder below a path, and redirect from the path itself to the folder."""
 
     @app.api_route(path, methods=READ)
     async def lead_into_folder(request: Request) -> Response:

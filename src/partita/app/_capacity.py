@@ -1,4 +1,4 @@
-"""Every response says what it consumed: `X-Consumed-Capacity: update_task;rcu=0;wcu=6, task_by_id;rcu=0.5;wcu=0`."""
+"""The capacity that a response consumed: `X-Consumed-Capacity: update_task;rcu=0;wcu=6, task_by_id;rcu=0.5;wcu=0`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RAW: Final = HEADER.lower().encode()
 
 
 def capacity_text(consumptions: Iterable[Consumption]) -> str:
-    """The header's value: one entry for each access pattern, in the order they first ran; `none` where none did."""
+    """The header's value: one entry for each access pattern, in order of their first run; `none` if none ran."""
     totals: dict[str, tuple[float, float]] = {}
     for run in consumptions:
         read, write = totals.get(run.name, (0.0, 0.0))

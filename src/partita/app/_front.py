@@ -1,6 +1,6 @@
-"""What every request passes first, in one step: limits, an identifier, metering, and the headers of its response.
+"""The first step of every request: limits, an identifier, metering, and the common headers of the response.
 
-One step and not one for each of them: a middleware costs a coroutine, a closure and a copy of the headers.
+One middleware does all of this, because each middleware costs a coroutine, a closure and a copy of the headers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from partita.app.direct import DirectRoutes
 
 
 class Front:
-    """Middleware that refuses what is beyond the limits, gives each request an identifier, counts and measures it."""
+    """Middleware that enforces the limits, gives each request an identifier, counts it and measures it."""
 
     def __init__(
         self,
@@ -41,18 +41,18 @@ class Front:
         self.timer = timer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, to the route itself where that is known."""
+        """Pass the request on, directly to its route if that is known."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         started = self.timer()
         request_id = given_request_id(scope) or new_request_id()
         scope.setdefault("state", {})["request_id"] = request_id
-        status, replayed = 500, False  # an error without a response becomes a 500 further out
+        status, replayed = 500, False  # an error without a response becomes a 500 in an outer layer
 
         with self.meter.watch() as seen:
 
-            def send_completed(message: Message) -> Awaitable[None]:  # which needs no coroutine of its own
+            def send_completed(message: Message) -> Awaitable[None]:  # a plain function, which avoids a coroutine
                 nonlocal status, replayed
                 if message["type"] == "http.response.start":
                     status = message["status"]
@@ -71,7 +71,7 @@ class Front:
 
 
 class GuardedApp:
-    """Another app behind the same limits, whose responses are kept private too."""
+    """Wraps another app in the same limits, and adds the headers that keep its responses private."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app = app

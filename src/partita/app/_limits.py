@@ -1,6 +1,6 @@
-"""What a request may be: whom it is for, and how large its target, its head and its body are.
+"""Limits of a request: the host that it names, and the size of its target, its headers and its body.
 
-What is beyond the limits is refused unread.
+A request beyond the limits is refused without being read further.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ from partita.runtime import AllowedHosts
 MAX_BODY_BYTES: Final = 1_000_000
 
 _LINE_BYTES: Final = 4
-"""What stands between the name and the value of a header, and behind it: `: ` and the end of the line."""
+"""The bytes of a header line besides name and value: `: ` and the end of the line."""
 
 
 class Limits(Struct, frozen=True):
     """The limits of one app.
 
-    The work for a query model grows with the square of the number of parameters, so that few bytes can keep a server
-    busy for seconds. Every part of a head has a bound of its own.
+    The work for a query model grows with the square of the number of parameters, so a few bytes could keep a server
+    busy for seconds. Therefore each part of a request's head has its own limit.
     """
 
     allowed_hosts: AllowedHosts | None = None
-    """The names that it answers to; None answers to any."""
+    """The host names that the app accepts; None accepts any."""
     body_bytes: int = MAX_BODY_BYTES
     target_bytes: int = 8_192
     """Path and query together."""
     parameters: int = 100
-    """Of the query."""
+    """Number of query parameters."""
     headers: int = 100
     header_bytes: int = 32_768
     """All headers together."""
 
     def refusal(self, scope: Scope) -> Response | None:
-        """The response to a request that is refused unread: 421, 414, 431 or 413; None where it may go on."""
+        """Return the response to a request beyond the limits (421, 414, 431 or 413), or None if it may continue."""
         if not self._is_for_us(scope):
             return problem_response(421, "host_not_allowed", _NOT_FOR_US, hint=_ALLOW)
         problem = self._target_problem(scope) or self._head_problem(scope["headers"])
@@ -50,7 +50,7 @@ class Limits(Struct, frozen=True):
         return None
 
     def receiving(self, receive: Receive) -> Receive:
-        """Receive the body, and raise a 413 where more of it comes than is allowed, whatever length was declared."""
+        """Wrap `receive` so that it raises a 413 if the body is longer than allowed, whatever length was declared."""
         received = 0
 
         async def receive_counting() -> Message:
@@ -71,12 +71,12 @@ class Limits(Struct, frozen=True):
         if self.allowed_hosts is None:
             return True
         hosts = [value for name, value in scope["headers"] if name == b"host"]
-        address = (scope.get("server") or ("",))[0]  # what the socket is bound to, whatever the request says
+        address = (scope.get("server") or ("",))[0]  # the address of the socket, whatever the request says
         return len(hosts) == 1 and self.allowed_hosts.allows(hosts[0].decode("latin-1"), address)
 
     def _target_problem(self, scope: Scope) -> tuple[int, str, str] | None:
         query: bytes = scope["query_string"]
-        # The decoded path counts where a server does not give the raw one; it is never longer than that.
+        # If the server does not provide the raw path, the decoded one counts, which is never longer.
         if len(scope.get("raw_path") or scope["path"]) + len(query) > self.target_bytes:
             return 414, "target_too_long", f"Path and query have more than {self.target_bytes:,} bytes."
         if query.count(b"&") >= self.parameters:
@@ -94,14 +94,14 @@ class Limits(Struct, frozen=True):
         return None
 
     def _is_too_large(self, scope: Scope) -> bool:
-        """Whether the declared length of the body, the first where there are several, is beyond the limit."""
+        """Whether the declared length of the body, the first one if there are several, is beyond the limit."""
         declared = raw_header(scope, b"content-length")
         if declared is None:
             return False
-        # Python reads no number of thousands of digits, so one with more digits than the limit is not read.
+        # Python does not parse numbers with thousands of digits, so one with more digits than the limit is not parsed.
         digits = declared.decode("latin-1").lstrip("0")
         return digits.isdecimal() and (len(digits) > len(str(self.body_bytes)) or int(digits) > self.body_bytes)
 
 
-_NOT_FOR_US: Final = "This server does not answer to the name that the request has as its Host."
-_ALLOW: Final = "Start it with --allowed-host NAME, or name it in PARTITA_ALLOWED_HOSTS."
+_NOT_FOR_US: Final = "This server does not accept the host name in the request's Host header."
+_ALLOW: Final = "Start the server with --allowed-host NAME, or add the name to PARTITA_ALLOWED_HOSTS."

@@ -1,7 +1,7 @@
-"""Metrics at `/metrics`, for Prometheus: requests by route; beside them what `_pattern_metrics` has.
+"""Metrics at `/metrics`, for Prometheus: requests by route, and the metrics of `_pattern_metrics`.
 
 Requests are counted here and operations by the meter; Prometheus' client library only writes the text. Its own
-counters would keep the meter's numbers a second time, in a registry that all of the process shares.
+counters would duplicate the meter's numbers, in a registry that is global to the process.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from partita.reports import EndpointFigures, ServerFigures
 
 MEDIA_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper ends of the latency histogram, in seconds."""
+"""Upper bounds of the buckets of the latency histogram, in seconds."""
 _BOUNDS: Final = (*map(str, BUCKETS), "+Inf")
 _REPLAYED: Final = REPLAYED.lower().encode()
 
 
 class _Latency(Struct):
-    """How long the requests of one endpoint took: how many fell into each bucket, the last being all beyond."""
+    """The latencies of one endpoint: the number of requests in each bucket, of which the last has no upper bound."""
 
     counts: list[int]
     total: float = 0.0
 
 
 class RequestMetrics:
-    """Counts the requests of one app. Safe for any number of threads."""
+    """Counts the requests of one app. Thread-safe."""
 
     def __init__(self) -> None:
         self._latencies: dict[tuple[str, str, int], _Latency] = {}
@@ -57,7 +57,7 @@ class RequestMetrics:
                 self._replays[route] = self._replays.get(route, 0) + 1
 
     def figures(self, usage: Sequence[Usage] = ()) -> ServerFigures:
-        """What was counted so far, beside what it consumed."""
+        """Return the counts so far, together with the given usage."""
         with self._lock:
             endpoints = tuple(
                 EndpointFigures(*endpoint, tuple(latency.counts), latency.total)
@@ -73,7 +73,7 @@ class _RequestCollector(Collector):
         self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
-        """The latencies by endpoint, and the replays by route."""
+        """Yield the latencies by endpoint, and the replays by route."""
         durations = HistogramMetricFamily(
             "partita_http_request_duration_seconds", "How long requests took.", labels=["method", "route", "status"]
         )
@@ -90,12 +90,12 @@ class _RequestCollector(Collector):
 
 
 def is_replay(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Whether a response was given before."""
+    """Whether a response is a replay of a stored one."""
     return any(name == _REPLAYED for name, _ in headers)
 
 
 def metrics_text(server: ServerFigures, services: Sequence[str], background: BackgroundFigures) -> bytes:
-    """All metrics in Prometheus' text format: what all processes of the server counted, and what goes on besides."""
+    """All metrics in Prometheus' text format: the counts of all server processes, and figures of background work."""
     registry = CollectorRegistry()
     registry.register(_RequestCollector(server))
     registry.register(PatternMetrics({"server": server.usage, "worker": background.fleet.counted.usage}))

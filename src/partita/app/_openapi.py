@@ -1,4 +1,4 @@
-"""The OpenAPI description of a service, completed with what all of them share: headers, problems and idempotency."""
+"""The OpenAPI description of a service, completed with the common parts: headers, problems and idempotency."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from partita.app._capacity import HEADER as CAPACITY
 from partita.http import PROBLEM_MEDIA_TYPE, REPLAYED, describe_problems, problem_schemas
 
 ABOUT: Final = """\
-Errors are `application/problem+json` with a stable `code`. Lists take `limit` and `cursor`, and give `items` and
-`next_cursor`. Every response has an `X-Request-Id`, and `X-Consumed-Capacity` says what its access patterns consumed.
+Errors are `application/problem+json` with a stable `code`. Lists accept `limit` and `cursor`, and return `items` and
+`next_cursor`. Every response has an `X-Request-Id`, and `X-Consumed-Capacity` lists the capacity units that each access
+pattern consumed.
 """
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "X-Request-Id": {
-        "description": "The caller's own, or a new one.",
+        "description": "The request's own identifier, or a new one.",
         "schema": {"type": "string"},
         "example": "0197e1b2c3d4",
     },
     CAPACITY: {
-        "description": "What the request consumed, by access pattern.",
+        "description": "The capacity units that the request consumed, by access pattern.",
         "schema": {"type": "string"},
         "example": "create_task;rcu=0;wcu=5",
     },
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string"}, "example": "1"},
-    "WWW-Authenticate": {"description": "What is asked for.", "schema": {"type": "string"}, "example": "Bearer"},
+    "WWW-Authenticate": {"description": "The required scheme.", "schema": {"type": "string"}, "example": "Bearer"},
     REPLAYED: {
-        "description": "`true` where the response is that of an earlier request with the same key.",
+        "description": "`true` if this is the stored response of an earlier request with the same key.",
         "schema": {"type": "string", "enum": ["true"]},
     },
 }
 
 _EXAMPLES: Final = {
-    400: ("invalid_cursor", "The cursor is not of this list."),
+    400: ("invalid_cursor", "The cursor does not belong to this list."),
     401: ("unauthenticated", "The request has no token."),
     403: ("forbidden", "Only operators may do this."),
     404: ("item_missing", "There is no such item."),
@@ -42,7 +43,7 @@ _EXAMPLES: Final = {
     412: ("precondition_failed", "The item has changed since you read it."),
     413: ("body_too_large", "The body has more than 1,000,000 bytes."),
     414: ("target_too_long", "Path and query have more than 8,192 bytes."),
-    421: ("host_not_allowed", "This server does not answer to the name that the request has as its Host."),
+    421: ("host_not_allowed", "This server does not accept the host name in the request's Host header."),
     422: ("invalid_request", "title: Field required"),
     428: ("precondition_required", "The request has no If-Match."),
     429: ("rate_limited", "That is more than 600 at once, or 100 a second."),
@@ -53,10 +54,10 @@ _EXAMPLES: Final = {
 
 
 def completed(description: dict[str, Any], *, is_limited: bool) -> dict[str, Any]:
-    """The description with what every operation responds, and without what it never does.
+    """Return the description with the responses that every operation has, and without those that it never has.
 
     Args:
-        description: as FastAPI makes it.
+        description: the description as FastAPI generates it.
         is_limited: whether the service limits the requests of each caller.
     """
     components = description.setdefault("components", {})
@@ -93,7 +94,7 @@ def _describe_replays(responses: dict[str, Any]) -> None:
 
 
 def _complete_response(status: int, response: dict[str, Any]) -> None:
-    # FastAPI shares what was given for several routes between them, so nothing is changed in place.
+    # FastAPI shares these objects between routes, so they must not be changed in place.
     names = ["X-Request-Id", CAPACITY]
     names += ["WWW-Authenticate"] if status == HTTPStatus.UNAUTHORIZED else []
     names += ["Retry-After"] if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE) else []

@@ -1,4 +1,4 @@
-"""Metrics of patterns, workers, shards and what waits: from this server's meter, workers' reports, and leases."""
+"""Metrics of access patterns, workers, shards and backlogs: from this server's meter, workers' reports, and leases."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ _BY_PATTERN: Final[tuple[tuple[str, str, Callable[[Usage], float]], ...]] = (
     ("partita_consumed_write_units", "Write capacity units.", lambda usage: usage.write),
     ("partita_over_budget", "Runs that consumed more than declared.", lambda usage: usage.over_budget),
     ("partita_retries", "Requests that were sent again.", lambda usage: usage.retries),
-    ("partita_throttles", "Requests refused for want of capacity.", lambda usage: usage.throttles),
+    ("partita_throttles", "Requests refused for lack of capacity.", lambda usage: usage.throttles),
     ("partita_conflicts", "Runs in which a condition was false.", lambda usage: usage.conflicts),
     ("partita_unclaimed_items", "Items read that no entity claims.", lambda usage: usage.unclaimed),
     ("partita_failures", "Runs that ended in an error.", lambda usage: usage.failures),
 )
-"""The counters, without the `_total` at the end of each name, which the library adds."""
+"""The counters, by names without the suffix `_total`, which the library adds."""
 
 
 class PatternMetrics(Collector):
-    """What was counted by access pattern: by the meter of this server, and by workers, as they report it."""
+    """The counts by access pattern: of the meter of this server, and of workers, as they report them."""
 
     def __init__(self, usages: Mapping[str, Sequence[Usage]]) -> None:
         self._usages = usages
 
     def collect(self) -> Iterator[Metric]:
-        """One counter for each figure of the meter."""
+        """Yield one counter for each figure of the meter."""
         for name, what, count in _BY_PATTERN:
             counter = CounterMetricFamily(name, what, labels=["service", "pattern", "process"])
             for process, usages in self._usages.items():
@@ -55,14 +55,14 @@ _BY_QUEUE: Final[tuple[tuple[str, str, Callable[[QueueUsage], float]], ...]] = (
 
 
 class WorkerMetrics(Collector):
-    """What workers did with queues, how far they lag, and how many of them live."""
+    """The work of workers on queues, their lag, and how many of them are alive."""
 
     def __init__(self, services: Sequence[str], fleet: FleetFigures) -> None:
         self._services = services
         self._fleet = fleet
 
     def collect(self) -> Iterator[Metric]:
-        """Counters by queue, and gauges of those that live."""
+        """Yield counters by queue, and gauges of the workers that are alive."""
         for name, what, count in _BY_QUEUE:
             counter = CounterMetricFamily(name, what, labels=["queue"])
             for usage in self._fleet.counted.queues:
@@ -70,7 +70,7 @@ class WorkerMetrics(Collector):
             yield counter
         yield _gauge("partita_workers", "Workers that report.", "service", self._workers())
         lags = _max_lags(self._fleet.workers)
-        yield _gauge("partita_worker_lag_seconds", "Age of what workers received last.", "queue", lags)
+        yield _gauge("partita_worker_lag_seconds", "Age of the messages that workers received last.", "queue", lags)
         known = GaugeMetricFamily("partita_reports_known", "Whether the reports of workers can be read.")
         known.add_metric([], float(self._fleet.is_known))
         yield known
@@ -87,13 +87,13 @@ def _max_lags(workers: Sequence[WorkerFigures]) -> dict[str, float]:
 
 
 class BacklogMetrics(Collector):
-    """How much waits: in queues, and in the change streams that projections read."""
+    """The backlog: in queues, and in the change streams that projections read."""
 
     def __init__(self, figures: BackgroundFigures) -> None:
         self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
-        """Gauges by queue and by service."""
+        """Yield gauges by queue and by service."""
         depth = GaugeMetricFamily("partita_queue_messages", "Messages in a queue.", labels=["queue", "state"])
         for name, stats in self._figures.queues.items():
             for state in ("waiting", "in_flight", "dead"):
@@ -104,17 +104,17 @@ class BacklogMetrics(Collector):
         records = {name: lag.records for name, lag in self._figures.lags.items()}
         yield _gauge("partita_projection_lag_records", "Changes not read yet.", "service", records)
         seconds = {name: lag.seconds for name, lag in self._figures.lags.items()}
-        yield _gauge("partita_projection_lag_seconds", "Age of the oldest of them.", "service", seconds)
+        yield _gauge("partita_projection_lag_seconds", "Age of the oldest change not read yet.", "service", seconds)
 
 
 class ShardMetrics(Collector):
-    """Who has which shard of the streams that workers share, and how far it lags: of all processes, by the leases."""
+    """The owner and the lag of each shard of the streams that workers share: of all processes, from their leases."""
 
     def __init__(self, figures: StreamFigures) -> None:
         self._figures = figures
 
     def collect(self) -> Iterator[Metric]:
-        """Whether each shard is read, and the lag of those that are."""
+        """Yield whether each shard is being read, and the lag of those that are."""
         place = ["table", "sink", "shard"]
         owned = GaugeMetricFamily("partita_shard_owned", "Whether a process reads a shard.", labels=[*place, "owner"])
         lag = GaugeMetricFamily("partita_shard_lag_seconds", "Age of the oldest change not in the sink.", labels=place)

@@ -1,4 +1,4 @@
-"""The routes of all services as they are declared: described, and found directly. Nothing is opened for them."""
+"""The routes of all services, prepared from their declarations alone: their descriptions, and a table to find them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from partita.service import Service
 
 
 class PreparedRoutes(Struct, frozen=True):
-    """What an app is made of before anything is opened. It becomes one app; processes that are forked share it."""
+    """The parts of an app that need no open resources. They are used for one app; forked processes share them."""
 
     apis: Mapping[str, FastAPI]
     """The API of each service, by its name."""
     sites: Mapping[str, FastAPI]
-    """What each serves beside its API."""
+    """The routes of each service outside its API."""
     direct: DirectRoutes
     console: bytes
-    """What the console shows of the services."""
+    """The description of the services that the console shows."""
 
 
 def prepare_routes(services: Sequence[Service]) -> PreparedRoutes:
-    """Make what does not depend on what is opened: it takes most of the time and memory of making an app."""
+    """Build the parts that do not depend on open resources. They take most of the time and memory of `build_app`."""
     apis = {each.name: described_app(each, each.router()) for each in services if each.router is not None}
     sites = {each.name: described_app(each, each.site()) for each in services if each.site is not None}
     direct = DirectRoutes()
@@ -39,16 +39,16 @@ def prepare_routes(services: Sequence[Service]) -> PreparedRoutes:
 
 
 def describe_apis(service: Service) -> dict[str, dict[str, Any]]:
-    """The OpenAPI descriptions of a service, as it serves them: `NAME` of its API, `NAME-site` of what is beside.
+    """Return the OpenAPI descriptions of a service: `NAME` for its API, `NAME-site` for its routes outside the API.
 
-    Nothing is opened for it.
+    No resources are opened for this.
     """
     routers = {service.name: service.router, f"{service.name}-site": service.site}
     return {name: described_app(service, router()).openapi() for name, router in routers.items() if router is not None}
 
 
 class _ServiceApp(FastAPI):
-    """One service's API, whose OpenAPI description has what all of them share."""
+    """The API of one service, whose OpenAPI description is completed with the common parts."""
 
     is_limited = False
     """Whether the service limits the requests of each caller."""
@@ -60,13 +60,13 @@ class _ServiceApp(FastAPI):
 
 
 def described_app(service: Service, router: APIRouter) -> FastAPI:
-    """The routes of a service, with what their description shares with that of all others."""
+    """An app with the routes of a service, whose description has the common parts."""
     app = _ServiceApp(
         title=service.title,
         summary=service.summary,
         description=ABOUT,
         version=version("partita"),
-        docs_url=None,  # these pages load their scripts from outside; ours are at `/api-docs/`
+        docs_url=None,  # FastAPI's pages load scripts from other hosts; Partita's own are at `/api-docs/`
         redoc_url=None,
         redirect_slashes=False,
         responses=describe_problems(401, 413, 414, 421, 422, 431, 500, 503),

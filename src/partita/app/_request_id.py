@@ -1,4 +1,4 @@
-"""Every response carries an `X-Request-Id`: the caller's own where it is well-formed, else a new one."""
+"""The `X-Request-Id` of every response: the one of the request if it is well-formed, otherwise a new one."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _WELL_FORMED: Final = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 def new_request_id() -> str:
-    """An identifier that no other request has."""
-    return f"{getrandbits(64):016x}"  # it names a request and protects nothing; forks draw other numbers
+    """Return a new identifier, which no other request has."""
+    return f"{getrandbits(64):016x}"  # need not be secret; forked processes draw different numbers
 
 
 def given_request_id(scope: Scope) -> str | None:
-    """The identifier that the caller has given to a request; None without a well-formed one."""
+    """Return the identifier that the caller gave to the request, or None if there is no well-formed one."""
     given = raw_header(scope, _HEADER)
     return None if given is None or not _WELL_FORMED.fullmatch(given) else given.decode()
 

@@ -1,6 +1,6 @@
-"""Headers that keep a response private: who may store it, and that a browser must not guess what it is.
+"""Headers that keep a response private: which caches may store it, and that a browser must not guess its type.
 
-A route that sets `Cache-Control` itself has the last word, as pages and public lists do.
+A `Cache-Control` that a route sets itself is kept; pages and public lists set one.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 NOT_STORED: Final = (b"cache-control", b"no-store")
 REVALIDATED: Final = (b"cache-control", b"private, no-cache")
-"""For a response with an ETag: the caller's own cache may keep it, and asks whether it is current."""
+"""For a response with an ETag: the caller's own cache may store it, and must revalidate it."""
 NOT_GUESSED: Final = (b"x-content-type-options", b"nosniff")
 ONLY_HTTPS: Final = (b"strict-transport-security", b"max-age=31536000")
 WHOSE: Final = "Authorization, Cookie"
-"""An ETag is a version. Two users may have the same one of different things at the same address."""
+"""Responses vary by user. An ETag is a version number, so different data of two users at one address may share it."""
 VARIES: Final = (b"vary", WHOSE.encode())
 
 
 def keep_private(scope: Scope, headers: RawHeaders) -> None:
-    """Add what keeps a response private to its headers."""
+    """Add the headers that keep a response private."""
     names = {name for name, _ in headers}
     if b"cache-control" not in names:
         if b"etag" in names:

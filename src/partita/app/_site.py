@@ -1,4 +1,4 @@
-"""What a page knows of the server that it is on: the other services, and how people sign in."""
+"""What a page needs to know about its server: the other services, and the ways to sign in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita.service import Service
 
 
 def site_of(services: Sequence[Service], sign_in: SignIn) -> dict[str, Any]:
-    """What `/site.json` says, to anybody."""
+    """The content of `/site.json`, which is public."""
     return {
         "services": [{"name": each.name, "title": each.title, "page": _page_of(each)} for each in services],
         "sign_in": {"demo": sign_in.demo is not None, "issuer": sign_in.issuer_name},

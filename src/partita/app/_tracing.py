@@ -1,6 +1,6 @@
-"""A span for each request, where OpenTelemetry's API is installed and the program has configured it.
+"""A span for each request, if OpenTelemetry's API is installed and the program has configured it.
 
-Without a configured provider its spans record nothing; without the package nothing is imported.
+Without a configured provider no spans are made; without the package nothing is imported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SERVER_ERROR = 500
 ASK_SECONDS: Final = 1.0
-"""How long it may take to notice that the program wants spans."""
+"""How long it may take to notice that the program has configured a provider."""
 
 
 def can_trace() -> bool:
@@ -30,7 +30,7 @@ def can_trace() -> bool:
 
 
 class TracedRequests:
-    """Middleware that wraps each request in a span that continues the caller's trace, and says what it consumed."""
+    """Middleware that wraps each request in a span, which continues the caller's trace and records the consumption."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class TracedRequests:
         self.tracer = trace.get_tracer("partita.http", tracer_provider=provider)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Pass the request on; where no spans are wanted, without a coroutine in between."""
+        """Pass the request on; without a coroutine in between if no spans are wanted."""
         wants_span = scope["type"] == "http" and self._is_configured()
         return (self._traced if wants_span else self.app)(scope, receive, send)
 
@@ -74,9 +74,9 @@ class TracedRequests:
             await self.app(scope, receive, send_watching)
 
     def _is_configured(self) -> bool:
-        """Whether the program has said where spans go: until then they record nothing, and need not be made.
+        """Whether the program has configured a provider: until then spans record nothing, and need not be created.
 
-        OpenTelemetry looks into the environment when it is asked, so it is asked once a second.
+        OpenTelemetry reads the environment for this, so it is called only once a second.
         """
         if not self._wants_spans and (now := self._clock()) >= self._ask_at:
             self._wants_spans = not isinstance(self._current_provider(), self._unconfigured)

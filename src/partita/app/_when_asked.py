@@ -1,4 +1,4 @@
-"""An app that is made for its first request: a server at rest has no memory for what nobody asks."""
+"""An app that is built at its first request, so that a server needs no memory for an app that nobody uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class WhenAsked:
-    """Stands where the app is mounted. It belongs to one event loop."""
+    """The placeholder that is mounted instead of the app. It must be used in one event loop."""
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make

@@ -1,6 +1,6 @@
-"""Objects in buckets: those of S3 and of compatible servers, or the files of a folder that stands in for them.
+"""Objects in buckets: of S3 and compatible servers, or of a local folder that replaces them.
 
-`partita.buckets.s3` has the former, and is loaded by whoever needs it.
+The S3 implementation is in `partita.buckets.s3`, which is only imported when needed.
 """
 
 from partita.buckets._folder import FolderBuckets

@@ -1,4 +1,4 @@
-"""A folder in the place of S3: each folder in it is a bucket, each file below that an object. Nothing leads out."""
+"""A local folder instead of S3: each subfolder is a bucket, each file below it an object. No path leaves the folder."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class FolderBuckets:
         return str(self._root)
 
     def check_key(self, bucket: str, key: str) -> None:
-        """Refuse a name that no file below the bucket can have.
+        """Reject a name that no file below the bucket can have.
 
         Raises:
-            OperationError: it leads out of the bucket.
+            OperationError: the key points outside the bucket.
         """
         parts = [bucket, *key.split("/")]
         if any(part in _UNSAFE or "\\" in part or "\0" in part for part in parts) or "/" in bucket:
             raise OperationError(
-                f"{bucket}/{key} is not the name of an object here.", hint="Leave .. and // out of it."
+                f"{bucket}/{key} is not a valid object name in a folder.", hint="Remove .. and // from it."
             )
 
     def objects(self, bucket: str, prefix: str = "") -> Iterator[StoredObject]:
-        """The files whose paths begin with the prefix; links that lead out of the folder are left out.
+        """The files whose paths begin with the prefix, without links that point outside the folder.
 
         Raises:
-            BucketNotFound: there is no such folder.
+            BucketNotFound: the bucket's folder does not exist.
         """
         folder = self._bucket(bucket)
         found = (path for path in folder.rglob("*") if path.is_file() and self._is_inside(path, folder))
@@ -48,10 +48,10 @@ class FolderBuckets:
                 yield _stored(bucket, key, path)
 
     def open(self, stored: StoredObject) -> BinaryIO:
-        """The file.
+        """Open the file for reading.
 
         Raises:
-            ObjectChanged: it is gone, or was written since it was listed.
+            ObjectChanged: it was deleted or written since it was listed.
         """
         self.check_key(stored.bucket, stored.key)
         folder = self._bucket(stored.bucket)
@@ -62,19 +62,19 @@ class FolderBuckets:
         except OSError as error:
             if not isinstance(error, FileNotFoundError):
                 raise StoreUnavailable(f"{path} cannot be read: {error.strerror}.") from error
-        raise ObjectChanged(f"{stored.bucket}/{stored.key} is not the object that it was.")
+        raise ObjectChanged(f"{stored.bucket}/{stored.key} was changed or deleted after it was listed.")
 
     def write(self, bucket: str, key: str, body: bytes, encryption: Encryption | None = None) -> None:  # noqa: ARG002
-        """Write the file beside its place, and put it there; a folder encrypts nothing.
+        """Write a temporary file and rename it to its final name. `encryption` is ignored.
 
         Raises:
-            BucketNotFound: there is no such folder. OperationError: the key leads out of it.
+            BucketNotFound: the bucket's folder does not exist. OperationError: the key points outside of it.
         """
         self.check_key(bucket, key)
         folder = self._bucket(bucket)
         path = folder / key
         if not self._is_inside(path, folder):
-            raise OperationError(f"{bucket}/{key} leads out of the folder.")
+            raise OperationError(f"{bucket}/{key} points outside the bucket's folder.")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             beside = path.with_name(f".partita-{new_ulid()}")
@@ -90,11 +90,11 @@ class FolderBuckets:
         self.check_key(name, "object")
         folder = self._root / name
         if not folder.is_dir() or not self._is_inside(folder, self._root):
-            raise BucketNotFound(f"There is no bucket {name!r} in {self._root}.", hint="A bucket is a folder in it.")
+            raise BucketNotFound(f"There is no bucket {name!r} in {self._root}.", hint="A bucket is a subfolder of it.")
         return folder
 
     def _is_inside(self, path: Path, folder: Path) -> bool:
-        """Whether a path, with its links followed, stays below a folder that is below the root itself."""
+        """Whether a path, with its links resolved, is inside a folder that itself is inside the root."""
         return path.resolve().is_relative_to(folder) and folder.resolve().is_relative_to(self._root)
 
 

@@ -1,4 +1,4 @@
-"""What is read from buckets and written to them."""
+"""The interface of buckets, and the objects that are read from and written to them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class StoredObject(Struct, frozen=True):
-    """An object of a bucket. `version` is another one when it was written again."""
+    """An object of a bucket. `version` changes each time the object is written."""
 
     bucket: str
     key: str
@@ -18,44 +18,45 @@ class StoredObject(Struct, frozen=True):
 
 
 class Encryption(Struct, frozen=True):
-    """How objects that are written are to be encrypted by the bucket: as S3's own API calls it."""
+    """How the bucket encrypts objects that are written to it, in the terms of S3's API."""
 
     algorithm: str
     key: str | None = None
 
 
 class Buckets(Protocol):
-    """Buckets that can be read and written. Every method may be called again after a failure."""
+    """Buckets that can be read and written. Every method can be retried after a failure."""
 
     def check_key(self, bucket: str, key: str) -> None:
-        """Refuse a name that no object here can have.
+        """Reject a name that no object in these buckets can have.
 
         Raises:
-            OperationError: it leads out of the bucket.
+            OperationError: the key points outside the bucket.
         """
         ...
 
     def objects(self, bucket: str, prefix: str = "") -> Iterator[StoredObject]:
-        """The objects whose keys begin with the prefix, in the order of their keys.
+        """The objects whose keys begin with the prefix, ordered by key.
 
         Raises:
-            BucketNotFound: there is no such bucket. AccessDenied: the credentials are refused.
-            StoreUnavailable: it cannot be reached.
+            BucketNotFound: the bucket does not exist. AccessDenied: the credentials are rejected.
+            StoreUnavailable: the bucket cannot be reached.
         """
         ...
 
     def open(self, stored: StoredObject) -> BinaryIO:
-        """The bytes of an object, to be read once and closed.
+        """Return a stream of an object's bytes, which the caller reads once and closes.
 
         Raises:
-            ObjectChanged: it is gone, or another one by now. AccessDenied, StoreUnavailable: as above.
+            ObjectChanged: the object was deleted or replaced. AccessDenied, StoreUnavailable: as above.
         """
         ...
 
     def write(self, bucket: str, key: str, body: bytes, encryption: Encryption | None = None) -> None:
-        """Write an object, whole or not at all, over the one that has the key.
+        """Write an object atomically, replacing any object that has the key.
 
         Raises:
-            BucketNotFound, AccessDenied, StoreUnavailable: as above. OperationError: the key leads out of the bucket.
+            BucketNotFound, AccessDenied, StoreUnavailable: as above.
+            OperationError: the key points outside the bucket.
         """
         ...

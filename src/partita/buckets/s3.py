@@ -1,4 +1,4 @@
-"""Buckets of S3, or of a server that speaks its protocol."""
+"""Buckets of S3, or of a server with a compatible API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _READ_BYTES: Final = 1024 * 1024
 
 
 class S3Buckets:
-    """All buckets that the credentials may use. Needs the extra `aws`."""
+    """All buckets that the credentials have access to. Requires the extra `aws`."""
 
     def __init__(
         self,
@@ -33,13 +33,13 @@ class S3Buckets:
         self._access = S3Access(endpoint, region, profile, credentials, clock)
 
     def check_key(self, bucket: str, key: str) -> None:
-        """Every name may be one."""
+        """Accept every name."""
 
     def objects(self, bucket: str, prefix: str = "") -> Iterator[StoredObject]:
-        """The objects whose keys begin with the prefix; the markers of folders are left out.
+        """The objects whose keys begin with the prefix, without folder markers.
 
         Raises:
-            BucketNotFound, AccessDenied, StoreUnavailable: as the interface says.
+            BucketNotFound, AccessDenied, StoreUnavailable: see `Buckets.objects`.
         """
         with _translating(bucket):
             pages = self._access.client().get_paginator("list_objects_v2")
@@ -49,10 +49,10 @@ class S3Buckets:
                         yield StoredObject(bucket, each["Key"], each["Size"], each["ETag"])
 
     def open(self, stored: StoredObject) -> BinaryIO:
-        """The object, if it is still the one that was listed.
+        """Open the object, if it has not changed since it was listed.
 
         Raises:
-            ObjectChanged: it is not. AccessDenied, StoreUnavailable: as the interface says.
+            ObjectChanged: it has changed. AccessDenied, StoreUnavailable: see `Buckets.open`.
         """
         with _translating(stored.bucket):
             found = self._access.client().get_object(Bucket=stored.bucket, Key=stored.key, IfMatch=stored.version)
@@ -62,7 +62,7 @@ class S3Buckets:
         """Write an object.
 
         Raises:
-            BucketNotFound, AccessDenied, StoreUnavailable: as the interface says.
+            BucketNotFound, AccessDenied, StoreUnavailable: see `Buckets.write`.
         """
         options: dict[str, Any] = {}
         if encryption is not None:
@@ -74,33 +74,33 @@ class S3Buckets:
 
 
 class _Body(io.RawIOBase):
-    """The stream of a response; what breaks in the middle is said as every other failure is."""
+    """The body of a response as a stream, whose read errors are translated like those of requests."""
 
     def __init__(self, body: Any, bucket: str) -> None:
         self._body = body
         self._bucket = bucket
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Fill the buffer."""
+        """Read bytes into the buffer and return their number."""
         with _translating(self._bucket):
             data = self._body.read(len(buffer))
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        """Give the connection back."""
+        """Return the connection to the pool."""
         self._body.close()
         super().close()
 
 
 @contextmanager
 def _translating(bucket: str) -> Iterator[None]:
-    """The library's errors in place of botocore's."""
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
+    """Translate botocore's errors into the library's."""
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - part of the extra `aws`
 
     try:
         yield
@@ -112,12 +112,12 @@ def _translating(bucket: str) -> Iterator[None]:
 
 def _failure(bucket: str, code: str, error: Exception) -> Exception:
     if code == "NoSuchBucket":
-        return BucketNotFound(f"There is no bucket {bucket!r}.", hint="Make it first, or correct the name.")
+        return BucketNotFound(f"There is no bucket {bucket!r}.", hint="Create it first, or correct the name.")
     if code in _GONE:
-        return ObjectChanged(f"An object of {bucket!r} is not the one that it was.")
+        return ObjectChanged(f"An object of the bucket {bucket!r} was changed or deleted after it was listed.")
     if code in REFUSED_BY_S3:
-        return AccessDenied(f"The bucket {bucket!r} refuses the credentials ({code}).")
-    return StoreUnavailable(f"The bucket {bucket!r} did not respond as it should: {_one_line(error)}")
+        return AccessDenied(f"The bucket {bucket!r} rejects the credentials ({code}).")
+    return StoreUnavailable(f"The bucket {bucket!r} returned an unexpected error: {_one_line(error)}")
 
 
 def _one_line(error: Exception) -> str:

@@ -1,7 +1,7 @@
-"""Bulk loads: records of any number into one table of an embedded store, with reports of what was not written.
+"""Bulk loads: any number of records into one table of an embedded store, with reports of rejected records.
 
-`BulkLoad` writes records in large transactions and keeps a journal in the store, so that a load that was killed goes on
-with nothing twice, nothing lost, and exact reports.
+`BulkLoad` writes records in large transactions and keeps a journal in the store, so that a load that was killed resumes
+without duplicate or lost records, and its reports are exact.
 """
 
 from partita.bulk._journal import JOURNAL, BulkJournal, Progress

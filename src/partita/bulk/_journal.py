@@ -1,10 +1,10 @@
-"""How far each load is, in a table of the store that it loads into.
+"""The progress of each load, in a table of the store that it loads into.
 
-| `part` | `id` | |
+| `part` | `id` | content |
 | --- | --- | --- |
-| `progress` | of the load | what was done, written in the transaction of the items themselves |
-| `report/ID` | kind and number | lines of reports, until they are written to their place |
-| others | | what whoever runs the load keeps of it |
+| `progress` | of the load | its progress, written in the same transaction as the items |
+| `report/ID` | kind and number | lines of reports, until they are written to their destination |
+| others | | data that the caller of the load keeps about it |
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ JOURNAL: Final = TableSchema("partita.bulk", KeyAttribute("part"), KeyAttribute(
 
 _BATCH: Final = 25
 PIECE_BYTES: Final = 300 * 1024
-"""Lines of reports are kept in items of this size, which is within the limit of an item."""
+"""Lines of reports are kept in items of this size, which is below the size limit of an item."""
 
 
 class Progress(Struct, frozen=True):
-    """What a load has done; `records` are those of the input at the place `input`."""
+    """What a load has done so far; `records` counts those of the current input, whose index is `input`."""
 
     input: int = 0
     records: int = 0
@@ -56,7 +56,7 @@ class Progress(Struct, frozen=True):
     index_bytes: dict[str, int] = {}
     vector_bytes: dict[str, int] = {}
     pieces: int = 0
-    """How many pieces of reports are kept."""
+    """The number of stored pieces of reports."""
 
 
 class BulkJournal:
@@ -68,18 +68,18 @@ class BulkJournal:
 
     @staticmethod
     def prepare(store: Store) -> None:
-        """Make the table of journals, where there is none."""
+        """Create the table of journals if it does not exist."""
         if JOURNAL.name not in store.execute(ListTables()):
             with suppress(TableInUse):  # another process was first
                 store.execute(CreateTable(JOURNAL))
 
     def progress(self) -> Progress:
-        """How far it is."""
+        """The progress that was last written."""
         item = self._store.execute(GetItem(JOURNAL.name, _key("progress", self._load), consistent=True)).item
         return Progress() if item is None else msgspec.convert(item["progress"], Progress)
 
     def entries(self, progress: Progress, lines: Sequence[tuple[str, bytes]]) -> tuple[Progress, list[PutItem]]:
-        """The progress, and new lines of reports by their kind, as writes for the transaction of the records."""
+        """The updated progress, and the writes that store it and new (kind, line) pairs with the records."""
         pieces = [
             PutItem(JOURNAL.name, {**_key(f"report/{self._load}", f"{kind}/{number:012}"), "text": text})
             for number, (kind, text) in enumerate(_pieces(lines), progress.pieces)
@@ -89,18 +89,18 @@ class BulkJournal:
         return progress, [PutItem(JOURNAL.name, kept), *pieces]
 
     def report(self, kind: str) -> Iterator[bytes]:
-        """The lines of one kind, in pieces that may end in the middle of a line."""
+        """The lines of one kind, in pieces that may end within a line."""
         for item in self._kept(f"{kind}/"):
             yield item["text"]
 
     def forget_reports(self) -> None:
-        """Keep no lines any more: they are where they were asked for."""
+        """Delete the stored lines, after they were written to their destination."""
         for some in chunks(self._kept(""), _BATCH):
             keys = [{name: item[name] for name in ("part", "id")} for item in some]
             self._store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key) for key in keys)))
 
     def forget_progress(self) -> None:
-        """Keep no longer how far it was."""
+        """Delete the progress of the load."""
         self._store.execute(DeleteItem(JOURNAL.name, _key("progress", self._load)))
 
     def _kept(self, prefix: str) -> Iterator[Item]:
@@ -119,7 +119,7 @@ def _key(part: str, name: str) -> Item:
 
 
 def _pieces(lines: Sequence[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
-    """The lines of each kind together, cut where an item would be too large."""
+    """The lines of each kind, joined and then split into pieces that fit into an item."""
     kinds = dict.fromkeys(kind for kind, _ in lines)
     for kind in kinds:
         text = b"".join(line for each, line in lines if each == kind)

@@ -1,9 +1,9 @@
-"""The load itself: records in large transactions, and how far it is in the same transactions.
+"""The load itself: it writes records in large transactions, each together with the progress of the load.
 
     read 2,000 records ── one transaction: items, index entries, stream records, lines of reports, progress ── next
 
-A process that is killed has done all of a transaction or nothing of it. Whoever goes on skips the records that the
-journal counts, so no condition is evaluated again against what the load itself wrote.
+A process that is killed has committed all of a transaction or nothing of it. A process that resumes the load skips the
+records that the journal counts, so no condition is evaluated again against items that the load itself wrote.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from partita.store import PutItem, Store
 from partita.store.embedded import BulkPut, LoadItems, LoadResponse
 
 CHUNK: Final = 2_000
-"""So many records are written at once, while other writers wait."""
+"""The number of records that are written at once, while other writers wait."""
 
 
 class Unreadable(Struct, frozen=True):
-    """A record that is not one; or the rest of an input, which cannot be read after it."""
+    """A record that cannot be parsed, or the rest of an input if it cannot be read further."""
 
     message: str
     text: bytes = b""
 
 
 Record: TypeAlias = BulkPut | Unreadable
-"""What an input is made of."""
+"""One record of an input."""
 
 
 class BulkInput(Protocol):
@@ -41,24 +41,24 @@ class BulkInput(Protocol):
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Its name in reports."""
         ...
 
     @property
     def size(self) -> int:
-        """Its bytes, as they are stored."""
+        """Its stored size in bytes."""
         ...
 
     @property
     def read_bytes(self) -> int:
-        """How many of them were read."""
+        """The number of stored bytes read so far."""
         ...
 
     def records(self, skip: int) -> Iterator[Record]:
-        """Its records, without so many of the first.
+        """Its records, after skipping the first `skip`.
 
         Raises:
-            PartitaError: it cannot be read now, or is another one by now.
+            PartitaError: the input cannot be read now, or has changed.
         """
         ...
 
@@ -81,11 +81,11 @@ class BulkLoad:
 
         Args:
             store: an embedded store.
-            table: which is there.
-            load: its name in the journal; a load of the same name goes on.
-            reports: the kinds of lines that are kept.
-            chunk: how many records are written at once.
-            pace: limits the write units a second.
+            table: an existing table.
+            load: the name of the load in the journal; a load of the same name is resumed.
+            reports: the kinds of report lines to keep.
+            chunk: the number of records that are written at once.
+            pace: limits the write units per second.
             on_progress: called after each transaction.
         """
         self._store = store
@@ -97,14 +97,14 @@ class BulkLoad:
         self._on_progress = on_progress
 
     def progress(self) -> Progress:
-        """How far it is."""
+        """The progress of the load so far."""
         return self._journal.progress()
 
     def run(self, inputs: Sequence[BulkInput], stop: Callable[[], bool] = lambda: False) -> bool:
-        """Load what is not loaded yet; False if it was stopped before the end.
+        """Load the records that are not loaded yet. Return False if `stop` ended the load early.
 
         Raises:
-            TableNotFound: the table is gone. PartitaError: an input cannot be read.
+            TableNotFound: the table does not exist. PartitaError: an input cannot be read.
         """
         progress = self._journal.progress()
         before = sum(each.size for each in inputs[: progress.input])
@@ -121,7 +121,7 @@ class BulkLoad:
         return True
 
     def _write(self, progress: Progress, source: BulkInput, chunk: Sequence[Record], before: int) -> Progress:
-        """Write a chunk with the progress after it, in one transaction."""
+        """Write a chunk and the new progress in one transaction."""
         puts = [record for record in chunk if isinstance(record, BulkPut)]
         numbers = [number for number, record in enumerate(chunk, progress.records + 1) if isinstance(record, BulkPut)]
         unreadable = [
@@ -166,9 +166,9 @@ class BulkLoad:
         self._on_progress(progress)
 
     def write_reports(self, write: Callable[[str, bytes], object]) -> list[str]:
-        """Write the lines that were kept as files, by names such as `ERROR/part-00000.json`; gives those names.
+        """Write the stored lines as files with names such as `ERROR/part-00000.json`, and return those names.
 
-        Called again, it writes the same again.
+        A repeated call writes the same files.
         """
         names: list[str] = []
         for kind in self._reports:
@@ -181,11 +181,11 @@ class BulkLoad:
         return names
 
     def forget_reports(self) -> None:
-        """Keep the lines no longer."""
+        """Delete the stored lines of reports."""
         self._journal.forget_reports()
 
     def forget(self) -> None:
-        """Keep nothing of it: a load of the same name begins again."""
+        """Delete the reports and the progress: a load of the same name starts from the beginning."""
         self._journal.forget_reports()
         self._journal.forget_progress()
 

@@ -1,4 +1,4 @@
-"""One load at a time for each file, whichever process it is in."""
+"""The lock that allows one load at a time for each file, across processes."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from partita.store import Store
 
 
 def load_lock(store: Store) -> ProcessLock | NoLock:
-    """The lock of whoever loads into the store; it ends with the process that has it."""
+    """The lock to hold while loading into the store; it is released when the process that holds it ends."""
     return lock_beside(getattr(store, "path", MEMORY), "bulk")

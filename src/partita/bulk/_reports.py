@@ -1,4 +1,4 @@
-"""Lines of reports: which record was not written, and why."""
+"""Report lines, which say which record was not written, and why."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.store import Json, wire_item
 from partita.values import Item
 
 ReportKind: TypeAlias = Literal["ERROR", "CONDITION_CHECK_FAILURE"]
-"""What a report is of, as DynamoDB calls it."""
+"""The kind of a report, with DynamoDB's name for it."""
 
 ERROR: Final = "ERROR"
 """The report of records that could not be read or stored."""
@@ -20,18 +20,18 @@ CONDITION: Final = "CONDITION_CHECK_FAILURE"
 """The report of records whose condition was false."""
 PART_BYTES: Final = 64 * 1024 * 1024
 MAX_TEXT: Final = 4_096
-"""So much is shown of what could not be read."""
+"""The maximum length of the excerpt of an unreadable record."""
 
 
 def unreadable_line(name: str, number: int, message: str, text: bytes) -> bytes:
-    """The line of a record, or of a whole input, that could not be read."""
+    """The report line of a record, or of a whole input, that could not be read."""
     shown = text[:MAX_TEXT].decode(errors="replace").rstrip("\n")
     line: Json = {"Object": name, "Record": number, "ErrorCode": "ValidationException", "ErrorMessage": message}
     return _line(line | ({"Text": shown} if shown else {}))
 
 
 def rejected_line(name: str, number: int, item: Item, error: ValidationFailed | ConditionFailed) -> tuple[str, bytes]:
-    """The kind and the line of a record that was read and not written."""
+    """The kind and the report line of a record that was read but not written."""
     line: Json = {"Object": name, "Record": number}
     if isinstance(error, ConditionFailed):
         line |= {"ErrorCode": "ConditionalCheckFailedException", "ErrorMessage": error.message, "Item": _tagged(item)}
@@ -41,7 +41,7 @@ def rejected_line(name: str, number: int, item: Item, error: ValidationFailed | 
 
 
 def _tagged(item: Item) -> Json:
-    """The item in DynamoDB's form, as far as it has one: what is refused may have none."""
+    """The item as DynamoDB JSON, or an empty object: a rejected item may not be representable."""
     try:
         return wire_item(item)
     except RequestError:
@@ -53,7 +53,7 @@ def _line(content: Json) -> bytes:
 
 
 def write_parts(pieces: Iterator[bytes], write: Callable[[int, bytes], object]) -> int:
-    """Write lines in parts that end with a line; gives how many parts there are."""
+    """Write lines in parts, each of complete lines, and return the number of parts."""
     number, held = 0, bytearray()
     for piece in pieces:
         held += piece

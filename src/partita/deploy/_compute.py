@@ -1,4 +1,4 @@
-"""What functions and containers have in common: their roles, their logs, the secret that they share."""
+"""The common parts of functions and containers: their roles, their logs, and the secret that they share."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ class Functions(Struct, frozen=True):
     """Compute on AWS Lambda: a function for requests, one for messages, one for records."""
 
     lake: str | None = None
-    """`s3://BUCKET/PREFIX` that changes are brought into."""
+    """`s3://BUCKET/PREFIX` of the lake to which changes are written."""
     runtime: str = "python3.13"
     architecture: str = "arm64"
     memory: int = 1024
-    """In MB, for each function; the processor grows with it."""
+    """In MB, for each function; its CPU share is proportional to it."""
     request_seconds: int = 30
     worker_seconds: int = 60
     stream_seconds: int = 300
     every: str = "rate(1 minute)"
-    """How often a worker does what no message asks for."""
+    """How often a worker does the work that no message triggers."""
     log_days: int = 30
 
 
 class Containers(Struct, frozen=True):
-    """Compute on Amazon ECS: a task of Fargate that serves, and works, in one container."""
+    """Compute on Amazon ECS: Fargate tasks that serve requests and run workers in one container."""
 
     cpu: int = 512
     memory: int = 1024
@@ -47,18 +47,18 @@ class Containers(Struct, frozen=True):
 
 
 Compute: TypeAlias = Functions | Containers
-"""What runs the services: functions, or containers."""
+"""The compute that runs the services: functions, or containers."""
 
 
 class ComputeParts(Struct, frozen=True):
-    """What compute adds to a template."""
+    """The parts that compute adds to a template."""
 
     resources: Resources = {}
     parameters: Resources = {}
     outputs: Resources = {}
 
     def __add__(self, other: ComputeParts) -> ComputeParts:
-        """Both."""
+        """Return the parts of both."""
         return ComputeParts(
             self.resources | other.resources, self.parameters | other.parameters, self.outputs | other.outputs
         )
@@ -68,14 +68,14 @@ ISSUER_PARAMETERS: Final[Resources] = {
     "Issuer": {
         "Type": "String",
         "Default": "",
-        "Description": "The OpenID Connect issuer whose tokens are taken; those of the secret where there is none.",
+        "Description": "The OpenID Connect issuer whose tokens are accepted; if empty, tokens signed with the secret.",
     },
-    "Audience": {"Type": "String", "Default": "", "Description": "What the issuer's tokens must be meant for."},
+    "Audience": {"Type": "String", "Default": "", "Description": "The audience that the issuer's tokens must have."},
 }
 
 
 def sub(text: str) -> Json:
-    """Text in which CloudFormation replaces `${…}`."""
+    """A string in which CloudFormation replaces `${…}`."""
     return {"Fn::Sub": text}
 
 
@@ -91,7 +91,7 @@ def allow(actions: Iterable[str], *resources: Any, **condition: Any) -> Json:
 
 
 def secret(service: Service) -> Resources:
-    """The secret that seals cursors and signs tokens: the same for all that run the service."""
+    """The secret that seals cursors and signs tokens, which all functions and tasks of the service share."""
     return {
         SECRET: {
             "Type": "AWS::SecretsManager::Secret",
@@ -106,7 +106,7 @@ def secret(service: Service) -> Resources:
 
 
 def log_group(days: int) -> Json:
-    """Where a function or container logs to. It goes with its stack."""
+    """The log group of a function or container, which is deleted with its stack."""
     return {
         "Type": "AWS::Logs::LogGroup",
         "DeletionPolicy": "Delete",
@@ -116,17 +116,17 @@ def log_group(days: int) -> Json:
 
 
 def may_log(group: str) -> Json:
-    """To write to a log group, and to no other."""
+    """Allow writing to this log group, and to no other."""
     return allow(("logs:CreateLogStream", "logs:PutLogEvents"), attribute(group))
 
 
 def may_read_secret() -> Json:
-    """To read the secret of the installation."""
+    """Allow reading the secret of the installation."""
     return allow(("secretsmanager:GetSecretValue",), {"Ref": SECRET})
 
 
 def role(principal: str, policies: Sequence[Json], statements: Sequence[Json], *managed: Any) -> Json:
-    """A role that a service of AWS assumes, with policies of this template and statements of its own."""
+    """A role that an AWS service assumes, with policies of this template and its own statements."""
     assumed = {"Effect": "Allow", "Principal": {"Service": principal}, "Action": "sts:AssumeRole"}
     document = {"Version": "2012-10-17", "Statement": list(statements)}
     properties: Json = {
@@ -139,15 +139,15 @@ def role(principal: str, policies: Sequence[Json], statements: Sequence[Json], *
 
 
 def policies_of(service: Service, *roles: RoleName) -> list[Json]:
-    """The policies of roles, as far as a service has them."""
+    """The policies of these roles, as far as the service needs any."""
     return [{"Ref": logical(each, "Policy")} for each in roles if needs(service, each)]
 
 
 def may_use_lake(address: str) -> list[Json]:
-    """To read and write a lake on S3, and nothing beside it.
+    """Allow reading and writing a lake on S3, and nothing else.
 
     Raises:
-        OperationError: the address is not one of S3.
+        OperationError: the address is not an S3 address.
     """
     parts = urlsplit(address)
     prefix = parts.path.strip("/")
@@ -163,10 +163,10 @@ def may_use_lake(address: str) -> list[Json]:
 
 
 def served(service: Service) -> bool:
-    """Whether a service has anything to answer requests with."""
+    """Whether a service has routes or pages to serve."""
     return bool(service.router or service.site or service.pages)
 
 
 def captured(service: Service) -> list[str]:
-    """The tables whose changes can be brought into a lake."""
+    """The tables whose changes can be written to a lake."""
     return [table.name for table in service.tables if table.schema.stream == "NEW_AND_OLD_IMAGES"]

@@ -27,11 +27,11 @@ from partita.store import TableNames
 
 PRINCIPAL: Final = "ecs-tasks.amazonaws.com"
 USER: Final = "10001"
-"""Nobody of the host, and not root."""
+"""A user id without an account on the host, and not root."""
 
 DOCKERFILE: Final = f"""\
-# The image of services, for `partita deploy synth --compute container`. In the folder of this file there must be
-#   wheels/*.whl      yours, and those of Partita: pip wheel --no-deps --wheel-dir wheels .
+# The image of services, for `partita deploy synth --compute container`. The folder of this file must contain
+#   wheels/*.whl      your wheels, and those of Partita: pip wheel --no-deps --wheel-dir wheels .
 #   constraints.txt   the versions of everything else
 FROM python:3.13-slim AS build
 COPY constraints.txt /build/
@@ -56,17 +56,17 @@ CMD ["serve", "--all", "--host", "0.0.0.0"]
 """The Dockerfile of an image with services."""
 
 _PARAMETERS: Final[Resources] = {
-    "Image": {"Type": "String", "Description": "The image that was made with the Dockerfile, by its digest or tag."},
+    "Image": {"Type": "String", "Description": "The image built with the Dockerfile, by its digest or tag."},
     "Cluster": {"Type": "String", "Description": "The ECS cluster."},
-    "Subnets": {"Type": "List<AWS::EC2::Subnet::Id>", "Description": "Where the tasks run."},
-    "SecurityGroups": {"Type": "List<AWS::EC2::SecurityGroup::Id>", "Description": "Who may reach them."},
+    "Subnets": {"Type": "List<AWS::EC2::Subnet::Id>", "Description": "The subnets in which the tasks run."},
+    "SecurityGroups": {"Type": "List<AWS::EC2::SecurityGroup::Id>", "Description": "The tasks' security groups."},
     "TargetGroup": {"Type": "String", "Description": "The ARN of the load balancer's target group, of type ip."},
-    "AllowedHosts": {"Type": "String", "Default": "*", "Description": "The names that the service answers to."},
+    "AllowedHosts": {"Type": "String", "Default": "*", "Description": "The host names that the service accepts."},
 }
 
 
 def containers(service: Service, compute: Containers, names: TableNames) -> ComputeParts:
-    """A task that serves and works, and a service that keeps as many as asked for; nothing where nothing is served."""
+    """A task that serves and runs workers, and the ECS service that runs it; nothing if there is nothing to serve."""
     if not served(service):
         return ComputeParts()
     resources = {
@@ -85,12 +85,12 @@ _PULLING: Final = (
         ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
         sub("arn:${AWS::Partition}:ecr:${AWS::Region}:${AWS::AccountId}:repository/*"),
     ),
-    allow(("ecr:GetAuthorizationToken",), "*"),  # which takes no narrower resource
+    allow(("ecr:GetAuthorizationToken",), "*"),  # this action does not accept a narrower resource
 )
 
 
 def _filling(service: Service) -> list[Json]:
-    """A task keeps its projection in a file of its own, which a scan fills at its start, unless keys are enough."""
+    """Allow a task to scan: it fills its own projection file when it starts, unless the stream has only keys."""
     if service.projection is None or service.projection.table.schema.stream == "KEYS_ONLY":
         return []
     return [allow(("dynamodb:Scan",), attribute(logical(service.projection.table.name)))]

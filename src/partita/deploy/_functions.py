@@ -1,4 +1,4 @@
-"""Functions of AWS Lambda for a service: what calls each, what each may do, and where it goes that fails."""
+"""AWS Lambda functions of a service: their event sources, their permissions, and where failed events go."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from partita.store import TableNames
 
 PRINCIPAL: Final = "lambda.amazonaws.com"
 WINDOW_SECONDS: Final = 300
-"""Events name their shard only where there is a window; nothing else of it is used."""
+"""The tumbling window. It is needed only because without one, events do not name their shard."""
 RECORD_SECONDS: Final = 23 * 60 * 60
-"""Records that failed for so long are given up, an hour before the stream itself forgets them."""
+"""Records that fail for this long go to the dead letters, an hour before the stream itself drops them."""
 _MESSAGES: Final = 10
 _RECORDS: Final = 1_000
 _KEPT_SECONDS: Final = 14 * 24 * 60 * 60
@@ -42,22 +42,22 @@ _METRICS_PARAMETER: Final[Resources] = {
         "Type": "String",
         "Default": "off",
         "AllowedValues": ["off", "emf"],
-        "Description": "Whether functions write what they consume to their logs, from which CloudWatch makes metrics.",
+        "Description": "Whether functions log the capacity that they consume, from which CloudWatch makes metrics.",
     },
 }
 _PARAMETERS: Final[Resources] = {
-    "CodeBucket": {"Type": "String", "Description": "The bucket of the code."},
-    "CodeKey": {"Type": "String", "Description": "The zip file of the code in it: docs/lambda.md says how it is made."},
+    "CodeBucket": {"Type": "String", "Description": "The bucket with the code."},
+    "CodeKey": {"Type": "String", "Description": "The key of its zip file; docs/lambda.md says how to build the file."},
 }
 
 
 def functions(
     service: Service, compute: Functions, names: TableNames, *, alarm_topic: str | None = None
 ) -> ComputeParts:
-    """All functions of a service; nothing for one that has nothing to run.
+    """All functions of a service; nothing if the service has nothing to run.
 
     Raises:
-        OperationError: the address of the lake is not one of S3.
+        OperationError: the address of the lake is not an S3 address.
     """
     parts = ComputeParts()
     if served(service):
@@ -69,7 +69,7 @@ def functions(
     if compute.lake is not None and captured(service):
         parts += _stream(service, compute, names, compute.lake)
         parts.resources["StreamDeadLettersFound"] = dead_letter_alarm(
-            "StreamDeadLetters", "Changes were given up: rebuild the lake.", alarm_topic=alarm_topic
+            "StreamDeadLetters", "Changes failed for too long: rebuild the lake.", alarm_topic=alarm_topic
         )
     return parts + ComputeParts(parameters=_PARAMETERS) if parts.resources else parts
 
@@ -109,7 +109,7 @@ def _requests(service: Service, compute: Functions, names: TableNames) -> Comput
             sub("arn:${AWS::Partition}:execute-api:${AWS::Region}:${AWS::AccountId}:${Api}/*"),
         ),
     }
-    url = {"Description": f"{service.title}: where it is served.", "Value": attribute("Api", "ApiEndpoint")}
+    url = {"Description": f"{service.title}: the URL of the API.", "Value": attribute("Api", "ApiEndpoint")}
     return ComputeParts(resources, outputs={"Url": url})
 
 
@@ -122,7 +122,7 @@ def _worker(service: Service, compute: Functions, names: TableNames) -> ComputeP
         "WorkerSchedule": {
             "Type": "AWS::Events::Rule",
             "Properties": {
-                "Description": f"{service.title}: what no message asks for.",
+                "Description": f"{service.title}: work that no message triggers.",
                 "ScheduleExpression": compute.every,
                 "Targets": [{"Id": "worker", "Arn": attribute("WorkerFunction"), "RetryPolicy": _ONCE}],
             },
@@ -133,11 +133,11 @@ def _worker(service: Service, compute: Functions, names: TableNames) -> ComputeP
 
 
 _ONCE: Final = {"MaximumRetryAttempts": 0, "MaximumEventAgeInSeconds": 60}
-"""The next one comes soon."""
+"""No retries: the next scheduled event comes soon."""
 
 
 def _message_sources(service: Service) -> Iterator[tuple[str, Json]]:
-    """The queue's own dead letters get what fails too often: it counts how often a message was handed out."""
+    """Event sources for the queues. A queue itself moves messages that fail too often to its dead letters."""
     for name in service.queues:
         yield (
             logical(name, "Source"),
@@ -156,7 +156,7 @@ def _message_sources(service: Service) -> Iterator[tuple[str, Json]]:
 def _stream(service: Service, compute: Functions, names: TableNames, lake: str) -> ComputeParts:
     own = [
         may_log("StreamLogs"),
-        allow(("dynamodb:ListStreams",), "*"),  # which takes no narrower resource
+        allow(("dynamodb:ListStreams",), "*"),  # this action does not accept a narrower resource
         allow(("sqs:SendMessage",), attribute("StreamDeadLetters")),
         *may_use_lake(lake),
     ]
@@ -248,6 +248,6 @@ def _permission(function: str, principal: str, source: Json) -> Json:
 
 
 def give_time(resources: Mapping[str, Json], queues: Sequence[str], compute: Functions) -> None:
-    """Hide messages for as long as a function may work on them, and wait for its retries: six times, as AWS advises."""
+    """Set the visibility timeout of queues to six times the timeout of the worker function, as AWS recommends."""
     for name in queues:
         resources[logical(name, "Queue")]["Properties"]["VisibilityTimeout"] = 6 * compute.worker_seconds

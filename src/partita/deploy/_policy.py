@@ -1,4 +1,4 @@
-"""Policies as IAM writes them: as few statements as say exactly what is needed."""
+"""IAM policies: the fewest statements that allow exactly what is needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita.store import TableNames
 
 Json: TypeAlias = dict[str, Any]
 Arns: TypeAlias = Callable[[Resource], Any]
-"""Gives the name of a resource as the reader of the policy takes it: text, or a reference within a template."""
+"""Returns the name of a resource in a policy: an ARN as a string, or a reference within a template."""
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -20,7 +20,7 @@ AS_DECLARED: Final = TableNames(prefix="")
 
 
 def policy(needs: Iterable[Need], arn: Arns) -> Json:
-    """The policy that allows exactly what is needed."""
+    """Return the policy that allows exactly these needs."""
     needs = tuple(needs)
     partitions = _grouped(((need.resource, need.action), need.partition) for need in needs)
     actions = _grouped(((resource, keys), action) for (resource, action), keys in partitions.items())
@@ -30,7 +30,7 @@ def policy(needs: Iterable[Need], arn: Arns) -> Json:
 
 
 def _grouped(pairs: Iterable[tuple[K, V | None]]) -> dict[K, frozenset[V]]:
-    """What goes with each key, in the order of the keys; None is nothing."""
+    """Collect the values of each key, in the order of the keys; None is not collected."""
     groups: dict[K, set[V]] = {}
     for key, value in pairs:
         groups.setdefault(key, set()).update(() if value is None else (value,))
@@ -44,7 +44,7 @@ def _statement(resources: frozenset[Resource], actions: frozenset[str], partitio
         "Resource": [arn(resource) for resource in sorted(resources)],
     }
     if partitions:
-        # A condition on all values also holds where there are none, so that there are some is a condition of its own.
+        # ForAllValues also holds for a request without keys, so a second condition requires that there are some.
         statement["Condition"] = {
             "ForAllValues:StringLike": {LEADING_KEYS: sorted(partitions)},
             "Null": {LEADING_KEYS: "false"},
@@ -53,7 +53,7 @@ def _statement(resources: frozenset[Resource], actions: frozenset[str], partitio
 
 
 def arns_in(region: str, account: str, *, table_names: TableNames = AS_DECLARED) -> Arns:
-    """Names of resources as text, in a region of an account."""
+    """Return a function that returns the ARN of a resource in a region of an account."""
 
     def arn(resource: Resource) -> str:
         api = {"queue": "sqs", "dead letters": "sqs", "key": "kms"}.get(resource.kind, "dynamodb")
@@ -63,7 +63,7 @@ def arns_in(region: str, account: str, *, table_names: TableNames = AS_DECLARED)
 
 
 def queue_name(resource: Resource, table_names: TableNames = AS_DECLARED) -> str:
-    """What SQS calls a queue or its dead letters: a prefix of tables is before queues, too."""
+    """The name of a queue or its dead letters in SQS. The prefix of table names also applies to queues."""
     ending = ".fifo" if resource.kind == "queue" else "-dead.fifo"
     return f"{table_names.prefix or ''}{resource.name}{ending}"
 

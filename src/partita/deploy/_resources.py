@@ -1,4 +1,4 @@
-"""Resources as CloudFormation writes them: a declared table with its alarms, a queue with its dead letters."""
+"""CloudFormation resources: a declared table with its alarms, and a queue with its dead letters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Resources: TypeAlias = dict[str, Json]
 """Resources of a template by their logical names."""
 
 METRICS: Final = "Partita"
-"""The namespace that a service's own metrics are expected in."""
+"""The CloudWatch namespace of a service's own metrics."""
 OVER_BUDGET: Final = "partita_over_budget_total"
 
 _KEPT_SECONDS: Final = 14 * 24 * 60 * 60
@@ -28,43 +28,43 @@ _WORD_BREAK: Final = re.compile(r"[^A-Za-z0-9]+")
 
 
 class Provisioned(Struct, frozen=True):
-    """Capacity that is paid for whether it is used or not, for a table and for each of its global indexes."""
+    """Provisioned capacity, which costs the same whether it is used or not, of a table and each global index."""
 
     read: int
     write: int
 
 
 class TableSettings(Struct, frozen=True):
-    """How a table is kept. By default it is safe: nothing is lost by mistake, and capacity follows the load."""
+    """The settings of a table. The defaults are safe: nothing is lost by mistake, and capacity follows the load."""
 
     capacity: Provisioned | Literal["on-demand"] = "on-demand"
     recovery: bool = True
-    """Whether it can be restored to any second of the last 35 days."""
+    """Whether the table can be restored to any second of the last 35 days."""
     protected: bool = True
-    """Whether deleting it is refused."""
+    """Whether deleting the table is refused."""
     retained: bool = True
-    """Whether it stays when it is taken out of its stack."""
+    """Whether the table is kept when it is removed from its stack."""
     encryption: str = "aws-owned"
-    """The key that encrypts it: `aws-owned`, `aws-managed`, or the ARN of a key of your own."""
+    """The key that encrypts the table: `aws-owned`, `aws-managed`, or the ARN of your own key."""
     tags: Mapping[str, str] = {}
     alarm_topic: str | None = None
-    """The ARN of the SNS topic that alarms are sent to."""
+    """The ARN of the SNS topic to which alarms are sent."""
 
 
 SAFE: Final = TableSettings()
 
 
 def logical(name: str, suffix: str = "") -> str:
-    """A logical name: `todo-app-data` is `TodoAppData`."""
+    """The logical name for a name: `TodoAppData` for `todo-app-data`."""
     return "".join(word[:1].upper() + word[1:] for word in _WORD_BREAK.split(name)) + suffix
 
 
 def table_resources(
     schema: TableSchema, settings: TableSettings = SAFE, table_names: TableNames = AS_DECLARED
 ) -> Resources:
-    """A table, and alarms for when it or one of its global indexes throttles.
+    """A table, with alarms for throttling of the table and of its global indexes.
 
-    Its logical name is the declared one in every stage; only what DynamoDB calls it differs.
+    Its logical name comes from the declared name in every stage; only its name in DynamoDB differs.
     """
     policy = "Retain" if settings.retained else "Delete"
     table: Json = {
@@ -87,19 +87,19 @@ def table_resources(
 def queue_resources(
     name: str, policy: QueuePolicy, *, alarm_topic: str | None = None, table_names: TableNames = AS_DECLARED
 ) -> Resources:
-    """A FIFO queue, its dead letters, and an alarm for when there are any."""
+    """A FIFO queue, its dead letter queue, and an alarm for dead letters."""
     own, dead = Resource("queue", name), Resource("dead letters", name)
     queue, letters = logical(name, "Queue"), logical(name, "DeadLetters")
     redrive = {"deadLetterTargetArn": {"Fn::GetAtt": [letters, "Arn"]}, "maxReceiveCount": policy.max_receives}
     return {
         queue: _queue(queue_name(own, table_names), RedrivePolicy=redrive),
         letters: _queue(queue_name(dead, table_names)),
-        f"{letters}Found": dead_letter_alarm(letters, "A message was given up.", alarm_topic=alarm_topic),
+        f"{letters}Found": dead_letter_alarm(letters, "A message failed too often.", alarm_topic=alarm_topic),
     }
 
 
 def dead_letter_alarm(queue: str, description: str, *, alarm_topic: str | None = None) -> Json:
-    """An alarm for when a queue of the template has messages."""
+    """An alarm that fires if a queue of the template has messages."""
     metric = {
         "Namespace": "AWS/SQS",
         "MetricName": "ApproximateNumberOfMessagesVisible",
@@ -111,9 +111,9 @@ def dead_letter_alarm(queue: str, description: str, *, alarm_topic: str | None =
 
 
 def budget_alarm(service: str, *, alarm_topic: str | None = None) -> Json:
-    """An alarm for when an access pattern of a service consumed more than it declares."""
+    """An alarm that fires if an access pattern of a service exceeded its budget."""
     metric = {"Namespace": METRICS, "MetricName": OVER_BUDGET, "Dimensions": [{"Name": "job", "Value": service}]}
-    what = "An access pattern consumed more than it declares."
+    what = "An access pattern consumed more than its declared budget."
     return _alarm(what, alarm_topic, **metric, Statistic="Sum", Period=5 * _MINUTE)
 
 
@@ -128,8 +128,8 @@ def _table_properties(schema: TableSchema, settings: TableSettings) -> Json:
     properties |= dict(_encryption(settings.encryption))
     if isinstance(settings.capacity, Provisioned):
         if schema.vectors:
-            message = f"The table {schema.name!r} has vector indexes, which DynamoDB has on demand only."
-            raise ModelError(message, hint='Leave its capacity "on-demand".')
+            message = f"The table {schema.name!r} has vector indexes, which DynamoDB supports on demand only."
+            raise ModelError(message, hint='Leave its capacity at "on-demand".')
         _provision(properties, settings.capacity)
     if settings.tags:
         properties["Tags"] = [{"Key": key, "Value": value} for key, value in settings.tags.items()]
@@ -156,7 +156,7 @@ def _throttle_alarm(table: Json, index: str | None, units: str, topic: str | Non
     if index is not None:
         dimensions.append({"Name": "GlobalSecondaryIndexName", "Value": index})
     metric = {"Namespace": "AWS/DynamoDB", "MetricName": f"{units}ThrottleEvents", "Dimensions": dimensions}
-    return _alarm("Requests are refused for want of capacity.", topic, **metric, Statistic="Sum", Period=_MINUTE)
+    return _alarm("Requests are refused for lack of capacity.", topic, **metric, Statistic="Sum", Period=_MINUTE)
 
 
 def _alarm(description: str, topic: str | None, **watched: Any) -> Json:

@@ -1,4 +1,4 @@
-"""What each role of a service needs to be allowed, and which declared thing needs it."""
+"""The permissions that each role of a service needs, and the declared pattern, recipe or routine that needs them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.recipes.versioned import versioned_tables
 from partita.service import Service
 
 RoleName: TypeAlias = Literal["request", "worker", "cdc", "maintenance", "caller"]
-"""The roles of a service; each has a policy of its own."""
+"""The roles of a service; each has its own policy."""
 
 ROLES: Final[Mapping[RoleName, str]] = {
     "request": "Answers requests.",
@@ -38,7 +38,7 @@ _RECEIVE: Final = ("ChangeMessageVisibility", "DeleteMessage", "ReceiveMessage")
 
 
 class Resource(Struct, frozen=True, order=True):
-    """Something that a policy speaks of."""
+    """A resource that a policy names."""
 
     kind: Literal["table", "index", "stream", "queue", "dead letters", "key"]
     name: str
@@ -52,30 +52,30 @@ class Need(Struct, frozen=True):
     resource: Resource
     by: str
     partition: str | None = None
-    """The partition keys that it is about, with `*` for any part; None for all."""
+    """The partition keys to which the need is limited, with `*` for any part; None for all."""
 
 
 class LeftOut(Struct, frozen=True):
-    """Something of the request path that credentials of one caller do not allow, and why."""
+    """An operation of the request path that credentials of one caller do not allow, and why."""
 
     name: str
     reason: str
 
 
 def needs(service: Service, role: RoleName) -> tuple[Need, ...]:
-    """Everything that a role of a service must be allowed, in the order of declaration.
+    """Return everything that a role of a service must be allowed, in the order of declaration.
 
     Raises:
-        ModelError: a pattern does not say what it sends, or a role names something that is not declared.
+        ModelError: a pattern does not declare which requests it sends, or a role names an undeclared operation.
     """
     return tuple(dict.fromkeys(_NEEDS[role](service)))
 
 
 def declared(service: Service) -> dict[str, DeclaredOperation]:
-    """What a service can send, by name: its access patterns, and what its recipes send by themselves.
+    """Return all operations of a service by name: its access patterns, and the operations of its recipes.
 
     Raises:
-        ModelError: a pattern does not say what it sends.
+        ModelError: a pattern does not declare which requests it sends.
     """
     found: dict[str, DeclaredOperation] = {}
     for each in (each for table in service.tables for each in _declared_on(table)):
@@ -87,14 +87,14 @@ def declared(service: Service) -> dict[str, DeclaredOperation]:
 def _declared_on(table: Table) -> Iterator[DeclaredOperation]:
     for pattern in table.patterns.values():
         if pattern.sends is None:
-            hint = "Declare it with via= or writes=: docs/patterns.md, under Writes."
-            raise ModelError(f"{pattern.name} does not say which requests it sends.", owner=table, hint=hint)
+            hint = "Declare them with via= or writes=; see docs/patterns.md, section Writes."
+            raise ModelError(f"{pattern.name} does not declare which requests it sends.", owner=table, hint=hint)
         yield DeclaredOperation(pattern.name, pattern.sends, pattern.doc)
     yield from table.recipes.values()
 
 
 def used_by(service: Service, role: RoleName) -> tuple[DeclaredOperation, ...]:
-    """What the request path or the workers of a service use."""
+    """Return the operations that the request path or the workers of a service use."""
     known = declared(service)
     listed: dict[str, set[str]] = {}
     for who, things in service.roles.items():
@@ -102,7 +102,7 @@ def used_by(service: Service, role: RoleName) -> tuple[DeclaredOperation, ...]:
             name = thing if isinstance(thing, str) else thing.__name__
             if name not in known:
                 message = f"{service.name}: the role {who!r} uses {name!r}, which is not declared."
-                raise ModelError(message, hint=f"There is: {', '.join(sorted(known))}.")
+                raise ModelError(message, hint=f"Declared operations: {', '.join(sorted(known))}.")
             listed.setdefault(name, set()).add(who)
     return tuple(each for name, each in known.items() if role in listed.get(name, {"request"}))
 
@@ -124,7 +124,7 @@ def _working(service: Service, role: RoleName) -> Iterator[Need]:
 
 
 def _sealing(service: Service) -> Iterator[Need]:
-    """Who writes and reads encrypted fields asks KMS for data keys, and to unwrap those from before."""
+    """Allow requesting new data keys from KMS and decrypting existing ones, for encrypted fields."""
     secrets = any(entity.secrets for table in service.tables for entity in table.entities)
     if service.encryption_key is not None and secrets:
         key = Resource("key", service.encryption_key)
@@ -132,7 +132,7 @@ def _sealing(service: Service) -> Iterator[Need]:
 
 
 def _queue_start(name: str) -> Iterator[Need]:
-    """Opening a queue finds it and its dead letters, and looks whether the one leads to the other."""
+    """Allow opening a queue: it looks up the queue and its dead letters, and checks that the two are connected."""
     for place in (Resource("queue", name), Resource("dead letters", name)):
         yield from (Need(f"sqs:{action}", place, "start") for action in _QUEUE_START)
 
@@ -154,7 +154,7 @@ def _maintaining(service: Service) -> Iterator[Need]:
         yield Need("dynamodb:Scan", Resource("table", table.name), "scan")
         yield from (Need(f"dynamodb:{action}", Resource("table", table.name), "start") for action in _START)
         for versioned in versioned_tables(table):
-            if versioned.form.data_version > 1:  # there may be older items, which a backfill rewrites
+            if versioned.form.data_version > 1:  # there may be items of older versions, which a backfill rewrites
                 name = f"{versioned.form.schema.name}.backfill"
                 yield Need("dynamodb:PutItem", Resource("table", table.name), name)
     for name in service.queues:
@@ -164,7 +164,7 @@ def _maintaining(service: Service) -> Iterator[Need]:
 
 
 def _calling(service: Service) -> Iterator[Need]:
-    """What of the request path is bound to the caller: nothing else of it is in the role."""
+    """The needs of those operations of the request path that a policy can limit to the caller's own items."""
     for each in used_by(service, "request"):
         if not _objections(each, service.caller):
             for permission in each.sends:
@@ -173,7 +173,7 @@ def _calling(service: Service) -> Iterator[Need]:
 
 
 def left_out(service: Service) -> tuple[LeftOut, ...]:
-    """What of the request path the role `caller` is not allowed, and why; nothing where nobody has such credentials."""
+    """Return the operations of the request path that the role `caller` does not allow; none without such a role."""
     if not service.caller:
         return ()
     found = [(each.name, _objections(each, service.caller)) for each in used_by(service, "request")]
@@ -181,9 +181,9 @@ def left_out(service: Service) -> tuple[LeftOut, ...]:
 
 
 def _objections(operation: DeclaredOperation, caller: tuple[str, ...]) -> list[str]:
-    """Why a policy cannot hold an operation to the caller's own items."""
+    """Return the reasons why a policy cannot limit an operation to the caller's own items."""
     if any(each.action == _SEARCH for each in operation.sends):
-        return ["it searches vectors, and a policy cannot hold a search to a partition"]
+        return ["it searches vectors, and a policy cannot limit a search to a partition"]
     foreign = [each for each in operation.sends if _own_partition(each, caller) is None]
     open_indexes = [name for each in operation.sends for name in _open_indexes(each)]
     return [
@@ -195,7 +195,7 @@ def _objections(operation: DeclaredOperation, caller: tuple[str, ...]) -> list[s
 def _why_foreign(permission: Permission) -> str:
     if _has_one_partition_attribute(permission):
         return f"the partition {permission.partition} does not begin with the caller"
-    return f"the partition {permission.partition} has several attributes, of which a policy knows nothing"
+    return f"the partition {permission.partition} has several attributes, on which a policy cannot set conditions"
 
 
 def _has_one_partition_attribute(permission: Permission) -> bool:
@@ -204,11 +204,11 @@ def _has_one_partition_attribute(permission: Permission) -> bool:
 
 
 def _open_indexes(permission: Permission) -> list[str]:
-    """The indexes whose partition key a request may set to anything.
+    """Return the indexes whose partition key a request may set to any value.
 
-    The condition of a policy is on the table's partition key alone, which local indexes share. None can be on the value
-    of another attribute. So who may write an item may write it with any key of a global index, also of one that the
-    entity itself is not in.
+    A policy can set a condition on the table's partition key, which local indexes share, but not on the value of any
+    other attribute. So a caller who may write an item may write it with any key of a global index, even of an index
+    that the entity itself is not in.
     """
     if permission.action not in _WRITES_ATTRIBUTES:
         return []

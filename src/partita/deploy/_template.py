@@ -31,17 +31,17 @@ def template(
     table_names: TableNames = AS_DECLARED,
     compute: Compute | None = None,
 ) -> Json:
-    """All that a service needs in an account of AWS.
+    """Return a template with everything that a service needs in an AWS account.
 
     Args:
-        service: what it is for.
-        settings: how tables are kept.
-        table_names: what they are called there.
-        compute: what it runs on: functions, or containers. None for machines of your own.
+        service: the service.
+        settings: the settings of its tables.
+        table_names: the names of the tables in DynamoDB.
+        compute: functions or containers that run the service. None if it runs on your own machines.
 
     Raises:
-        ModelError: a pattern does not say what it sends. OperationError: a table has no name among those given, or
-            the lake's address is not one of S3.
+        ModelError: a pattern does not declare which requests it sends. OperationError: `table_names` has no name for
+            a table, or the lake's address is not an S3 address.
     """
     policies = _policies(service)
     parts = _compute(service, compute, table_names, settings.alarm_topic)
@@ -98,7 +98,7 @@ def _managed_policy(service: Service, role: RoleName, document: Json) -> Json:
 
 
 def reference(resource: Resource) -> Json:
-    """A resource of the same template; a key of KMS is one of the same account."""
+    """A reference to a resource of the same template; for a KMS key, an ARN in the same account."""
     match resource.kind:
         case "key":
             return {"Fn::Sub": f"arn:${{AWS::Partition}}:kms:${{AWS::Region}}:${{AWS::AccountId}}:key/{resource.name}"}

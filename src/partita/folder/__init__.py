@@ -1,4 +1,4 @@
-"""A data folder as a whole: copies of it at one instant, as archives and as branches."""
+"""Consistent copies of a whole data folder: archives and branches."""
 
 from partita.folder._archive import ArchivedFile, Manifest, StepProgress, is_archive, unpacked, write_archive
 from partita.folder._branches import MAIN, Branch, Branches, current_folder

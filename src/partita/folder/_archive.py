@@ -1,11 +1,11 @@
-"""Archives: all that a data folder must not lose, in one file with a manifest and checksums.
+"""Archives: the files of a data folder that cannot be rebuilt, in one file with a manifest and checksums.
 
     archive.tar.gz
-      manifest.json      the format, when it was made, and each file with its kind, size and SHA-256
+      manifest.json      the format, the creation time, and each file with its kind, size and SHA-256
       partita.db         …
 
-An archive is written beside its place and put there whole; an existing file is never replaced. It is read in one pass,
-into a folder for its owner alone, and nothing of it is used before all of it is proved.
+An archive is written under a temporary name and then linked to its final name; an existing file is never replaced. It
+is read in one pass, into a folder that only its owner can access, and is used only after all of it was verified.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _CHUNK: Final = 1 << 20
 _MAX_MANIFEST: Final = 1 << 20
 
 StepProgress: TypeAlias = Callable[[str, int, int], None]
-"""Gets what is being done, how far it is, and of how much."""
+"""Receives a description of the current step, the amount done and the total amount."""
 
 
 class SupportsRead(Protocol):
-    """What bytes are read from."""
+    """A source of bytes."""
 
     def read(self, size: int = ..., /) -> bytes:
         """Read some bytes."""
@@ -64,20 +64,20 @@ class ArchivedFile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Manifest(Struct, frozen=True):
-    """What an archive says of itself."""
+    """The manifest of an archive."""
 
     format: str
     format_version: int
     made_at: float
     partita: str
-    """The version that made it."""
+    """The version of Partita that wrote it."""
     files: tuple[ArchivedFile, ...]
     left_out: tuple[str, ...] = ()
-    """Files of the folder that are not in it: they are made again, or were not asked for."""
+    """Files of the folder that it does not contain: they can be rebuilt, or were not requested."""
 
     @property
     def has_secrets(self) -> bool:
-        """Whether it has the key that signs tokens and seals cursors."""
+        """Whether it contains the key that signs tokens and encrypts cursors."""
         return any(file.kind == "secret" for file in self.files)
 
 
@@ -89,15 +89,15 @@ def write_archive(
     with_secrets: bool = False,
     progress: StepProgress = lambda _step, _done, _total: None,
 ) -> Manifest:
-    """Archive a data folder as it is at one instant, while it is in use; `progress` gets each step, and how far it is.
+    """Archive a data folder as of one instant, while it is in use. `progress` is called during each step.
 
     Raises:
-        StoreError: the target exists or cannot be written. StoreDamaged: a database is damaged; there is no archive.
+        StoreError: the target exists or cannot be written. StoreDamaged: a database is damaged; no archive is written.
     """
     _refuse_existing(target)
     wanted = [file for file in data_files(folder) if _is_wanted(file, with_secrets=with_secrets)]
     left_out = tuple(file.name for file in data_files(folder) if file not in wanted)
-    # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
+    # The name cannot be guessed: in a shared folder, another user could have created a link of that name.
     unfinished = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
     with _writing(target), _private_folder(target.parent) as staged:
         _stage(folder, wanted, staged, progress)
@@ -106,7 +106,7 @@ def write_archive(
         try:
             create_private(unfinished)
             _write(unfinished, manifest, staged, progress)
-            os.link(unfinished, target)  # unlike a rename, this fails where something appeared meanwhile
+            os.link(unfinished, target)  # unlike a rename, this fails if the target was created meanwhile
             sync(target.parent)
         except FileExistsError:
             _refuse_existing(target)
@@ -123,7 +123,7 @@ def _is_wanted(file: DataFile, *, with_secrets: bool) -> bool:
 def _refuse_existing(target: Path) -> None:
     if os.path.lexists(target):
         what = "is a link" if target.is_symlink() else "exists"
-        raise StoreError(f"The file {target} {what}; a backup replaces nothing.", hint="Choose another name.")
+        raise StoreError(f"The file {target} {what}; a backup never replaces a file.", hint="Choose another name.")
 
 
 @contextmanager
@@ -138,7 +138,7 @@ def _writing(target: Path) -> Iterator[None]:
 
 @contextmanager
 def _private_folder(place: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=".partita-", dir=place))  # for its owner alone
+    folder = Path(tempfile.mkdtemp(prefix=".partita-", dir=place))  # accessible by its owner only
     try:
         yield folder
     finally:
@@ -178,7 +178,7 @@ def _write(target: Path, manifest: Manifest, staged: Path, progress: StepProgres
 
 
 class _CountingReader:
-    """Reads a file, and reports how far it is."""
+    """Reads a file and reports its progress."""
 
     def __init__(self, content: IO[bytes], progress: Callable[[int, int], None], size: int) -> None:
         self._content = content
@@ -202,21 +202,21 @@ def _add(archive: tarfile.TarFile, name: str, content: SupportsRead, size: int, 
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is packed as archives are."""
+    """Whether a file is compressed like an archive (gzip)."""
     with path.open("rb") as file:
         return file.read(len(_GZIP)) == _GZIP
 
 
 @contextmanager
 def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
-    """Read an archive into a folder that is gone when the block ends; all of it is proved.
+    """Unpack and verify an archive, in a temporary folder that is deleted when the block ends.
 
     Args:
-        archive: a file that `write_archive` made.
-        place: the folder in which it is unpacked.
+        archive: a file that `write_archive` wrote.
+        place: the folder in which the temporary folder is created.
 
     Raises:
-        StoreDamaged: it is not what was written. StoreNewer: a newer version wrote it.
+        StoreDamaged: the archive is damaged. StoreNewer: a newer version wrote it.
     """
     with _private_folder(place) as folder:
         try:
@@ -238,8 +238,8 @@ def _unpack(archive: Path, folder: Path) -> Manifest:
         for file in manifest.files:
             _extract(archive, members, file, folder)
         if members.next() is not None:
-            raise _damaged(archive, "it has more than its manifest says")
-        while packed.read(_CHUNK):  # up to the checksum at its end
+            raise _damaged(archive, "it contains files that are not in its manifest")
+        while packed.read(_CHUNK):  # read to the end, where gzip verifies its checksum
             pass
     return manifest
 
@@ -249,13 +249,13 @@ def _manifest(archive: Path, text: bytes) -> Manifest:
     if manifest.format != FORMAT:
         raise _damaged(archive, f"its format is {manifest.format!r}")
     if manifest.format_version > FORMAT_VERSION:
-        message = f"The archive {archive} is of format {manifest.format_version}, which a newer version wrote."
-        raise StoreNewer(message, hint="Restore it with that version; nothing was changed.")
+        message = f"The archive {archive} has format {manifest.format_version}, which only newer versions can read."
+        raise StoreNewer(message, hint="Restore it with a newer version; nothing was changed.")
     names = [file.name for file in manifest.files]
     if len(set(names)) < len(names):
-        raise _damaged(archive, "it has a file twice")
+        raise _damaged(archive, "it contains a file twice")
     for file in manifest.files:
-        # So no name leads out of the folder, and nothing becomes a file that programs would run.
+        # So no name points outside the folder, and no file of a kind that programs would execute is created.
         if kind_of_file(file.name) != file.kind or file.kind in ("projection", "other"):
             raise _damaged(archive, f"{file.name!r} is not a file of a data folder")
     return manifest
@@ -271,7 +271,7 @@ def _content(members: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 def _extract(archive: Path, members: tarfile.TarFile, file: ArchivedFile, folder: Path) -> None:
     member = members.next()
     if member is None or member.name != file.name or not member.isreg() or member.size != file.size:
-        raise _damaged(archive, f"{file.name} is missing or of another size")
+        raise _damaged(archive, f"{file.name} is missing or has another size")
     digest = hashlib.sha256()
     create_private(folder / file.name)
     with os.fdopen(open_private(folder / file.name), "wb") as target:
@@ -282,7 +282,7 @@ def _extract(archive: Path, members: tarfile.TarFile, file: ArchivedFile, folder
         target.flush()
         os.fsync(target.fileno())
     if digest.hexdigest() != file.sha256:
-        raise _damaged(archive, f"the checksum of {file.name} is another")
+        raise _damaged(archive, f"the checksum of {file.name} does not match")
 
 
 def _damaged(archive: Path, reason: str) -> StoreDamaged:

@@ -1,7 +1,7 @@
-"""Branches of a data folder: cheap copies, to try something on.
+"""Branches of a data folder: cheap copies for experiments.
 
 data/                       the folder itself: the branch `main`
-  branches/current          the name of the branch that commands use; none for `main`
+  branches/current          the name of the branch that commands use; absent for `main`
   branches/trial/           a branch: a data folder like any other
 """
 
@@ -27,13 +27,13 @@ from partita.runtime import create_private, make_private_folder, open_private, s
 from partita.store.embedded.upkeep import unused
 
 MAIN: Final = "main"
-"""The branch that a folder is by itself."""
+"""The branch that is the data folder itself."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _ABOUT: Final = "branch.json"
 
 
 class _About(Struct, frozen=True):
-    """What a branch says of itself."""
+    """The stored metadata of a branch."""
 
     source: str
     made_at: float
@@ -47,14 +47,14 @@ class Branch(Struct, frozen=True):
     path: Path
     is_current: bool
     source: str | None = None
-    """The branch that it was made from."""
+    """The branch that it was created from."""
     made_at: float | None = None
     method: Method | None = None
-    """How: its files share blocks with those of its source until they are changed, or they are copies."""
+    """Whether its files share blocks with those of its source until they are changed, or are full copies."""
 
     @property
     def size(self) -> int:
-        """Of its files, in bytes, however many of them are shared."""
+        """The size of its files in bytes, including blocks that it shares with other branches."""
         return sum(path.stat().st_size for path in self.path.iterdir() if path.is_file())
 
 
@@ -72,7 +72,7 @@ class Branches:
         """The branch that commands use.
 
         Raises:
-            StoreDamaged: it says something that cannot be the name of one.
+            StoreDamaged: the file that names it does not contain a valid name.
         """
         try:
             name = (self._root / "current").read_text(encoding="utf-8", errors="replace").strip()
@@ -86,12 +86,12 @@ class Branches:
         """The folder of a branch.
 
         Raises:
-            OperationError: there is none of that name.
+            OperationError: there is no branch of that name.
         """
         path = self._folder if name == MAIN else self._root / name
         if name != MAIN and not (_NAME.fullmatch(name) and path.is_dir()):
             known = ", ".join(branch.name for branch in self)
-            raise OperationError(f"There is no branch {name!r}.", hint=f"There is: {known}.")
+            raise OperationError(f"There is no branch {name!r}.", hint=f"The branches are: {known}.")
         return path
 
     def __iter__(self) -> Iterator[Branch]:
@@ -103,10 +103,11 @@ class Branches:
             yield Branch(path.name, path, path.name == current, about.source, about.made_at, about.method)
 
     def create(self, name: str) -> Branch:
-        """Make a branch of the current one, as it is at one instant; others may write to it meanwhile.
+        """Create a branch from the current one as of one instant, even while other processes write to it.
 
         Raises:
-            OperationError: the name cannot be used. StoreError: it cannot be read, or the copy cannot be written.
+            OperationError: the name is invalid or in use, or the current branch is empty.
+            StoreError: the current branch cannot be read, or the copy cannot be written.
         """
         source = self.current
         self._check_new(name)
@@ -130,10 +131,10 @@ class Branches:
         )
 
     def switch(self, name: str) -> None:
-        """Have commands that start from now on use a branch; what runs goes on with the one that it has.
+        """Make a branch the current one. Processes that are already running keep using their branch.
 
         Raises:
-            OperationError: there is none of that name.
+            OperationError: there is no branch of that name.
         """
         self.path_of(name)
         if name == MAIN:
@@ -145,15 +146,17 @@ class Branches:
         sync(self._root)
 
     def drop(self, name: str) -> None:
-        """Delete a branch that nobody uses.
+        """Delete a branch that no process uses.
 
         Raises:
-            OperationError: it is main, the current one, or there is none of that name. StoreBusy: a process uses it.
+            OperationError: it is main or the current branch, or it does not exist. StoreBusy: a process uses it.
         """
         path = self.path_of(name)
         if name in (MAIN, self.current):
             why = "is the folder itself" if name == MAIN else "is the current branch"
-            raise OperationError(f"{name} {why}, and stays.", hint="`partita branch switch main` leaves a branch.")
+            raise OperationError(
+                f"The branch {name} {why} and cannot be dropped.", hint="Use `partita branch switch main` to leave it."
+            )
         with ExitStack() as locks:
             for file in data_files(path):
                 if file.is_database:
@@ -167,7 +170,7 @@ class Branches:
             hint = "Use letters, digits, - and _; main is the folder itself."
             raise OperationError(f"{name!r} cannot be the name of a branch.", hint=hint)
         if (self._root / name).exists():
-            raise OperationError(f"There is a branch {name!r}.", hint="Drop it first, or choose another name.")
+            raise OperationError(f"The branch {name!r} already exists.", hint="Drop it first, or choose another name.")
 
     def _fill(self, source: Path, target: Path) -> Method:
         files = [file for file in data_files(source) if file.name != _ABOUT]
@@ -200,7 +203,7 @@ def current_folder(folder: Path) -> Path:
     """The folder of the branch that commands use.
 
     Raises:
-        OperationError: that branch is gone. StoreDamaged: it cannot be read which one that is.
+        OperationError: that branch no longer exists. StoreDamaged: the file that names it is invalid.
     """
     branches = Branches(folder)
     return branches.path_of(branches.current)

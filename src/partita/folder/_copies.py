@@ -1,9 +1,9 @@
-"""Copies of several databases at one instant, while others write to them.
+"""Copies of several databases as of one instant, while other processes write to them.
 
-    write locks of all databases:  taken ──┬── clone files, or begin a snapshot of each ──┬── let go
-    then, where files cannot be cloned:    └── copy each snapshot, while others write on ─┘
+    write locks of all databases: acquired ─┬─ clone files, or begin a snapshot of each ──┬─ released
+    then, if files cannot be cloned:        └─ copy each snapshot, while writers continue ┘
 
-So no copy has what was written after another was made: a message is not in the queue's copy and in the store's, too.
+So the copies are consistent with each other: for example, a message is not in both the queue's and the store's copy.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from partita.runtime import create_private, open_private
 Method: TypeAlias = Literal["reflink", "copy"]
 CopyProgress: TypeAlias = Callable[[Path, int, int], None]
 Clone: TypeAlias = Callable[[Sequence[tuple[Path, Path]]], None]
-"""Clones files, so that both share their blocks until one is changed; raises OSError where that cannot be."""
+"""Clones files, so that both share their blocks until one is changed; raises OSError if that is not possible."""
 
 _BUSY_MILLISECONDS: Final = 60_000
 _PAGES: Final = 2_000
-"""That are copied from one report of progress to the next."""
+"""The number of pages that are copied between two reports of progress."""
 _UNABLE: Final = frozenset((errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EBADF))
 _FICLONE: Final = 0x40049409
 _CLONE: Final = (
@@ -44,25 +44,25 @@ _CLONE: Final = (
 
 
 def reflink(files: Sequence[tuple[Path, Path]]) -> None:
-    """Clone files where the file system can (XFS, Btrfs, bcachefs): FICLONE, of Linux.
+    """Clone files with Linux's FICLONE, on file systems that support it (XFS, Btrfs, bcachefs).
 
     Raises:
-        OSError: it cannot.
+        OSError: the operating system or the file system does not support it.
     """
     if sys.platform != "linux":
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     _try_clone(files[0][1].parent)
-    # In a process of its own: closing a handle of a database here would drop the locks that SQLite holds.
+    # In a separate process: closing a handle of a database in this process would drop the locks that SQLite holds.
     names = [str(name) for pair in files for name in pair]
     command = [sys.executable, "-I", "-S", "-c", _CLONE, *names]
-    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - our own program, and names of files
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603 - a constant program and file names
     if done.returncode:
         raise OSError(errno.EOPNOTSUPP, done.stderr.decode(errors="replace").strip().rpartition("\n")[2])
 
 
 def _try_clone(folder: Path) -> None:
-    """Find out with a file of our own whether a file system can."""
-    import fcntl  # noqa: PLC0415 - of Linux and its like
+    """Check with a temporary file whether the file system supports cloning; raise OSError if it does not."""
+    import fcntl  # noqa: PLC0415 - not available on Windows
 
     with tempfile.TemporaryFile(dir=folder) as source, tempfile.TemporaryFile(dir=folder) as target:
         source.write(b"x" * 4096)
@@ -73,12 +73,12 @@ def _try_clone(folder: Path) -> None:
 def copy_databases(
     copies: Mapping[Path, Path], *, clone: Clone = reflink, progress: CopyProgress = lambda _path, _done, _total: None
 ) -> Method:
-    """Copy databases to new files for their owner alone, all as they are at one instant.
+    """Copy databases, all as of one instant, to new files that only their owner can access.
 
-    `progress` gets which of them is copied, and how many of its pages, of how many; not where files are cloned.
+    `progress` receives the database, the pages copied and the total pages. It is not called if files are cloned.
 
     Raises:
-        FileExistsError: a file is there already. StoreError: one cannot be read, or the copies cannot be written.
+        FileExistsError: a target exists already. StoreError: a database cannot be read, or a copy cannot be written.
     """
     if not copies:
         return "copy"
@@ -95,7 +95,7 @@ def copy_databases(
 
 @contextmanager
 def _held(databases: Mapping[Path, Path], opened: ExitStack) -> Iterator[None]:
-    """Let nobody write to any of the databases while the block runs."""
+    """Hold the write locks of all databases while the block runs."""
     with ExitStack() as held:
         for path in sorted(databases):
             with _sqlite.translating(str(path)):
@@ -120,7 +120,7 @@ def _snapshot(path: Path, opened: ExitStack) -> apsw.Connection:
 
 
 def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
-    """Clone all databases with their logs; where that cannot be, none of them."""
+    """Clone all databases with their logs. Return False, with no file left behind, if cloning is not supported."""
     files = [
         (Path(f"{source}{part}"), Path(f"{target}{part}"))
         for source, target in copies.items()
@@ -142,7 +142,7 @@ def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
 
 @contextmanager
 def _blaming(source: Path) -> Iterator[None]:
-    """Damage is of what is read, and not of what is written."""
+    """Report damage as damage of the source and not of the file that is written."""
     try:
         yield
     except apsw.Error as error:
@@ -154,14 +154,14 @@ def _blaming(source: Path) -> Iterator[None]:
 def _copy(reader: apsw.Connection, target: Path, progress: Callable[[int, int], None]) -> None:
     create_private(target)
     with closing(_sqlite.open_database(str(target))) as copy, copy.backup("main", reader, "main") as backup:
-        while not backup.done:  # of one snapshot, however long it takes
+        while not backup.done:  # all steps copy the same snapshot
             backup.step(_PAGES)
             progress(backup.page_count - backup.remaining, backup.page_count)
     _sqlite.seal_pages(target)
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """Copy a file that is not a database, for its owner alone."""
+    """Copy a file that is not a database, to a file that only its owner can access."""
     create_private(target)
     with source.open("rb") as content, os.fdopen(open_private(target), "wb") as copy:
         shutil.copyfileobj(content, copy)

@@ -1,4 +1,4 @@
-"""What a data folder has: databases, secrets, and what is made again from the databases."""
+"""The files of a data folder: databases, secrets, and projections that can be rebuilt from the databases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KINDS: Final[tuple[tuple[Kind, re.Pattern[str]], ...]] = (
 _PASSING: Final = re.compile(
     r".*(-wal|-shm|-journal|\.lock|\.turn|\.partial|\.restoring|\.before-[0-9TZ.]+)|\..*|tmp.*|sign-in-links\.json"
 )
-"""Logs, locks and one-time codes, which belong to a running process, and what a restore has kept."""
+"""Logs, locks and one-time codes, which belong to a running process, and files that a restore has kept."""
 
 
 class DataFile(Struct, frozen=True, order=True):
@@ -31,12 +31,12 @@ class DataFile(Struct, frozen=True, order=True):
 
     @property
     def is_database(self) -> bool:
-        """Whether it is one of SQLite's."""
+        """Whether it is an SQLite database."""
         return self.kind in ("database", "queue", "projection")
 
 
 def kind_of_file(name: str) -> Kind:
-    """What a file of this name is."""
+    """The kind of a file with this name."""
     for kind, pattern in _KINDS:
         if pattern.fullmatch(name):
             return kind
@@ -44,6 +44,6 @@ def kind_of_file(name: str) -> Kind:
 
 
 def data_files(folder: Path) -> list[DataFile]:
-    """The files of a folder that stay when nothing runs, by name."""
+    """The files of a folder that remain when no process runs, sorted by name."""
     found = [path.name for path in folder.iterdir() if path.is_file() and not path.is_symlink()]
     return sorted(DataFile(name, kind_of_file(name)) for name in found if not _PASSING.fullmatch(name))

@@ -1,4 +1,4 @@
-"""Proving that a copy of a database is sound, before anything relies on it."""
+"""Verifying a copy of a database before it is used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.store.embedded.upkeep import Progress, copy_pages, verify
 
 
 def scrub(path: Path, progress: Progress | None = None) -> None:
-    """Write a database that nobody else uses again, without a byte of what was deleted from it, and as one file."""
+    """Rewrite a database that nobody else uses as one file, without any remains of deleted data."""
     fresh = path.with_name(f"{path.name}.scrubbed")
     with _sqlite.translating(str(path)), closing(_sqlite.open_database(str(path))) as connection:
         connection.pragma("journal_mode", "delete")
@@ -21,10 +21,10 @@ def scrub(path: Path, progress: Progress | None = None) -> None:
 
 
 def prove(path: Path, kind: Kind, blamed: Path, progress: Progress | None = None) -> None:
-    """Check a database that nobody else uses; `progress` gets rows done and all, of a store.
+    """Check a database that nobody else uses; for a store, `progress` receives the rows done and their total.
 
     Raises:
-        StoreDamaged: naming what it is a copy of, and what disagrees.
+        StoreDamaged: the database is damaged; the message names `blamed` as the damaged file.
     """
     with _sqlite.translating(str(blamed)), closing(_sqlite.open_database(str(path))) as connection:
         if kind == "database":

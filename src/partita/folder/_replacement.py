@@ -1,7 +1,7 @@
-"""Putting several files in the place of others, all or none, however often the process is killed.
+"""Replacing several files, all or none, even if the process is killed at any point.
 
-staged files on the disk ─── the plan is written ─── files take their places ─── the plan is removed
-                          ↑ until here nothing has changed; from here on whoever opens the folder next goes on
+staged files on the disk ─── the plan is written ─── files are replaced ─── the plan is removed
+                          ↑ before this nothing has changed; after this the next process to open the folder resumes
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ _KEPT: Final = re.compile(r"\.before-[0-9TZ.]+")
 
 
 class Plan(Struct, frozen=True):
-    """Which files take their places, what becomes of those that are there, and what is removed."""
+    """The files to put in place, the suffix under which existing ones are kept, and the files to remove."""
 
     names: tuple[str, ...]
     kept: str
-    """What is put behind the names of files that were there."""
+    """The suffix that is appended to the names of replaced files."""
     removed: tuple[str, ...]
 
 
 def kept_suffix(now: float) -> str:
-    """What is put behind the names of files that are kept."""
+    """The suffix that is appended to the names of replaced files."""
     return f".before-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S.%fZ}"
 
 
 def replace_files(folder: Path, staged: Path, removed: Sequence[str], now: float) -> list[Path]:
-    """Put all files of a folder in the place of those of a data folder, which nobody uses.
+    """Replace the files of a data folder that no process uses with all files of another folder.
 
     Args:
         folder: the data folder.
-        staged: the files, in a folder on the same disk.
-        removed: names of files that were made from what is replaced.
-        now: for the names of what is kept.
+        staged: the folder with the new files, on the same disk.
+        removed: names of files to remove, because they were derived from the replaced files.
+        now: the time, for the suffix of the replaced files.
 
-    Returns the files that were there, under other names.
+    Returns the paths under which the replaced files are kept.
     """
     place = folder / STAGED
-    shutil.rmtree(place, ignore_errors=True)  # of an earlier one that was killed before it had a plan
+    shutil.rmtree(place, ignore_errors=True)  # left by a process that was killed before it wrote its plan
     names = tuple(sorted(path.name for path in staged.iterdir()))
     staged.rename(place)
     sync(place)
@@ -74,7 +74,7 @@ def replace_files(folder: Path, staged: Path, removed: Sequence[str], now: float
 
 
 def finish_replacement(folder: Path) -> None:
-    """Go on where a process that replaced files was killed; does nothing where there is nothing to do.
+    """Finish the replacement of a process that was killed; do nothing if there is none.
 
     Raises:
         StoreDamaged: the plan cannot be read.
@@ -93,15 +93,15 @@ def finish_replacement(folder: Path) -> None:
 
 
 def _check(folder: Path, plan: Plan) -> None:
-    """Nobody but us wrote it, but a name that leads elsewhere must never be followed."""
+    """Reject a plan whose names point outside the folder, although only this module writes plans."""
     if not _KEPT.fullmatch(plan.kept) or any(Path(name).name != name for name in (*plan.names, *plan.removed)):
-        raise StoreDamaged(f"The plan {folder / PLAN} names files that are not of the folder.")
+        raise StoreDamaged(f"The plan {folder / PLAN} names files that do not belong in a data folder.")
     if any(kind_of_file(name) == "other" for name in plan.names):
-        raise StoreDamaged(f"The plan {folder / PLAN} names files that are not of the folder.")
+        raise StoreDamaged(f"The plan {folder / PLAN} names files that do not belong in a data folder.")
 
 
 def _carry_out(folder: Path, plan: Plan) -> list[Path]:
-    """Each step can be repeated: a file that has taken its place is no longer staged."""
+    """Carry out a plan. Each step can be repeated: a file that was put in place is no longer staged."""
     for name in plan.names:
         if (folder / STAGED / name).exists():
             _keep(folder / name, plan.kept)
@@ -118,7 +118,7 @@ def _carry_out(folder: Path, plan: Plan) -> list[Path]:
 
 
 def _keep(path: Path, suffix: str) -> None:
-    """Give a file that is there a second name, with the log of a database that could not be read."""
+    """Give an existing file, and the log that a database has if it could not be opened, a second name."""
     for part in ("", "-wal"):
         found, kept = Path(f"{path}{part}"), Path(f"{path}{suffix}{part}")
         if found.exists() and not kept.exists():

@@ -1,13 +1,13 @@
 """Services on AWS Lambda: the same declarations, called with events.
 
-| handler of a function | is called by |
+| handler of a function | called by |
 | --- | --- |
 | `partita.functions.http` | API Gateway, and function URLs |
 | `partita.functions.worker` | SQS, and a schedule |
 | `partita.functions.stream` | DynamoDB Streams |
 
-These three are made when they are first asked for, from what the environment says: AWS does so before the first event.
-Importing the package makes none of them.
+Each of these handlers is created when it is first accessed, from environment variables: AWS Lambda accesses it before
+the first event. Importing the package creates none of them.
 """
 
 import os

@@ -1,11 +1,11 @@
-"""A queue whose messages an event brought: a worker receives from it as from any other, without knowing of AWS Lambda.
+"""A queue whose messages come from an event: a worker receives from it as from any other queue, unaware of AWS Lambda.
 
-| a worker's | becomes |
+| request of a worker | effect |
 | --- | --- |
-| receive | the messages of the event, in order; of a group that has failed, no more |
+| receive | returns the messages of the event, in order; no more of a group that has failed |
 | acknowledge | the message is not among the failures, so AWS deletes it |
-| postpone | it is among them, and comes again after that time |
-| send, and all else | asked of the queue itself |
+| postpone | the message is among the failures, and is delivered again after that time |
+| send, and all others | sent to the queue itself |
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class EventQueue:
-    """A queue, with the messages of one event in the place of its own."""
+    """A queue, with the messages of one event instead of its own."""
 
     def __init__(self, queue: Queue) -> None:
         self.name = queue.name
@@ -29,32 +29,32 @@ class EventQueue:
         self._on_empty: Callable[[], None] = lambda: None
 
     def begin(self, messages: Sequence[Message], on_empty: Callable[[], None]) -> None:
-        """Take the messages of an event; `on_empty` is called when a worker asks for more than there are."""
+        """Set the messages of an event; `on_empty` is called when a worker requests more than there are."""
         self._waiting = list(messages)
         self._open = {message.receipt: message for message in messages}
         self._on_empty = on_empty
 
     @property
     def unfinished(self) -> list[str]:
-        """The ids of messages that were not acknowledged, in order."""
+        """The ids of the messages that were not acknowledged, in order."""
         return [message.id for message in self._open.values()]
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Execute a request, with the event's messages where it is about messages."""
+        """Execute a request: on the event's messages if it is about messages, otherwise on the queue itself."""
         if isinstance(request, _OF_EVENT):
             response: R = self._of_event(request)
             return response
         return self._queue.execute(request)
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """The same, without blocking the event loop where the queue itself is asked."""
+        """The same, without blocking the event loop if the queue itself executes the request."""
         if isinstance(request, _OF_EVENT):
             response: R = self._of_event(request)
             return response
         return await self._queue.execute_async(request)
 
     def close(self) -> None:
-        """Do nothing: the next event needs it again."""
+        """Do nothing: the next event needs the queue again."""
 
     def _of_event(self, request: Any) -> Any:
         if isinstance(request, Receive):
@@ -65,10 +65,10 @@ class EventQueue:
             known = tuple(receipt for receipt in request.receipts if receipt in self._open)
             late = self._queue.execute(Postpone(known, request.seconds)) if known else ()
             return (*late, *(receipt for receipt in request.receipts if receipt not in known))
-        return None  # Create: what brings messages was deployed
+        return None  # Create: the queue that brings messages was already deployed
 
     def _receive(self, limit: int) -> tuple[Message, ...]:
-        """As a queue does: while some of a group are with a worker, or have failed, no others of it are handed out."""
+        """Receive as from a queue: no messages of a group while others of it are in flight or have failed."""
         waiting = {message.receipt for message in self._waiting}
         busy = {message.group for message in self._open.values() if message.receipt not in waiting}
         ready = [message for message in self._waiting if message.group not in busy][:limit]

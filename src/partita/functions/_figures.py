@@ -1,7 +1,7 @@
-"""What a function has consumed, as lines that CloudWatch reads: its embedded metric format (EMF).
+"""The consumption of a function, as log lines in CloudWatch's embedded metric format (EMF).
 
 A function has no `/metrics`, and may not live long enough to report. It writes a line for each access pattern that ran
-while it handled an event, under the names that `/metrics` has, so that the same alarms watch both.
+while it handled an event, with the same names as `/metrics`, so that the same alarms watch both.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIGURES: Final[tuple[tuple[str, Callable[[Usage], float]], ...]] = (
     ("partita_failures_total", lambda usage: usage.failures),
 )
 _DIMENSIONS: Final = (("job",), ("job", "pattern"))
-"""By service, as the alarms of templates have it; and by service and access pattern."""
+"""By service, as in the alarms of templates; and by service and access pattern."""
 _STREAM_METRICS: Final = (
     {"Name": "partita_changes_received_total", "Unit": "Count"},
     {"Name": "partita_changes_applied_total", "Unit": "Count"},
@@ -39,23 +39,23 @@ _STREAM_DIMENSIONS: Final = (("job",), ("job", "table"))
 
 
 def write_line(line: str) -> None:
-    """Write a line to the log of the function, as one write: it must not be mixed with others."""
+    """Write a line to the log of the function, as one write, so that it is not mixed with other output."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 
 
 class FigureLog:
-    """Writes what a meter has counted since the last time."""
+    """Writes what a meter has counted since the last call."""
 
     def __init__(
         self, meter: Meter, *, write: Callable[[str], object] = write_line, clock: Clock = system_clock
     ) -> None:
-        """Begin with what the meter has counted so far.
+        """Start from the current counts of the meter.
 
         Args:
             meter: counts the operations of the function.
-            write: takes a line.
-            clock: says when that is.
+            write: writes a line.
+            clock: returns the time of a line.
         """
         self._meter = meter
         self._write = write
@@ -63,7 +63,7 @@ class FigureLog:
         self._before = meter.usage()
 
     def __call__(self) -> None:
-        """Write a line for each access pattern that ran since."""
+        """Write a line for each access pattern that ran since the last call."""
         before, self._before = self._before, self._meter.usage()
         for line in self._lines(usage_since(before, self._before)):
             self._write(line)
@@ -77,7 +77,7 @@ class FigureLog:
 
 
 class StreamFigureLog:
-    """Writes how many records of an event were taken to all targets, and how old the next one is."""
+    """Writes how many records of an event were delivered to all targets, and how old the next record is."""
 
     def __init__(
         self,
@@ -86,12 +86,12 @@ class StreamFigureLog:
         write: Callable[[str], object] = write_line,
         clock: Clock = system_clock,
     ) -> None:
-        """Write for the tables of services.
+        """Write lines for the tables of services.
 
         Args:
-            services: the name of the service that each table is of, by the table's declared name.
-            write: takes a line.
-            clock: says when that is.
+            services: the name of the service to which each table belongs, by the table's declared name.
+            write: writes a line.
+            clock: returns the time of a line.
         """
         self._services = services
         self._write = write

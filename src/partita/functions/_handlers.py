@@ -1,4 +1,4 @@
-"""The handlers that templates name, made from what the environment says."""
+"""The handlers that templates name, created from environment variables."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 def http_handler(settings: FunctionSettings) -> HttpHandler:
-    """Answers requests for the services, as `partita serve` does.
+    """Return the handler that serves the services, as `partita serve` does.
 
     Raises:
         OperationError: a setting is missing or wrong.
     """
-    from partita.app import build_app  # noqa: PLC0415 - only who serves needs the extra `serve`
+    from partita.app import build_app  # noqa: PLC0415 - only serving needs the extra `serve`
     from partita.http import AppState  # noqa: PLC0415 - as above
 
     services, installation = settings.found_services(), settings.installation()
-    opened = ExitStack()  # as long as this environment of the function lives
+    opened = ExitStack()  # never closed: it lives as long as this execution environment
     resources = {
         service.name: opened.enter_context(service.resources(installation))
         for service in services
@@ -49,13 +49,13 @@ def http_handler(settings: FunctionSettings) -> HttpHandler:
 
 
 def _figures(settings: FunctionSettings, meter: Meter) -> FigureLog | None:
-    """What writes the consumption to the log, if that is wanted."""
+    """Return the writer of the consumption to the log, or None if that is not wanted."""
     return FigureLog(meter) if settings.metrics == "emf" else None
 
 
 def _sign_in(verifier: Verifier, settings: FunctionSettings) -> SignIn:
-    """How people sign in at the pages: at the issuer, where it knows this installation as a client."""
-    from partita.app.signin import IssuerClient, SignIn  # noqa: PLC0415 - only who serves needs the extra `serve`
+    """Return how people sign in at the pages: at the issuer, if this installation is one of its clients."""
+    from partita.app.signin import IssuerClient, SignIn  # noqa: PLC0415 - only serving needs the extra `serve`
     from partita.http import Issuer  # noqa: PLC0415 - as above
 
     client_id = settings.client_id or settings.audience
@@ -65,21 +65,21 @@ def _sign_in(verifier: Verifier, settings: FunctionSettings) -> SignIn:
 
 
 def _verifier(settings: FunctionSettings) -> Verifier:
-    """Whose tokens are taken: an issuer's, or those of this installation's secret."""
-    from partita.http import Identity, Issuer  # noqa: PLC0415 - only who serves needs the extra `serve`
+    """Return the verifier of tokens: those of an issuer, or those signed with this installation's secret."""
+    from partita.http import Identity, Issuer  # noqa: PLC0415 - only serving needs the extra `serve`
 
     if settings.issuer is not None:
         if settings.audience is None:
-            hint = "An issuer makes tokens for other clients too: set PARTITA_AUDIENCE."
+            hint = "Set PARTITA_AUDIENCE, because an issuer also issues tokens for other clients."
             raise OperationError(
-                "The function takes tokens of an issuer, and it is not said of which audience.", hint=hint
+                "The function has an issuer (PARTITA_ISSUER) but no audience for its tokens.", hint=hint
             )
         return Issuer(settings.issuer, audience=settings.audience)
     return Identity(settings.secret("tokens"))
 
 
 def worker_handler(settings: FunctionSettings) -> WorkerHandler:
-    """Lets the worker of the first service work, as `partita worker` does.
+    """Return the handler that runs the worker of the first service, as `partita worker` does.
 
     Raises:
         OperationError: a setting is missing or wrong.
@@ -97,7 +97,7 @@ def worker_handler(settings: FunctionSettings) -> WorkerHandler:
 
 
 def stream_handler(settings: FunctionSettings) -> Callable[[Any, Any], dict[str, Any]]:
-    """Takes records to the lake and the projections of the services. They are open only as long as an event takes.
+    """Return the handler that delivers records to the lake and projections, which are opened only during an event.
 
     Raises:
         OperationError: a setting is missing or wrong.
@@ -138,7 +138,7 @@ def _sinks(
 
 
 def _lake(place: str, service: Service, table: Table, credentials: Credentials | None) -> Lake:
-    from partita.change.lake import Lake, S3Location, location_of  # noqa: PLC0415 - only who has one needs the extra
+    from partita.change.lake import Lake, S3Location, location_of  # noqa: PLC0415 - only a lake needs the extra
 
     is_bucket = place.startswith("s3://")
     location = S3Location.parse(place, credentials=credentials) if is_bucket else location_of(place)

@@ -1,4 +1,4 @@
-"""A function that answers requests: an ASGI app, called with one request at a time, in one event loop for all."""
+"""A function that handles HTTP requests: an ASGI app, called with one request at a time, always in one event loop."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ logger: Final = logging.getLogger("partita.functions")
 
 App: TypeAlias = Callable[[Any, Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]], Awaitable[Any]]
 MAX_RESPONSE_BYTES: Final = 4_500_000
-"""AWS takes 6 MB of a function, in which a body may be written as base64, beside its headers."""
+"""AWS accepts 6 MB from a function: the headers, and the body, which may be encoded as base64."""
 STOP_SECONDS: Final = 3.0
-"""So long before the end of its time, a response that has no end of its own is told to end."""
+"""How long before the function's timeout a streaming response is asked to end."""
 CANCEL_SECONDS: Final = 1.0
-"""And so long before, whatever still runs is cancelled, and the caller hears of it."""
+"""How long before the function's timeout a running request is cancelled; without a response yet, it gets a 504."""
 
 
 class FunctionContext(Protocol):
-    """What AWS Lambda gives a function beside the event."""
+    """The context that AWS Lambda passes to a function, besides the event."""
 
     def get_remaining_time_in_millis(self) -> int:
-        """How long the function may still take."""
+        """Return how long the function may still run."""
         ...
 
 
 class HttpHandler:
-    """Answers the requests of API Gateway and of function URLs with an ASGI app.
+    """Handles the requests of API Gateway and of function URLs with an ASGI app.
 
     handler = HttpHandler(app)     # AWS Lambda calls handler(event, context)
     """
@@ -40,12 +40,12 @@ class HttpHandler:
     def __init__(
         self, app: App, *, stopping: threading.Event | None = None, after: Callable[[], object] | None = None
     ) -> None:
-        """Answer with an app.
+        """Handle requests with an app.
 
         Args:
-            app: any ASGI app; what `build_app` gives.
+            app: any ASGI app, such as the result of `build_app`.
             stopping: set when time runs out, and cleared before each request: `AppState.stopping`.
-            after: called when a request was answered, or failed.
+            after: called after each request, even if it failed.
         """
         self._app = app
         self._after = after
@@ -53,10 +53,10 @@ class HttpHandler:
         self._runner = asyncio.Runner()
 
     def __call__(self, event: Any, context: FunctionContext | None = None) -> dict[str, Any]:
-        """Answer the request in an event.
+        """Handle the request in an event.
 
         Raises:
-            EventRefused: there is none.
+            EventRefused: the event does not contain a request.
         """
         request = http_event(event)
         if request.body is None:
@@ -68,8 +68,8 @@ class HttpHandler:
             if self._after is not None:
                 self._after()
         if len(result.body) > MAX_RESPONSE_BYTES:
-            logger.error("A response of %d bytes is larger than AWS Lambda takes.", len(result.body))
-            detail = f"The response has {len(result.body):,} bytes; {MAX_RESPONSE_BYTES:,} is what can be sent."
+            logger.error("A response of %d bytes is larger than AWS Lambda accepts.", len(result.body))
+            detail = f"The response has {len(result.body):,} bytes; at most {MAX_RESPONSE_BYTES:,} can be sent."
             result = _problem(500, "response_too_large", detail)
         return http_result(result, request.format)
 
@@ -91,9 +91,9 @@ class HttpHandler:
             if exchange.status is None:
                 return _problem(504, "timeout", "The function has no time left.")
         except Exception:
-            if not exchange.is_complete:  # what is complete was answered with a problem
+            if not exchange.is_complete:  # a complete response already reports the problem
                 raise
-            logger.exception("The app failed after it had answered.")
+            logger.exception("The app failed after it had responded.")
         finally:
             if timer is not None:
                 timer.cancel()
@@ -101,7 +101,7 @@ class HttpHandler:
 
 
 class _Exchange:
-    """One request and its response, as an ASGI app sees them."""
+    """One request and its response, with the `receive` and `send` of ASGI."""
 
     def __init__(self, body: bytes) -> None:
         self._body: bytes | None = body
@@ -112,7 +112,7 @@ class _Exchange:
         self._complete = asyncio.Event()
 
     async def receive(self) -> dict[str, Any]:
-        """The whole body at once; after that, nothing happens until the response is complete."""
+        """Return the whole body at once; after that, wait until the response is complete."""
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -120,7 +120,7 @@ class _Exchange:
         return {"type": "http.disconnect"}
 
     async def send(self, message: dict[str, Any]) -> None:
-        """Take a part of the response."""
+        """Store a part of the response."""
         if message["type"] == "http.response.start":
             self.status, self._headers = message["status"], [(name, value) for name, value in message["headers"]]
         elif message["type"] == "http.response.body":
@@ -130,14 +130,14 @@ class _Exchange:
                 self._complete.set()
 
     def result(self) -> HttpResult:
-        """What the app has sent; of one that sent nothing, that it failed."""
+        """Return the response of the app, or a problem if it sent none."""
         if self.status is None:
-            return _problem(500, "internal", "The app gave no response.")
+            return _problem(500, "internal", "The app sent no response.")
         return HttpResult(self.status, self._headers, b"".join(self._parts))
 
 
 def _problem(status: int, code: str, detail: str) -> HttpResult:
-    """A problem that the app itself cannot report, in the same form."""
+    """A problem in the form of the app's own, for errors that the app cannot report itself."""
     body = msgspec.json.encode({"type": "about:blank", "status": status, "code": code, "detail": detail})
     headers = [(b"content-type", b"application/problem+json"), (b"cache-control", b"no-store")]
     return HttpResult(status, headers, body)

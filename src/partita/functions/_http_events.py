@@ -1,8 +1,8 @@
-"""HTTP as AWS hands it to a function: API Gateway's two formats, of which function URLs have the second.
+"""HTTP requests as AWS passes them to a function: API Gateway's two formats, of which function URLs use the second.
 
 | event | from | body of the response |
 | --- | --- | --- |
-| format 1.0 | REST APIs, and HTTP APIs that ask for it | `multiValueHeaders` |
+| format 1.0 | REST APIs, and HTTP APIs that are configured for it | `multiValueHeaders` |
 | format 2.0 | HTTP APIs, function URLs | `headers`, one value each, and `cookies` |
 """
 
@@ -70,16 +70,16 @@ class _Event1(Struct, rename="camel", frozen=True):
 
 
 class HttpEvent(Struct, frozen=True):
-    """A request, as ASGI has it, and the format that its response must have."""
+    """A request in the form of ASGI, and the format that its response must have."""
 
     format: Format
     scope: Scope
     body: bytes | None
-    """None where it was said to be base64, and is not."""
+    """None if the event says that it is base64, but it is not."""
 
 
 class HttpResult(Struct, frozen=True):
-    """A response, before it has the form that AWS takes."""
+    """A response, before it is converted for AWS."""
 
     status: int
     headers: Sequence[Header]
@@ -87,17 +87,17 @@ class HttpResult(Struct, frozen=True):
 
 
 def http_event(event: Any) -> HttpEvent:
-    """The request in an event.
+    """Return the request in an event.
 
     Raises:
-        EventRefused: there is none.
+        EventRefused: the event does not contain a request.
     """
     try:
         if isinstance(event, Mapping) and event.get("version") == "2.0":
             return _format_2(msgspec.convert(event, _Event2))
         return _format_1(msgspec.convert(event, _Event1))
     except msgspec.ValidationError as error:
-        raise EventRefused(f"This event is not a request over HTTP: {error}.") from error
+        raise EventRefused(f"This event is not an HTTP request: {error}.") from error
 
 
 def _format_2(event: _Event2) -> HttpEvent:
@@ -114,7 +114,7 @@ def _format_2(event: _Event2) -> HttpEvent:
 def _format_1(event: _Event1) -> HttpEvent:
     headers = list(_pairs(event.multi_value_headers, event.headers))
     query = urlencode(list(_pairs(event.multi_value_query_string_parameters, event.query_string_parameters)))
-    whole = event.request_context.path or event.path  # with the name of the stage, where the address has it
+    whole = event.request_context.path or event.path  # with the name of the stage, if the address contains it
     root = whole.removesuffix(event.path) if whole.endswith(event.path) else ""
     source = event.request_context.identity
     scope = _scope(event.http_method, f"{root}{event.path}", root, query, headers, source.source_ip if source else None)
@@ -122,7 +122,7 @@ def _format_1(event: _Event1) -> HttpEvent:
 
 
 def _pairs(many: Mapping[str, list[str]] | None, single: Mapping[str, str] | None) -> Iterator[tuple[str, str]]:
-    """Names with each of their values; the form with one value each has only the last."""
+    """Yield each name with each of its values. The mapping of single values has only the last value of a name."""
     if many:
         yield from ((name, value) for name, values in many.items() for value in values)
     elif single:
@@ -159,7 +159,7 @@ def _body(text: str | None, *, is_base64: bool) -> bytes | None:
 
 
 def http_result(response: HttpResult, form: Format) -> dict[str, Any]:
-    """A response in the form that AWS takes."""
+    """Return a response in the form that AWS expects."""
     headers = [(name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in response.headers]
     is_text = _is_text(dict(headers))
     body = response.body.decode() if is_text else base64.b64encode(response.body).decode()
@@ -181,7 +181,7 @@ def _gathered(headers: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _is_text(headers: Mapping[str, str]) -> bool:
-    """Whether a body is UTF-8, so that it can be sent as it is."""
+    """Whether a body is UTF-8 text, which can be sent without base64."""
     kind, _, parameters = headers.get("content-type", "text/plain").partition(";")
     kind, charset = kind.strip().lower(), parameters.strip().lower()
     if "content-encoding" in headers or (charset.startswith("charset=") and charset != "charset=utf-8"):

@@ -1,4 +1,4 @@
-"""The secret that functions of one installation share, kept in AWS Secrets Manager."""
+"""The secret that the functions of one installation share, stored in AWS Secrets Manager."""
 
 from __future__ import annotations
 
@@ -41,10 +41,11 @@ def read_secret(
     credentials: GivenCredentials | None = None,
     transport: Transport | None = None,
 ) -> bytes:
-    """The current value of a secret (`secretsmanager:GetSecretValue`).
+    """Return the current value of a secret (`secretsmanager:GetSecretValue`).
 
     Raises:
-        RequestError: it was refused. StoreUnavailable: it cannot be had. OperationError: it is too short.
+        RequestError: the request was refused. StoreUnavailable: Secrets Manager did not respond. OperationError: the
+            secret is too short.
     """
     limits = Limits()
     endpoints = find_endpoints(endpoint, None, None, credentials, apis=(SECRETS,))
@@ -63,5 +64,5 @@ def read_secret(
 
 
 def secret_for(purpose: str, value: bytes) -> bytes:
-    """The secret for one purpose: the same as a data folder derives from its own key."""
+    """Derive the secret for one purpose, in the same way as a data folder derives it from its own key."""
     return hmac.digest(value, purpose.encode(), hashlib.sha256)

@@ -1,4 +1,4 @@
-"""What a function is told by its environment, and what it opens by that."""
+"""The settings of a function from its environment variables, and the resources that it opens with them."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from partita.store.remote import Credentials
 
 
 class FunctionSettings(Struct, frozen=True, dict=True):
-    """The settings of a function, which the templates of `partita deploy synth` put into its environment."""
+    """The settings of a function, which the templates of `partita deploy synth` set as environment variables."""
 
     services: tuple[str, ...]
     store: str = "dynamodb://"
     queue: str = "sqs://"
     table_prefix: str = ""
     secret_id: str | None = None
-    """Of AWS Secrets Manager."""
+    """The id of the secret in AWS Secrets Manager."""
     secret_endpoint: str | None = None
     issuer: str | None = None
     audience: str | None = None
     client_id: str | None = None
     client_secret: str | None = None
     url: str | None = None
-    """Where the services are served."""
+    """The public URL of the services."""
     lake: str | None = None
     projections: str | None = None
-    """The folder of projections: of a file system that stays."""
+    """The folder of projections, in a persistent file system."""
     keys: str = ""
     metrics: str = ""
-    """`emf`: what it consumes is written to its log, as CloudWatch reads it. Otherwise it is not."""
+    """`emf`: write the consumption to the log, in CloudWatch's embedded metric format. Otherwise do not."""
     name: str = "function"
-    """Unique to this environment of the function."""
+    """Unique to this execution environment."""
     credentials: Credentials | None = None
     read_secret: Callable[..., bytes] = read_secret
     """Reads a secret by its id; tests pass their own."""
 
     def __repr__(self) -> str:
-        return f"FunctionSettings({self.services!r})"  # without what is secret
+        return f"FunctionSettings({self.services!r})"  # without the secrets
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> FunctionSettings:
-        """The settings in an environment.
+        """Read the settings from environment variables.
 
         Raises:
-            OperationError: it names no service.
+            OperationError: they name no service.
         """
         services = tuple(environment.get("PARTITA_SERVICES", "").split())
         if not services:
-            raise OperationError("The function has no service.", hint="Set PARTITA_SERVICES to its name.")
+            raise OperationError("The function has no service.", hint="Set PARTITA_SERVICES to the name of a service.")
         return cls(
             services,
             store=environment.get("PARTITA_STORE", "dynamodb://"),
@@ -82,14 +82,14 @@ class FunctionSettings(Struct, frozen=True, dict=True):
 
     @property
     def table_names(self) -> TableNames:
-        """What the declared tables are called in the store."""
+        """The names of the declared tables in the store."""
         return TableNames(prefix=self.table_prefix)
 
     def secret(self, purpose: str) -> bytes:
-        """The secret for one purpose; the first call reads it.
+        """Return the secret for one purpose; the first call reads the installation's secret.
 
         Raises:
-            OperationError: the environment names none, or it is too short.
+            OperationError: the environment names no secret, or the secret is too short.
         """
         if self.secret_id is None:
             hint = "Set PARTITA_SECRET_ID to a secret of AWS Secrets Manager."
@@ -101,31 +101,31 @@ class FunctionSettings(Struct, frozen=True, dict=True):
         return self.read_secret(self.secret_id, self.secret_endpoint, credentials=self.credentials)
 
     def found_services(self) -> list[Service]:
-        """The declared services.
+        """Return the services that the settings name.
 
         Raises:
-            OperationError: one is not installed, or cannot be loaded.
+            OperationError: a service is not installed, or cannot be loaded.
         """
         return [_service(name) for name in self.services]
 
     def open_store(self) -> Store:
-        """The store, under the names that the tables have there."""
+        """Open the store, in which tables have their stored names."""
         return named_store(open_store(self.store, **self._signed(self.store)), self.table_names)
 
     def open_queue(self, name: str, policy: QueuePolicy) -> Queue:
-        """A queue of a service."""
+        """Open a queue of a service."""
         return open_queue(self.queue, self.queue_name(name), policy, **self._signed(self.queue))
 
     def queue_name(self, name: str) -> str:
-        """What a queue is called where it is."""
+        """The stored name of a queue."""
         return f"{self.table_prefix}{name}"
 
     def open_keys(self) -> KeyProvider | None:
-        """The keys of encrypted fields."""
+        """Open the keys of encrypted fields; None if there are none."""
         return open_keys(self.keys)
 
     def installation(self) -> Installation:
-        """What services may use. Files that they write are gone with this environment of the function."""
+        """Return what services may use. Files that they write are lost with this execution environment."""
         return Installation(Path(tempfile.gettempdir()), self.secret, self.open_queue, self.url)
 
     def _signed(self, address: str) -> dict[str, Any]:
@@ -134,12 +134,12 @@ class FunctionSettings(Struct, frozen=True, dict=True):
 
 def _metrics(chosen: str) -> str:
     if chosen not in ("", "off", "emf"):
-        raise OperationError(f"PARTITA_METRICS is {chosen!r}.", hint="Set it to emf or off.")
+        raise OperationError(f"PARTITA_METRICS must not be {chosen!r}.", hint="Set it to emf or off.")
     return chosen
 
 
 def _credentials(environment: Mapping[str, str]) -> Credentials | None:
-    """Those that AWS Lambda puts into the environment: without botocore, which takes longer to load than all else."""
+    """Read the credentials from the environment directly: botocore takes longer to import than everything else."""
     key, secret = environment.get("AWS_ACCESS_KEY_ID"), environment.get("AWS_SECRET_ACCESS_KEY")
     return Credentials(key, secret, environment.get("AWS_SESSION_TOKEN")) if key and secret else None
 
@@ -150,6 +150,6 @@ def _service(name: str) -> Service:
         raise OperationError(f"The service {name!r} cannot be loaded: {found.reason}")
     if found is None:
         raise OperationError(
-            f"There is no service {name!r}.", hint="Install the package that has it with the function."
+            f"There is no service {name!r}.", hint="Install the package that contains it with the function."
         )
     return found

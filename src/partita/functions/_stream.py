@@ -1,7 +1,8 @@
-"""A function that takes the records of a change stream to sinks, in order; a batch may fail from some record on.
+"""A function that delivers the records of a change stream to sinks, in order; a batch can fail from some record on.
 
-AWS is told the first record that failed, and sends the batch again from there. Sinks pass over what they have, which
-they know by shard and sequence; an event names its shard only where the event source has a tumbling window.
+The response names the first record that failed, and AWS sends the batch again from there. Sinks skip changes that they
+already have, which they know by shard and sequence; an event names its shard only if the event source has a tumbling
+window.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ from partita.store.remote import pushed_record
 logger: Final = logging.getLogger("partita.functions")
 
 Target: TypeAlias = Sink | Callable[[ItemChange], object]
-"""Where changes go: a sink, which keeps its own place in the stream, or a function that bears to see one twice."""
+"""A target of changes: a sink, which stores its own position, or a function that tolerates repeated changes."""
 
 AS_DECLARED: Final = TableNames(prefix="")
-_WINDOW: Final = "Give its event source a TumblingWindowInSeconds: only then does AWS say which shard records are of."
+_WINDOW: Final = "Give the event source a TumblingWindowInSeconds: only then do events name the shard of their records."
 
 
 class DeliveredRecords(Struct, frozen=True):
-    """How far the records of an event came."""
+    """How many records of an event were delivered."""
 
     table: Table
     received: int
     applied: int
-    """So many of the first were taken to all targets."""
+    """How many records, counted from the first, were delivered to all targets."""
     at: float | None
-    """When the first that was not, or else the last that was, happened; None where that cannot be read."""
+    """The time of the first record that was not delivered, or else of the last one; None if it cannot be read."""
 
 
 class _Batch(Struct, frozen=True):
-    """Changes that could be read, up to the first record that could not."""
+    """The changes of an event, up to the first record that cannot be read."""
 
     table: Table
     shard: str
     changes: list[ItemChange]
     unreadable: str | None
-    """The sequence number of that record."""
+    """The sequence number of this record; None if all can be read."""
 
 
 class StreamHandler:
-    """Takes the records of a table's stream to sinks or functions.
+    """Delivers the records of a table's stream to sinks or functions.
 
     handler = StreamHandler({ORDERS: [projection, notify]})
     """
@@ -61,22 +62,22 @@ class StreamHandler:
         table_names: TableNames = AS_DECLARED,
         after: Callable[[DeliveredRecords], object] = lambda _delivered: None,
     ) -> None:
-        """Take records to targets.
+        """Deliver records to targets.
 
         Args:
-            targets: where the changes of each table go. A sink must have been loaded before.
-            table_names: what the tables are called in DynamoDB.
-            after: called when the records of an event were taken to the targets, or some failed.
+            targets: the targets for the changes of each table. A sink must have been loaded before.
+            table_names: the names of the tables in DynamoDB.
+            after: called after the records of an event were delivered, or some of them failed.
         """
         self._targets = targets
         self._after = after
         self._tables = {table_names.stored(table.name): table for table in targets}
 
     def __call__(self, event: Any, context: object = None) -> dict[str, Any]:  # noqa: ARG002 - as AWS calls it
-        """Take the records of an event to the targets; gives the first that failed.
+        """Deliver the records of an event to the targets, and return the first record that failed.
 
         Raises:
-            EventRefused: it is not an event of a stream of these tables, or it does not say what a sink must know.
+            EventRefused: the event is not from a stream of these tables, or does not name the shard for a sink.
             RebuildRequired: a sink was never loaded.
         """
         if not isinstance(event, Mapping) or not isinstance(event.get("Records"), list):
@@ -99,7 +100,7 @@ class StreamHandler:
         return str(batch.changes[applied].sequence) if applied < len(batch.changes) else batch.unreadable
 
     def _applied(self, batch: _Batch) -> int:
-        """How many of the first changes all targets took."""
+        """Return how many changes, counted from the first, all targets applied."""
         done = len(batch.changes)
         for target in self._targets[batch.table]:
             done = _delivered(target, batch.changes[:done], batch.shard)
@@ -112,7 +113,7 @@ class StreamHandler:
         for record in records:
             try:
                 if self._table_of(record) is not table:
-                    raise EventRefused("Records of several tables are in one event.")
+                    raise EventRefused("The event contains records of several tables.")
                 changes.append(ItemChange(table, pushed_record(record), shard or "function"))
             except PartitaError as error:
                 logger.exception("A record of %s cannot be read.", table.name)
@@ -124,12 +125,12 @@ class StreamHandler:
         _, _, path = str(source).partition(":table/")
         table = self._tables.get(path.partition("/stream/")[0])
         if table is None:
-            raise EventRefused(f"This record is not of a stream of these tables, but of {source!r}.")
+            raise EventRefused(f"A record is not from a stream of these tables, but from {source!r}.")
         return table
 
 
 def _sequence_of(record: Any, error: PartitaError) -> str:
-    """By what AWS knows a record that cannot be read; where it has no number, the event fails as a whole."""
+    """Return the sequence number of a record that cannot be read; without one, the whole event fails."""
     change = record.get("dynamodb") if isinstance(record, Mapping) else None
     number = change.get("SequenceNumber") if isinstance(change, Mapping) else None
     if not isinstance(number, str) or not number.isdigit():
@@ -138,13 +139,13 @@ def _sequence_of(record: Any, error: PartitaError) -> str:
 
 
 def _delivered(target: Target, changes: Sequence[ItemChange], shard: str) -> int:
-    """Take changes to a target, in order; how many it took before one failed."""
+    """Deliver changes to a target, in order, and return how many it applied before one failed."""
     if callable(target):
         return next((n for n, change in enumerate(changes) if not _accepts(target, change)), len(changes))
     if not changes:
         return 0
     if not shard:
-        raise EventRefused("This event does not say which shard its records are of.", hint=_WINDOW)
+        raise EventRefused("This event does not name the shard of its records.", hint=_WINDOW)
     if not target.positions():
         raise RebuildRequired(f"The sink of {changes[0].table.name} was never loaded.")
     return _committed(target, changes, shard)
@@ -153,19 +154,19 @@ def _delivered(target: Target, changes: Sequence[ItemChange], shard: str) -> int
 def _accepts(function: Callable[[ItemChange], object], change: ItemChange) -> bool:
     try:
         function(change)
-    except Exception:  # whatever it raises, AWS sends the record again
-        logger.exception("%r failed, and is sent again.", change)
+    except Exception:  # after any error, AWS sends the record again
+        logger.exception("%r failed, and will be sent again.", change)
         return False
     return True
 
 
 def _committed(sink: Sink, changes: Sequence[ItemChange], shard: str) -> int:
-    """Have a sink apply changes; where it cannot, as many of the first as it can, found by halving."""
+    """Let a sink apply changes, and return how many it applied. If all at once fail, find out by halving."""
     known = sink.positions()
     last = max(changes[-1].sequence, known.get(shard, 0))
     try:
         sink.apply(changes, {**known, shard: last})
-    except Exception:  # whatever it raises, what it did not take is sent again
+    except Exception:  # after any error, AWS sends the changes that were not applied again
         logger.exception("%d changes of %s could not be applied.", len(changes), changes[0].table.name)
         if len(changes) == 1:
             return 0

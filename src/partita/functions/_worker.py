@@ -1,4 +1,4 @@
-"""A function that lets a service's worker work: on the messages of an event, or, on a schedule, without any."""
+"""A function that runs a service's worker: on the messages of an event, or, on a schedule, without messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from partita.session import Session
 logger: Final = logging.getLogger("partita.functions")
 
 RESERVED_SECONDS: Final = 5.0
-"""So long before the end of its time a worker begins nothing new."""
+"""How long before the function's timeout a worker stops starting new work."""
 _MILLISECONDS: Final = 1000
 
 
@@ -42,10 +42,10 @@ class _Record(Struct, rename="camel", frozen=True):
     event_source: str = msgspec.field(name="eventSourceARN")
 
     def message(self) -> Message:
-        """The message, as a queue hands it out.
+        """Return the message, as a queue returns it.
 
         Raises:
-            ValueError: a number is not one.
+            ValueError: a number cannot be parsed.
         """
         return Message(
             id=self.message_id,
@@ -59,7 +59,7 @@ class _Record(Struct, rename="camel", frozen=True):
 
 
 class Round(threading.Event):
-    """Ends a worker's loop: where it has nothing more to do, would wait, or has no time left."""
+    """Ends a worker's loop when it has nothing more to do, would wait, or has no time left."""
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -71,13 +71,13 @@ class Round(threading.Event):
         return super().is_set() or (self._ends is not None and self._clock() >= self._ends)
 
     def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - it never waits
-        """End the round: whoever waits has nothing to do."""
+        """End the round, because a worker waits only if it has nothing to do."""
         self.set()
         return True
 
 
 class WorkerHandler:
-    """Lets the worker of a service work on what an event brings.
+    """Runs the worker of a service on the messages of an event.
 
     handler = WorkerHandler(SERVICE, session, installation)
     """
@@ -92,15 +92,15 @@ class WorkerHandler:
         queue_name: Callable[[str], str] = str,
         after: Callable[[], object] | None = None,
     ) -> None:
-        """Open what the worker needs.
+        """Open the resources of the worker.
 
         Args:
-            service: one that has a worker.
-            session: what it runs with.
+            service: a service with a worker.
+            session: the session that the worker uses.
             installation: opens its queues.
-            name: unique to this environment of the function.
-            queue_name: what a queue of the service is called where it is.
-            after: called when an event was worked on, or failed.
+            name: unique to this execution environment.
+            queue_name: returns the stored name of a queue of the service.
+            after: called after each event, even if it failed.
 
         Raises:
             EventRefused: the service has no worker.
@@ -121,15 +121,15 @@ class WorkerHandler:
         self._resources = None if service.resources is None else self._opened.enter_context(service.resources(own))
 
     def __call__(self, event: Any, context: FunctionContext | None = None) -> dict[str, Any]:
-        """Work on the messages of an event, or without any; gives the messages that are to come again.
+        """Work on the messages of an event, or without messages, and return the messages to deliver again.
 
         Raises:
-            EventRefused: it is not an event of a queue of the service, and not of a schedule either.
+            EventRefused: the event is neither from a queue of the service nor from a schedule.
         """
         seconds = None if context is None else context.get_remaining_time_in_millis() / _MILLISECONDS
         current = Round(seconds)
         if not isinstance(event, Mapping):
-            raise EventRefused("This is not an event of a queue.")
+            raise EventRefused("This is not an event from a queue.")
         if "Records" not in event:
             self._run({}, current)
             return {}
@@ -139,7 +139,7 @@ class WorkerHandler:
         return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close the opened resources."""
         self._opened.close()
 
     def _run(self, messages: Mapping[str, list[Message]], current: Round) -> None:
@@ -153,7 +153,7 @@ class WorkerHandler:
         except Exception:
             if not messages:
                 raise
-            logger.exception("The worker of %s failed; what it has not finished comes again.", self._service.name)
+            logger.exception("The worker of %s failed; its unfinished messages come again.", self._service.name)
         finally:
             if self._after is not None:
                 self._after()
@@ -166,7 +166,7 @@ class WorkerHandler:
         return self._queues[name]
 
     def _read(self, records: Any) -> tuple[dict[str, list[Message]], list[str]]:
-        """The messages of each queue, and the ids of those that cannot be read and of what is behind them."""
+        """Return the messages of each queue, and the ids of the first unreadable message and all after it."""
         if not isinstance(records, list) or not records:
             raise EventRefused("This event has no messages.")
         messages: dict[str, list[Message]] = {}
@@ -174,7 +174,7 @@ class WorkerHandler:
             try:
                 found = msgspec.convert(record, _Record)
                 message = found.message()
-            except ValueError as error:  # msgspec's are, too
+            except ValueError as error:  # includes msgspec's errors
                 return messages, [_message_id(each, error) for each in records[number:]]
             messages.setdefault(self._name_of(found.event_source), []).append(message)
         return messages, []
@@ -183,17 +183,17 @@ class WorkerHandler:
         name = self._names.get(source.rpartition(":")[2])
         if name is None:
             known = ", ".join(self._names) or "none"
-            raise EventRefused(f"{source!r} is not a queue of {self._service.name}, which has: {known}.")
+            raise EventRefused(f"{source!r} is not a queue of {self._service.name}; its queues are: {known}.")
         return name
 
 
 def _go_on() -> None:
-    """A queue that brought nothing is empty: the one that did decides when the round is over."""
+    """Do nothing for a queue without messages: the queue with messages decides when the round is over."""
 
 
 def _message_id(record: Any, error: ValueError) -> str:
     identifier = record.get("messageId") if isinstance(record, Mapping) else None
     if not isinstance(identifier, str):
-        raise EventRefused(f"This event is not of a FIFO queue: {error}.") from error
+        raise EventRefused(f"This event is not from a FIFO queue: {error}.") from error
     logger.warning("A message cannot be read: %s.", error)
     return identifier

@@ -1,4 +1,4 @@
-"""Building blocks for services that speak HTTP: identity, problems, paging, preconditions, idempotent routes, pages."""
+"""Building blocks for HTTP services: identity, problems, paging, preconditions, idempotent routes, pages."""
 
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems

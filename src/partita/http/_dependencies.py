@@ -1,4 +1,4 @@
-"""What a route may take: the session, the caller, the time, and what the service has opened."""
+"""Dependencies of routes: the session, the caller, the time, and the resources that the service opened."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ R = TypeVar("R")
 
 
 class _BearerToken(SecurityBase):
-    """The token of a request; None without one. As FastAPI's `HTTPBearer`, without a model for each request."""
+    """Return the bearer token of a request, or None. Like FastAPI's `HTTPBearer`, without a model for each request."""
 
     def __init__(self) -> None:
-        self.model = HTTPBearer(bearerFormat="JWT", description="`partita token --user ID` prints one.")
+        self.model = HTTPBearer(bearerFormat="JWT", description="A bearer token; `partita token --user ID` prints one.")
         self.scheme_name = "HTTPBearer"
 
     async def __call__(self, request: Request) -> str | None:
@@ -38,18 +38,18 @@ _Token = Annotated[str | None, Security(_BearerToken())]
 _UNAUTHENTICATED: Final = 401
 
 
-# Each of these is a coroutine although it never waits: FastAPI runs plain functions in a thread, which costs more than
-# all that they do.
+# These dependencies are coroutines although they never wait: FastAPI runs plain functions in a thread, which costs more
+# than their whole work.
 
 
 async def known_parameters(request: Request) -> None:
-    """Refuse a query parameter that the route does not have, or that comes twice and may come once.
+    """Refuse a query parameter that the route does not have, and a repeated one that is not a list.
 
-    For a router: `APIRouter(dependencies=[Depends(known_parameters)])`.
+    To use it for a router: `APIRouter(dependencies=[Depends(known_parameters)])`.
 
     Raises:
-        RequestValidationError: 422, which names it. A parameter that is misspelt would be ignored otherwise, and of
-            several values all but the last.
+        RequestValidationError: 422, which names the parameter. Without this check a misspelt parameter would be
+            ignored, and so would all but the last of several values.
     """
     if not request.query_params:
         return
@@ -58,17 +58,17 @@ async def known_parameters(request: Request) -> None:
     wrong = [("extra_forbidden", name, _unknown(known)) for name in request.query_params if name not in known]
     names = [name for name, _ in request.query_params.multi_items()]
     single = [name for name, schema in known.items() if "array" not in _types(schema)]
-    wrong += [("too_many", name, "it may be given once") for name in single if names.count(name) > 1]
+    wrong += [("too_many", name, "it may be given only once") for name in single if names.count(name) > 1]
     if wrong:
         raise RequestValidationError([{"type": kind, "loc": ("query", name), "msg": why} for kind, name, why in wrong])
 
 
 def _unknown(known: Iterable[str]) -> str:
-    return f"this route has no such parameter; it has: {', '.join(sorted(known)) or 'none'}"
+    return f"this route has no such parameter; its parameters are: {', '.join(sorted(known)) or 'none'}"
 
 
 def _types(schema: dict[str, Any]) -> set[Any]:
-    """The types that a parameter may have, as far as its own schema says."""
+    """The types that a parameter's own schema allows, without following references."""
     return {each.get("type") for each in (schema, *schema.get("anyOf", ()))}
 
 
@@ -77,8 +77,8 @@ async def _session(request: Request) -> AsyncSession:
 
 
 async def current_caller(request: Request, token: _Token) -> Caller:
-    """Who sent the request, by its token; it is counted as one of that caller's."""
-    # As `_verified` and `admit`, without a coroutine for each of them: every request passes here.
+    """Return the caller that the request's token names, and count the request for the rate limit of this caller."""
+    # The same as `_verified` and `admit`, without a coroutine for each of them: every request runs this.
     state = state_of(request)
     caller = _known(state.identity, token)
     if caller is None:
@@ -101,10 +101,10 @@ async def _verified(request: Request, token: str | None) -> Caller:
 
 
 async def admit(request: Request, user_id: str) -> None:
-    """Count a request of a caller, where the service limits them; for services that know callers by other means.
+    """Count a request of a caller, if the service has a rate limit; for services that identify callers by other means.
 
     Raises:
-        RateLimited: 429, the caller has sent too many.
+        RateLimited: 429, the caller has sent too many requests.
     """
     limiter = state_of(request).limiter
     if limiter is not None:
@@ -114,9 +114,9 @@ async def admit(request: Request, user_id: str) -> None:
 async def _token_check(request: Request, token: _Token) -> Callable[[], Awaitable[bool]]:
     async def is_valid() -> bool:
         try:
-            await _verified(request, token)  # which counts no request: there is none
+            await _verified(request, token)  # does not count towards the rate limit: this is not a new request
         except HttpProblem as problem:
-            return problem.status_code != _UNAUTHENTICATED  # an issuer that is away says nothing about the token
+            return problem.status_code != _UNAUTHENTICATED  # an unreachable issuer does not make the token invalid
         return True
 
     return is_valid
@@ -134,13 +134,13 @@ Db = Annotated[AsyncSession, Depends(_session)]
 """The session that runs operations."""
 
 CurrentCaller = Annotated[Caller, Depends(current_caller)]
-"""Who sent the request; 401 without a token."""
+"""The caller who sent the request; 401 without a valid token."""
 
 TokenCheck = Annotated[Callable[[], Awaitable[bool]], Depends(_token_check)]
-"""Says whether the token of the request is still valid, for responses that go on: `if not await is_valid(): return`."""
+"""Checks whether the request's token is still valid, for streaming responses: `if not await is_valid(): return`."""
 
 Now = Annotated[int, Depends(_now)]
 """The time in seconds since the epoch."""
 
 Resources = Annotated[R, Depends(_resources)]
-"""What the service has opened for its routes (`Service.resources`): `tools: Resources[Tools]`."""
+"""The resources that the service opened for its routes (`Service.resources`): `tools: Resources[Tools]`."""

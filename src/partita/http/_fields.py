@@ -1,4 +1,4 @@
-"""Lists whose items can be asked for in part: `?fields=title,status` reads and shows these fields alone."""
+"""Lists with selectable fields: `?fields=title,status` reads and returns only these fields of each item."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from partita.model import PartialItem
 M = TypeVar("M", bound=BaseModel)
 
 _IN_EXAMPLE: Final = 2
-"""How many fields the example of a description names."""
+"""How many fields the example in the OpenAPI description names."""
 
 
 def _absent() -> None:
-    """A field that was not given."""
+    """The default of a field that was not given."""
 
 
 def _known_fields(model: Any) -> tuple[str, ...]:
-    """The names that may be asked for; none where the class is still generic."""
+    """The names of the fields that can be requested; none if the class is still generic."""
     return () if isinstance(model, TypeVar) else tuple(_fields_of(model))
 
 
 class Partial(Generic[M]):
-    """The type of an item that may have been asked for in part: an `M`, or some of its fields."""
+    """The type of an item in a list with selectable fields: an `M`, or some of its fields."""
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         (model,) = get_args(source)
         if isinstance(model, TypeVar):
             return core_schema.any_schema()
-        # It is described as the model without what is required; whatever was shown is passed on as it is.
+        # The schema is that of the model with all fields optional; the value itself is passed through unchanged.
         return core_schema.no_info_wrap_validator_function(
             lambda shown, _: shown,
             handler.generate_schema(_partial_of(model)),
@@ -46,26 +46,26 @@ class Partial(Generic[M]):
 
 
 class Fields(Generic[M]):
-    """Which fields of each item a caller asks for: those of the response, as it names them; or all of them."""
+    """The fields of each item that a caller requested, by their names in the response; or all of them."""
 
     __slots__ = ("model", "names")
 
     def __init__(self, model: type[M], names: tuple[str, ...] | None = None) -> None:
-        """Choose fields of a response's items.
+        """Select fields of a response's items.
 
         Args:
-            model: what an item of the whole response is.
-            names: those that were asked for; None for all.
+            model: the type of a whole item of the response.
+            names: the fields that were requested; None for all.
         """
         self.model = model
         self.names = names
 
     def narrow(self, query: Query[Any], *, computed: Collection[str] = ()) -> Query[Any]:
-        """The query for these fields alone, where all of them are stored as they are shown; otherwise as it is.
+        """Return a query that reads only these fields, or the same query if a field is not stored under its name.
 
         Args:
-            query: reads whole entities.
-            computed: fields of the response that are made of others, although an attribute has the same name.
+            query: the query, which reads whole entities.
+            computed: fields of the response that are computed, although an attribute has the same name.
         """
         fields = query.schema.fields
         is_stored = all(name in fields and name not in computed for name in self.names or ())
@@ -74,11 +74,11 @@ class Fields(Generic[M]):
         return query.only(*(f(getattr(query.schema.cls, fields[name])) for name in self.names))
 
     def show(self, items: Iterable[Any], view: Callable[[Any], M] | None = None) -> tuple[Any, ...]:
-        """The items of the response.
+        """Return the items of the response.
 
         Args:
-            items: what a query gives, narrowed or not.
-            view: shows a whole item, where the response is not the entity itself.
+            items: the result of a query, narrowed or not.
+            view: turns a whole item into its response, if the response is not the entity itself.
         """
         if self.names is None:
             return tuple(items if view is None else map(view, items))
@@ -90,7 +90,7 @@ class Fields(Generic[M]):
         return item if view is None else view(item)
 
     def _filled(self, item: PartialItem) -> BaseModel:
-        """What is shown of an item of which only some fields were read."""
+        """The response item for an entity of which only some fields were read."""
         read = {field.alias or name: name for name, field in type(item).model_fields.items()}
         fields = _fields_of(self.model)
         return self.model.model_construct(**{fields[name]: getattr(item, read[name]) for name in self.names or ()})
@@ -121,22 +121,22 @@ class Fields(Generic[M]):
         known, asked = _fields_of(model), str(value).split(",")
         if unknown := [name for name in asked if name not in known]:
             said = {"unknown": repr(unknown[0]), "known": ", ".join(known)}
-            raise PydanticCustomError("unknown_field", "there is no field {unknown}; there is: {known}", said)
+            raise PydanticCustomError("unknown_field", "there is no field {unknown}; the fields are: {known}", said)
         return cls(model, tuple(name for name in known if name in asked))
 
 
 class FieldPaging(Paging, Generic[M]):
-    """The query parameters of a list whose items can be asked for in part."""
+    """The query parameters of a list with selectable fields."""
 
     fields: Fields[M] = Field(
         default_factory=_absent,
         validate_default=True,
-        description="the fields that each item is to have, with commas between them; all unless said otherwise",
+        description="comma-separated names of the fields to return of each item; default: all fields",
     )
 
 
 class PartialListing(BaseModel, Generic[M]):
-    """One page of a list whose items can be asked for in part. `next_cursor` is null on the last one."""
+    """One page of a list with selectable fields. `next_cursor` is null on the last page."""
 
     items: tuple[Partial[M], ...]
     next_cursor: str | None
@@ -149,7 +149,7 @@ class PartialListing(BaseModel, Generic[M]):
 
 @cache
 def _fields_of(model: type[BaseModel]) -> dict[str, str]:
-    """The fields of a model by the names that its JSON has, in order."""
+    """The fields of a model by their names in JSON, in order."""
     return {
         str(field.serialization_alias or field.alias or name): name
         for name, field in model.model_fields.items()
@@ -159,7 +159,7 @@ def _fields_of(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _partial_of(model: type[BaseModel]) -> type[BaseModel]:
-    """What describes a model of which any field may be left out."""
+    """A copy of a model in which every field is optional, for the OpenAPI description."""
     fields: dict[str, Any] = {
         name: (
             field.rebuild_annotation(),
@@ -173,5 +173,5 @@ def _partial_of(model: type[BaseModel]) -> type[BaseModel]:
         for name, field in model.model_fields.items()
         if not field.exclude
     }
-    doc = f"{model.__name__}, or those of its fields that were asked for."
+    doc = f"{model.__name__} with only the requested fields."
     return create_model(f"Partial{model.__name__}", __doc__=doc, __module__=model.__module__, **fields)

@@ -1,4 +1,4 @@
-"""A header of a request as the server gives it, without the mapping that Starlette makes of all of them."""
+"""Read one raw header of a request, without the mapping of all headers that Starlette builds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from starlette.types import Scope
 
 
 def raw_header(scope: Scope, name: bytes) -> bytes | None:
-    """The first header of a name, which is given in lower case; None without one."""
+    """Return the value of the first header with this lower-case name, or None."""
     for each, value in scope["headers"]:
         if each == name:
             found: bytes = value

@@ -1,4 +1,4 @@
-"""How an app is doing: whether the store responds, and how workers, queues and projections go on."""
+"""The health of an app: whether the store responds, and the state of workers, queues and projections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita.store import DescribeTable, ListTables
 
 
 async def check_store(session: AsyncSession, services: Sequence[Service]) -> None:
-    """Send a small request: for a table of the services, which all of their roles may see, unlike a list of all tables.
+    """Describe one table of the services, because all of their roles may do that, but may not list all tables.
 
     Raises:
         PartitaError: the store does not respond, or the table does not exist.
@@ -29,22 +29,22 @@ async def check_store(session: AsyncSession, services: Sequence[Service]) -> Non
 
 
 class BackgroundFigures(Struct, frozen=True):
-    """The figures at one time."""
+    """The figures of workers, queues and projections at one point in time."""
 
     fleet: FleetFigures
-    """What workers have counted, and which of them live."""
+    """The counts that workers reported, and which workers are alive."""
     queues: Mapping[str, QueueStats]
-    """By name; those that respond."""
+    """The queues that responded, by name."""
     lags: Mapping[str, Lag]
-    """How far projections lag behind, by service."""
+    """The lag of each projection, by service."""
     is_complete: bool
     """Whether every store and queue has responded."""
     streams: StreamFigures = StreamFigures()
-    """Who has which shard of streams that workers share."""
+    """Which worker has which shard of the streams that workers share."""
 
 
 async def background_figures(state: AppState) -> BackgroundFigures:
-    """The figures now; what does not respond is left out."""
+    """Return the current figures, without the stores and queues that do not respond."""
     is_complete = True
     lags: dict[str, Lag] = {}
     queues: dict[str, QueueStats] = {}

@@ -1,4 +1,4 @@
-"""Idempotent routes: the header `Idempotency-Key`, and one call that runs a plan once or replays its response.
+"""Idempotent routes: the header `Idempotency-Key`, and a call that runs a plan once or replays its response.
 
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
@@ -31,7 +31,7 @@ from partita.recipes.idempotency import (
 R = TypeVar("R")
 
 REPLAYED: Final = "Idempotent-Replayed"
-"""The header of a response that was given before."""
+"""The header of a replayed response."""
 _REPLAYED: Final = REPLAYED.lower().encode()
 _WITHOUT_BODY: Final = (204, 304)
 _KEY: Final = r'^("[ !#-~]{1,255}"|[!#-~]{1,255})$'
@@ -40,8 +40,8 @@ IdempotencyKey = Annotated[
     str | None,
     Header(
         pattern=_KEY,
-        description="A key of the caller's for this request, quoted or bare, of at most 255 characters. "
-        f"The same request again gets the same response, with `{REPLAYED}: true`, and changes nothing.",
+        description="A key that the caller chooses for this request, quoted or bare, of at most 255 characters. "
+        f"If the request is repeated, it changes nothing and returns the first response with `{REPLAYED}: true`.",
         examples=['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],
     ),
 ]
@@ -49,7 +49,7 @@ IdempotencyKey = Annotated[
 
 
 class _Given(Response):
-    """A stored response, with the headers that Starlette would give it."""
+    """A stored response, with the headers that Starlette would add."""
 
     def __init__(self, stored: StoredResponse, *, replayed: bool) -> None:
         self.status_code = stored.status
@@ -66,7 +66,7 @@ class _Given(Response):
 
 
 class Once:
-    """Runs the plan of one request: once where the caller gave a key, plainly where not."""
+    """Runs the plan of one request: at most once if the request has a key, otherwise unconditionally."""
 
     def __init__(self, requests: Idempotency[Any], db: AsyncSession, command: Command | None) -> None:
         self._requests = requests
@@ -74,20 +74,20 @@ class Once:
         self._command = command
 
     async def __call__(self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]) -> Response:
-        """The response to the plan's result, or the one that was given before; raises what `command` raises."""
+        """Run the plan and return its response, or replay the stored one. Raises the errors of `command`."""
         return response_of(await self._db.run(self.command(plan, respond)))
 
     def command(
         self, plan: Plan[R] | Procedure[Plan[R]], respond: Callable[[R], StoredResponse]
     ) -> Procedure[CommandOutcome[R]]:
-        """The same as a procedure, which `retry_on_conflict` can run again with a new plan.
+        """Return the same as a procedure, which `retry_on_conflict` can run again with a new plan.
 
         outcome = await db.run(retry_on_conflict(lambda: once.command(handlers.deposit(pk, amount), respond)))
         outcome.result, outcome.replayed, response_of(outcome)
 
         Args:
             plan: what to write, or a procedure that reads and returns it. It does not run on a replay.
-            respond: turns the plan's result into what is stored and sent.
+            respond: turns the plan's result into the response that is stored and sent.
 
         Raises:
             IdempotencyMismatch: the key was used with another request.
@@ -99,11 +99,11 @@ class Once:
 
 
 def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_caller) -> Callable[..., Awaitable[Once]]:
-    """The dependency of routes whose commands are remembered there, apart for each caller.
+    """Return the dependency of routes whose commands are remembered, separately for each caller.
 
     Args:
-        requests: where commands are remembered.
-        caller: the dependency that gives the `Caller`: by the token of the request unless said otherwise.
+        requests: stores the commands.
+        caller: the dependency that returns the `Caller`; by default it reads the token of the request.
     """
 
     async def once(
@@ -121,18 +121,18 @@ def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_cal
 
 
 async def refuse_key(idempotency_key: Annotated[str | None, Header(include_in_schema=False)] = None) -> None:
-    """A dependency of routes that may be sent again without a key: one is refused, so that nobody relies on it.
+    """A dependency of routes that are safe to repeat without a key: it refuses a key, so that no client relies on it.
 
     Raises:
-        HttpProblem: 422, the request has a key.
+        HttpProblem: 422, the request has an `Idempotency-Key`.
     """
     if idempotency_key is not None:
-        detail = "This request takes no Idempotency-Key: to send it again does no harm."
-        raise HttpProblem(422, "idempotency_key_refused", detail, hint="Send it without the header.")
+        detail = "This request does not accept an Idempotency-Key: it is safe to send it again without one."
+        raise HttpProblem(422, "idempotency_key_refused", detail, hint="Send the request without the header.")
 
 
 def response_of(outcome: CommandOutcome[Any]) -> Response:
-    """The response to a command; one that was given before says so."""
+    """The response to a command. A replayed one has the header `Idempotent-Replayed`."""
     return _Given(outcome.response, replayed=outcome.replayed)
 
 

@@ -1,6 +1,6 @@
-"""News: what has changed, as server-sent events that a reader goes on with where it was.
+"""News: changes as server-sent events, which a reader can resume after the last event that it received.
 
-A route looks at what a projection remembers (`partita.change.changes_after`), and tells its reader what is new:
+A route polls the changes that a projection remembers (`partita.change.changes_after`), and sends the new ones:
 
     news = change_news(look, tell, last_event_id, is_valid, state.stopping)
     return news_response(news)
@@ -22,15 +22,15 @@ from partita.change import RecentChanges
 
 EVERY_SECONDS: Final = 0.5
 SILENT_LOOKS: Final = 30
-"""After so many looks without news a comment is sent, so that no proxy on the way closes the connection."""
+"""After this many polls without news, a comment is sent so that no proxy closes the idle connection."""
 NEWS_MEDIA_TYPE: Final = "text/event-stream"
 """The media type of server-sent events."""
 
 LastEventId = Annotated[
     Annotated[int, Field(ge=0, le=2**53)] | SkipJsonSchema[None],
-    Header(description="the `id` of the last event that the caller has; without it, changes from now on"),
+    Header(description="the `id` of the last event that the caller received; without it, changes from now on"),
 ]
-"""Where a reader goes on: `last_event_id: LastEventId = None`."""
+"""The event after which a reader resumes: `last_event_id: LastEventId = None`."""
 
 
 class NewsEvent(NamedTuple):
@@ -41,7 +41,7 @@ class NewsEvent(NamedTuple):
 
 
 def describe_news(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
-    """The response of a route with news, for its OpenAPI description; `names` are those of its own events."""
+    """The response of a route with news, for its OpenAPI description; `names` are the names of its own events."""
     properties = {
         "event": {"type": "string", "enum": ["ready", *names, "reset"]},
         "id": {"type": "string"},
@@ -49,11 +49,11 @@ def describe_news(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
     }
     schema = {"type": "object", "properties": properties, "required": ["data"]}
     said = (
-        f"Server-sent events. `ready` says from where on changes are sent, {text}, and `reset` that more has changed "
+        f"Server-sent events. `ready` reports the position after which changes are sent, {text}, and `reset` that more "
     )
     return {
         200: {
-            "description": f"{said}than is remembered: read the lists again.",
+            "description": f"{said}has changed than the server remembers: read the lists again.",
             "content": {NEWS_MEDIA_TYPE: {"schema": schema}},
         }
     }
@@ -66,13 +66,13 @@ async def change_news(
     is_valid: Callable[[], Awaitable[bool]],
     stopping: threading.Event,
 ) -> AsyncIterator[str]:
-    """What has changed after a number, or from now on. It ends with the server, or when who asked is not known.
+    """Yield the changes after a number, or from now on, until the server stops or the reader's token is not valid.
 
     Args:
-        look: what has changed after a number.
-        tell: the events that say so, of these items.
-        after: the number of the last event that the reader has.
-        is_valid: whether who asked may still read.
+        look: returns the changes after a number.
+        tell: returns the events that describe the changes of these items.
+        after: the number of the last event that the reader received.
+        is_valid: returns whether the reader may still read.
         stopping: set when the server stops.
     """
     seen = await look(after)
@@ -82,7 +82,7 @@ async def change_news(
         seen = await look(at)
         told = [NewsEvent("reset")] if seen.is_forgotten else await tell(seen.items) if seen.items else []
         for event in told[:-1]:
-            yield _sent(event)  # who hears no further than this hears all of them again
+            yield _sent(event)  # without a number: a reader that is cut off here receives all of them again
         if told:
             yield _sent(told[-1], seen.number)
         silent = 0 if told else silent + 1
@@ -94,7 +94,7 @@ async def change_news(
 
 
 def news_response(news: AsyncIterator[str]) -> StreamingResponse:
-    """The response of a route that tells news."""
+    """The streaming response of a route with news."""
     return StreamingResponse(news, media_type=NEWS_MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
 

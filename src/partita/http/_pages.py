@@ -1,4 +1,4 @@
-"""Pages: a folder of plain HTML, CSS and JavaScript files, served as they are and allowed to load nothing else."""
+"""Pages: a folder of plain HTML, CSS and JavaScript files, served unchanged, which can load nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 ASSETS: Final = Path(__file__).parent / "assets"
-"""What pages share, served at `/assets/`."""
+"""The folder of the files that pages share, served at `/assets/`."""
 
 PAGE_HEADERS: Final = {
     "Cache-Control": "no-cache",
@@ -22,7 +22,7 @@ PAGE_HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""What a browser may do with a page: load what this server has, and nothing else."""
+"""The headers of a page, which let a browser load resources only from this server."""
 
 
 class Pages(StaticFiles):
@@ -32,7 +32,7 @@ class Pages(StaticFiles):
         super().__init__(directory=folder, html=True)
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, with headers that say what a browser may do with it."""
+        """Return the file with `PAGE_HEADERS`."""
         response = await super().get_response(path, scope)
         if isinstance(response, RedirectResponse):
             response = folder_redirect(scope)
@@ -41,9 +41,9 @@ class Pages(StaticFiles):
 
 
 def folder_redirect(scope: Scope) -> RedirectResponse:
-    """A redirect from the path of a folder to what is in it.
+    """A redirect from the path of a folder to its content, with a slash at the end.
 
-    It is relative and so names no host: the only one that is known here is what the request says.
+    It is relative, so it contains no host name: the only one that is known here is the unverified one of the request.
     """
     name, query = scope["path"].rpartition("/")[2], scope["query_string"].decode("latin-1")
     return RedirectResponse(f"./{quote(name)}/" + (f"?{query}" if query else ""))

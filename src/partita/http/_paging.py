@@ -14,12 +14,12 @@ M = TypeVar("M", bound=BaseModel)
 class Paging(BaseModel):
     """The query parameters of every list."""
 
-    limit: int = Field(default=20, ge=1, le=100, description="how many items at most")
-    cursor: str | None = Field(default=None, description="the `next_cursor` of the page before")
+    limit: int = Field(default=20, ge=1, le=100, description="maximum number of items")
+    cursor: str | None = Field(default=None, description="the `next_cursor` of the previous page")
 
 
 class Listing(BaseModel, Generic[M]):
-    """One page of a list. `next_cursor` is null on the last one."""
+    """One page of a list. `next_cursor` is null on the last page."""
 
     items: tuple[M, ...]
     next_cursor: str | None

@@ -1,4 +1,4 @@
-"""Routes for what a service keeps of the caller: all of it as one file, and its end.
+"""Routes for a caller's personal data: its export as one file, and its erasure.
 
 add_personal_routes(ROUTER, PERSONAL, "todo")      # GET and DELETE /me/data
 """
@@ -25,13 +25,13 @@ PATH: Final = "/me/data"
 
 
 class ErasureView(BaseModel):
-    """What was erased. `more`: there may be more left, so call again."""
+    """The result of an erasure. If `more` is true, call again: there may be items left."""
 
-    erased: dict[str, int] = Field(description="how many items of each kind", examples=[{"tasks": 12, "profile": 1}])
+    erased: dict[str, int] = Field(description="erased items of each kind", examples=[{"tasks": 12, "profile": 1}])
     more: bool
-    stays: dict[str, str] = Field(description="the kinds that are kept, and why")
+    stays: dict[str, str] = Field(description="the kinds of items that are kept, and why")
     remains: dict[str, str] = Field(
-        description="what still has something of it, and until when",
+        description="where copies of erased data remain, and until when",
         examples=[{"change stream": "old images, until 2026-01-02T12:00:00Z"}],
     )
 
@@ -44,23 +44,23 @@ def add_personal_routes(
     caller: Callable[..., Any] = current_caller,
     erase: bool = True,
 ) -> None:
-    """Add the routes `GET /me/data` and `DELETE /me/data` to those of a service.
+    """Add the routes `GET /me/data` and `DELETE /me/data` to a service.
 
     Args:
         router: the routes of the service.
-        personal: what the service keeps of each user.
-        service: its name, which the file says.
-        caller: the dependency that gives the `Caller`: by the token of the request unless said otherwise.
-        erase: without it there is no `DELETE`, for a service whose users are erased in another way.
+        personal: the data that the service keeps of each user.
+        service: the name of the service, which is written into the file.
+        caller: the dependency that returns the `Caller`; by default it reads the token of the request.
+        erase: whether to add `DELETE`; False for a service that erases users in another way.
     """
     whose = Depends(caller)
     described = {"content": {"application/json": {"schema": _schema(personal)}}, "description": "The file."}
 
     @router.get(PATH, response_class=StreamingResponse, responses={200: described})
     async def export_my_data(db: Db, now: Now, caller: Caller = whose) -> StreamingResponse:
-        """All that the service keeps of the caller, as a JSON file."""
+        """Download all data that the service keeps of the caller, as a JSON file."""
         parts = _export(personal, service, caller.user_id, now, db)
-        first = await anext(parts)  # what cannot be read at all is a problem, not half of a file
+        first = await anext(parts)  # if the data cannot be read at all, respond with a problem, not half of a file
         headers = {"Content-Disposition": f'attachment; filename="{service}-data.json"'}
         return StreamingResponse(_after(first, parts), media_type="application/json", headers=headers)
 
@@ -68,9 +68,9 @@ def add_personal_routes(
 
         @router.delete(PATH, dependencies=[Depends(refuse_key)], responses=describe_problems(409))
         async def erase_my_data(db: Db, now: Now, caller: Caller = whose) -> ErasureView:
-            """Erase what the service keeps of the caller, for good. To send it again does no harm.
+            """Permanently erase the data that the service keeps of the caller. It is safe to repeat this request.
 
-            409: some of it cannot be erased just now; send it again later.
+            409: some of the data cannot be erased at the moment; try again later.
             """
             erasure = await db.run(personal.erase(caller.user_id))
             return ErasureView(
@@ -79,7 +79,7 @@ def add_personal_routes(
 
 
 async def _export(personal: PersonalData, service: str, user_id: str, now: int, db: AsyncSession) -> AsyncIterator[str]:
-    """The file in pieces, so that no user has too much."""
+    """Yield the file in pieces, so that its size is not limited by memory."""
     at = datetime.fromtimestamp(now, UTC).isoformat().replace("+00:00", "Z")
     head = msgspec.json.encode({"service": service, "user_id": user_id, "exported_at": at}).decode()
     text = head[:-1] + ',"data":{'

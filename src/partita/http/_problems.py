@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457), each with a stable code and a hint; never a stack trace."""
+"""Errors as `application/problem+json` (RFC 9457), with a stable code and a hint; never with a stack trace."""
 
 from __future__ import annotations
 
@@ -46,19 +46,19 @@ STATUSES: Final[Mapping[type[errors.PartitaError], int]] = {
     errors.StoreReadOnly: 503,
     errors.StoreUnavailable: 503,
 }
-"""The status for each error and those below it in the tree; all others are faults of the service (500)."""
+"""The status for each error class and its subclasses; all others are failures of the service (500)."""
 
 MAX_FIELDS: Final = 20
-"""A problem names so many fields at most: a caller may send thousands of unknown ones."""
+"""The maximum number of fields that a problem names: a caller may send thousands of unknown ones."""
 MAX_TEXT: Final = 300
-"""The name of a field is as long as the caller likes; a problem shows so many characters of it."""
+"""The maximum number of characters that a problem shows of a field name, which may be of any length."""
 
 _NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
 
 RETRY_LATER: Final = {"Retry-After": "1"}
 
 MissingPage: TypeAlias = Callable[[Request], "Response | None"]
-"""Gives the page for a path with nothing behind it, where the request asked for a page."""
+"""Returns the page for a path that does not exist, or None if the request does not accept a page."""
 
 
 class FieldProblem(BaseModel):
@@ -70,17 +70,17 @@ class FieldProblem(BaseModel):
 
 
 class Problem(BaseModel):
-    """What went wrong, and what to do about it. A service may add members of its own."""
+    """Describes what went wrong and what to do about it. A service may add its own members."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str = "about:blank"
     title: str = Field(examples=["Conflict"])
     status: int = Field(examples=[409])
-    code: str = Field(examples=["version_conflict"], description="stable; made for programs")
+    code: str = Field(examples=["version_conflict"], description="stable, for programs")
     detail: str = Field(examples=["Another writer changed this Task first."])
     hint: str | None = Field(default=None, examples=["Read again, and apply the change to the current item."])
-    errors: list[FieldProblem] | None = Field(default=None, description="the fields that are wrong, for a 422")
+    errors: list[FieldProblem] | None = Field(default=None, description="the invalid fields, if the status is 422")
 
 
 class HttpProblem(HTTPException):
@@ -96,15 +96,15 @@ class HttpProblem(HTTPException):
         headers: dict[str, str] | None = None,
         members: Mapping[str, Any] | None = None,
     ) -> None:
-        """Say what is wrong with a request.
+        """Describe what is wrong with a request.
 
         Args:
-            status: of the response.
-            code: stable; made for programs.
+            status: the status of the response.
+            code: a stable code, for programs.
             detail: what is wrong.
             hint: what to do.
-            headers: of the response.
-            members: what the problem has besides, such as the current item.
+            headers: headers of the response.
+            members: additional members of the problem, such as the current item.
         """
         super().__init__(status, detail, headers)
         self.code = code
@@ -124,8 +124,8 @@ def handle_errors(app: FastAPI, *, missing: MissingPage | None = None) -> None:
     """Make an app respond to every error with a problem.
 
     Args:
-        app: which.
-        missing: gives a page for a path with nothing behind it; None where the request did not ask for a page.
+        app: the app.
+        missing: returns the page for a path that does not exist, or None if the request does not accept a page.
     """
     app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog(logger)))
     app.add_exception_handler(RequestValidationError, _invalid_request)
@@ -155,7 +155,7 @@ async def _partita_error(outages: OutageLog, request: Request, error: Exception)
     status = status_of(error)
     if status < SERVER_ERROR:
         return problem_response(status, error.code, error.message, hint=error.hint or None, headers=_headers(error))
-    # The message of a fault is for the operator: it may name files and keys.
+    # The message of a server error is for the operator: it may name files and keys.
     if status == SERVER_ERROR:
         logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
         return _failed(request, error.code)
@@ -176,14 +176,14 @@ async def _invalid_request(request: Request, error: Exception) -> JSONResponse: 
     sentences = [f"{problem.field or problem.location}: {problem.message}" for problem in problems]
     left_off = sum(1 for _ in details)
     sentences += [f"and {left_off:,} more"] if left_off else []
-    hint = _NOT_JSON if isinstance(error.body, bytes) else None  # what comes as JSON is read before it is looked at
+    hint = _NOT_JSON if isinstance(error.body, bytes) else None  # a JSON body would have been parsed before validation
     return problem_response(422, "invalid_request", "; ".join(sentences), errors=problems, hint=hint)
 
 
 def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
     location, *path = detail["loc"]
     if location != "body":
-        path = path[:1]  # what follows is Pydantic's: the alternatives that it tried
+        path = path[:1]  # the rest is internal to Pydantic: the alternatives that it tried
     field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
     message = detail["msg"].removeprefix("Value error, ")
     match detail:
@@ -193,7 +193,7 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
 
 
 def _one_for_each_field(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
-    """The first problem of each field; what comes after the last field that a response names is not read."""
+    """The first problem of each field. After `MAX_FIELDS` fields, the rest of the iterable is not consumed."""
     first: dict[tuple[str, str], FieldProblem] = {}
     for problem in problems:
         first.setdefault((problem.location, problem.field), problem)
@@ -217,7 +217,7 @@ async def _http_error(missing: MissingPage | None, request: Request, error: Exce
         return shown
     if isinstance(error.__cause__, ValueError | RecursionError):
         # FastAPI responds with 422 to a body that is not JSON, but with 400 to one that Python cannot read: text that
-        # is not UTF-8, a number of thousands of digits, brackets nested too deeply.
+        # is not UTF-8, a number with thousands of digits, or brackets that are nested too deeply.
         problem = FieldProblem(location="body", field="", message="The body cannot be read as JSON in UTF-8.")
         return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
@@ -229,7 +229,7 @@ async def _fault(request: Request, error: Exception) -> JSONResponse:  # noqa: A
 
 
 def _failed(request: Request, code: str) -> JSONResponse:
-    # This response may be made outside of all middleware, which would have given it these.
+    # This response may be sent from outside all middleware, which would otherwise add these headers.
     headers = {
         "X-Request-Id": request.state.request_id,
         "Cache-Control": "no-store",

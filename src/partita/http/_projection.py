@@ -1,4 +1,4 @@
-"""Routes that read a projection of the service's changes, and say how far it lags behind the table."""
+"""Parts of routes that read a projection of the service's changes and report its lag behind the table."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ P = TypeVar("P", bound=SqliteProjection)
 
 
 class LagView(BaseModel):
-    """How far a projection lags behind its table."""
+    """The lag of a projection behind its table."""
 
-    records: int = Field(description="changes that were not read yet", examples=[0])
-    seconds: float = Field(description="the age of the oldest of them", examples=[0.0])
+    records: int = Field(description="number of changes that were not read yet", examples=[0])
+    seconds: float = Field(description="age of the oldest unread change", examples=[0.0])
 
     @classmethod
     async def of(cls, projection: OpenProjection[Any]) -> LagView:
-        """The lag now. Ask for it before you read the projection: what you read later never lags more."""
+        """Return the current lag. Call this before you read the projection: what you read later never lags more."""
         lag = await run_in_threadpool(projection.consumer.lag)
         return cls(records=lag.records, seconds=round(lag.seconds, 3))
 
@@ -39,4 +39,4 @@ async def _projection(request: Request) -> OpenProjection[Any]:
 
 
 CurrentProjection = Annotated[OpenProjection[P], Depends(_projection)]
-"""The service's projection: `tasks: CurrentProjection[TaskProjection]`; 503 where nobody keeps it up to date."""
+"""The service's projection: `tasks: CurrentProjection[TaskProjection]`; 503 if no process keeps it up to date."""

@@ -1,7 +1,7 @@
-"""How many requests each caller of a service may send: a bucket in the store, from which a process takes in blocks.
+"""Rate limits for the callers of a service: token buckets in the store, from which each process takes blocks.
 
-A process counts the requests of a caller, and takes a block of tokens from the caller's bucket whenever it has counted
-as many. So most requests cost nothing, and a caller who sends few never costs a write.
+A process counts the requests of a caller, and takes a block of tokens from the caller's bucket whenever the count
+reaches the size of a block. So most requests cost nothing, and a caller who sends few requests never costs a write.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from partita.errors import RateLimited
 from partita.recipes.rate_limit import RateLimits
 
 BLOCKS: Final = 10
-"""A block is this part of the burst; or, where several processes serve, this part of it for all of them together."""
+"""The burst of a limit is divided into this many blocks for each process."""
 MAX_CALLERS: Final = 10_000
-"""How many callers a process remembers; it forgets who has sent nothing for longest."""
+"""How many callers a process remembers; it forgets the least recent one first."""
 
 
 class _Count:
-    """The requests of one caller that are not paid from the bucket yet, and until when there are no more."""
+    """The requests of one caller that were not yet taken from the bucket, and until when new ones are refused."""
 
     def __init__(self) -> None:
         self.unpaid = 0
@@ -29,13 +29,13 @@ class _Count:
         self.why = ""
 
     def refuse(self, now: float) -> None:
-        """Refuse from memory what the bucket would refuse: who goes on sending costs no more writes."""
+        """Refuse from memory what the bucket would refuse, so that further requests cost no more writes."""
         if now < self.refused_until:
             raise RateLimited(self.why, retry_after=self.refused_until - now)
 
 
 class CallerLimiter:
-    """Admits requests of callers to one service. All of its calls are made in one event loop."""
+    """Limits the requests of callers to one service. All calls must be made in one event loop."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class CallerLimiter:
         """Count a request.
 
         Raises:
-            RateLimited: the caller has sent too many.
+            RateLimited: the caller has sent too many requests.
         """
         count = self._count_of(caller)
         count.refuse(self._session.context.clock())
@@ -65,11 +65,11 @@ class CallerLimiter:
         try:
             await self._pay(caller, count)
         except BaseException:
-            count.unpaid -= 1  # this request is not let through, those before it were
+            count.unpaid -= 1  # this request is refused; those before it were admitted
             raise
 
     async def _pay(self, caller: str, count: _Count) -> None:
-        """Take a block from the bucket. Requests that come meanwhile wait, and go on if it is enough for them too."""
+        """Take a block from the bucket. Concurrent requests wait, and continue if the block covers them too."""
         async with count.paying:
             if count.unpaid < self._block:
                 return
@@ -83,7 +83,7 @@ class CallerLimiter:
             count.unpaid -= self._block
 
     def _count_of(self, caller: str) -> _Count:
-        """What is remembered of a caller, who is now the last to be forgotten."""
+        """The count of a caller, which becomes the most recently used one."""
         count = self._counts.pop(caller, None) or _Count()
         if len(self._counts) >= self._max_callers:
             del self._counts[next(iter(self._counts))]

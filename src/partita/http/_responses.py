@@ -1,4 +1,4 @@
-"""Responses whose names are written as tables often have them: `versionNumber`, and instants in UTC."""
+"""Response models with camel-case names such as `versionNumber`, as tables often have them, and instants in UTC."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ Instant = Annotated[
 
 
 class CamelModel(BaseModel):
-    """A part of a response whose fields are written in camel case, as the table has them: `versionNumber`."""
+    """A part of a response with camel-case field names, as in the table: `versionNumber`."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, serialize_by_alias=True)

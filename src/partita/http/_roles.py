@@ -1,4 +1,4 @@
-"""Routes for operators alone."""
+"""Routes for operators only."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from partita.http.identity import Role
 
 
 def operators_only(caller: CurrentCaller) -> None:
-    """A dependency of routes for operators: 401 without a token, 403 for anybody else."""
+    """A dependency of routes for operators: 401 without a token, 403 for any other caller."""
     if caller.role is not Role.OPERATOR:
-        hint = "`partita token --user ID --role operator` prints a token that may."
+        hint = "`partita token --user ID --role operator` prints an operator's token."
         raise HttpProblem(403, "forbidden", "Only operators may do this.", hint=hint)

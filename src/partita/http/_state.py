@@ -1,4 +1,4 @@
-"""What the services of an app run with: a typed value for the app, and one for each service, which its routes take."""
+"""The state that the services of an app run with: a typed value for the app, and one for the routes of each service."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ T = TypeVar("T")
 
 
 class ServiceState(Struct, Generic[R], frozen=True):
-    """What one service runs with. `R` is what it has opened (`Service.resources`)."""
+    """The state that one service runs with. `R` is the type of its resources (`Service.resources`)."""
 
     session: AsyncSession
     identity: Verifier
     resources: R
     projection: OpenProjection[Any] | None
-    """None where nobody reads the changes of the service here."""
+    """None if this server does not read the changes of the service."""
     stopping: threading.Event
-    """Set when the server stops, which ends responses that have no end of their own."""
+    """Set when the server stops, which ends responses that would otherwise never end."""
     limiter: CallerLimiter | None = None
-    """Counts the requests of each caller; None where nothing limits them."""
+    """Counts the requests of each caller; None if there is no limit."""
     _singletons: dict[Callable[..., Any], Any] = field(default_factory=dict)
 
     def singleton(self, make: Callable[[ServiceState[R]], T]) -> T:
-        """What `make` makes of this state: made when it is first asked for, in the event loop, and then kept."""
+        """Return the result of `make(self)`, which is called once, in the event loop, at the first request for it."""
         if make not in self._singletons:
             self._singletons[make] = make(self)
         made: T = self._singletons[make]
@@ -46,60 +46,60 @@ class ServiceState(Struct, Generic[R], frozen=True):
 
 
 class Siblings:
-    """The other processes of the same server. This is what a server has that is one process: there are none."""
+    """The other processes of the same server. This base class is for a server of one process: there are none."""
 
     async def figures(self) -> ServerFigures:
-        """What the others have counted, also those that have ended.
+        """Return the counts of the other processes, including those that have ended.
 
         Raises:
-            StoreUnavailable: they cannot be asked.
+            StoreUnavailable: the other processes cannot be reached.
         """
         return ServerFigures()
 
     async def troubles(self) -> Mapping[str, str]:
-        """What goes wrong in the process that does the background work for all.
+        """Return the problems of the process that does the background work for all.
 
         Raises:
-            StoreUnavailable: it cannot be asked.
+            StoreUnavailable: this process cannot be reached.
         """
         return {}
 
 
 ALONE: Final = Siblings()
-"""No others: one process serves."""
+"""No other processes: a single process serves."""
 
 
 class AppState(Struct, frozen=True):
-    """What an app and all of its services run with."""
+    """The state that an app and all of its services run with."""
 
     session: AsyncSession
     """Runs the operations of all services."""
     identity: Verifier
-    """Says who is calling."""
+    """Verifies the tokens of callers."""
     resources: Mapping[str, Any] = {}
-    """What services have opened for their routes, by the name of the service."""
+    """The resources that services opened for their routes, by the name of the service."""
     projections: Mapping[str, OpenProjection[Any]] = {}
     """The open projections, by the name of the service."""
     queues: Mapping[str, Queue] = {}
     """The open queues whose depth the console shows, by name."""
     troubles: Mapping[str, str] = {}
-    """What cannot go on in the background, with the code of its last error; `/healthz` shows it."""
+    """Background work that cannot continue, each with the code of its last error; `/healthz` shows them."""
     stopping: threading.Event = field(default_factory=threading.Event)
-    """Set it when the server stops, so that responses that have no end of their own end too."""
+    """Set it when the server stops, to end responses that would otherwise never end."""
     rate_limit: Rate | Literal["declared", "off"] = "declared"
-    """How many requests a caller may send to each service that declares a limit: another rate, or any number."""
+    """The rate limit of each service that declares one: as declared, another rate, or none."""
 
     reports: ReportReader | None = None
-    """Reads what workers report; None where this app shows its own figures alone."""
+    """Reads the reports of workers; None if this app shows only its own figures."""
     processes: int = 1
-    """How many processes serve this app, which together let a caller send as much as one would."""
+    """How many processes serve this app. Together they enforce the same rate limit as one."""
     siblings: Siblings = ALONE
-    """The others among them."""
+    """The other processes."""
     shards: ShardReader | None = None
-    """Reads who has which shard of a shared stream; None where this app does not show it."""
+    """Reads which worker has which shard of a shared stream; None if this app does not show it."""
 
     def of_service(self, service: Service) -> ServiceState[Any]:
-        """The part that one service runs with."""
+        """The state of one service."""
         name = service.name
         session = self.session.of_service(name)
         return ServiceState(
@@ -112,7 +112,7 @@ class AppState(Struct, frozen=True):
         )
 
     def of_console(self) -> ServiceState[None]:
-        """The part that the console runs with, which is not a service."""
+        """The state of the console, which is not a service."""
         return ServiceState(self.session.of_service("console"), self.identity, None, None, self.stopping)
 
     def _limiter(self, service: Service, session: AsyncSession) -> CallerLimiter | None:
@@ -124,7 +124,7 @@ class AppState(Struct, frozen=True):
 
 
 def run_with(app: FastAPI, state: ServiceState[Any]) -> None:
-    """Give the routes of an app the state that they run with."""
+    """Set the state that the routes of an app run with."""
     app.state.service = state
 
 
@@ -139,4 +139,4 @@ async def _current_state(request: Request) -> ServiceState[Any]:
 
 
 CurrentState = Annotated[ServiceState[R], Depends(_current_state)]
-"""What the service runs with: `state: CurrentState[Tools]`, where `Tools` is what it has opened."""
+"""The state of the service: `state: CurrentState[Tools]`, where `Tools` is the type of its resources."""

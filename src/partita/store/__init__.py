@@ -1,4 +1,4 @@
-"""The store interface, and the requests and responses that pass through it."""
+"""The store interface with its requests and responses."""
 
 from partita._late import late_names
 

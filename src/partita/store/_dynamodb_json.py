@@ -1,4 +1,4 @@
-"""DynamoDB's JSON form: attribute values with their type tags, and requests as its API has them."""
+"""DynamoDB JSON: attribute values with type tags, and requests in the form of its API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from partita.store._vector_requests import SearchVectors
 from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
 
 _WHOLE: Final = 10**MAX_DIGITS
-"""Smaller whole numbers can be stored as they are."""
+"""Integers with a smaller absolute value need no check of their digits."""
 
 _TEXT: Final = frozenset((str,))
 
@@ -46,7 +46,7 @@ def wire_value(value: Any) -> Json:
 def wire_item(item: Item) -> Json:
     """All attributes of an item with their type tags."""
     tagged: Json = {}
-    for name, value in item.items():  # the usual types without a call
+    for name, value in item.items():  # the common types are handled without a call
         kind = type(value)
         if kind is str:
             tagged[name] = {"S": value}
@@ -70,16 +70,16 @@ def plain_value(tagged: Json) -> Any:
 
 
 def plain_item(item: Json) -> Item:
-    """All attributes of an item without their type tags: the way back from `wire_item`."""
+    """All attributes of an item without their type tags: the inverse of `wire_item`."""
     plain: Item = {}
-    for name, tagged in item.items():  # one loop without calls for texts, which most attributes are
+    for name, tagged in item.items():  # strings, the most common type, are handled without a call
         ((kind, content),) = tagged.items()
         plain[name] = content if kind == "S" else _PLAIN[kind](content)
     return plain
 
 
 def plain_number(text: str) -> int | Decimal:
-    """The number that a text says; whole ones, which most are, without a detour."""
+    """Parse a number; with a fast path for integers, the most common case."""
     digits = text.removeprefix("-")
     if digits.isdigit() and digits.isascii() and len(digits) <= MAX_DIGITS:
         return int(text)
@@ -91,7 +91,7 @@ def _base64(value: bytes) -> str:
 
 
 def _tagged(value: Any) -> Json:
-    """A value of a type that is looked at more closely: a set, or one that is refused."""
+    """Tag a set; raise the error of `kind_of` for an unsupported type."""
     kind = kind_of(value)
     if kind == "SS":
         return {"SS": sorted(value)}
@@ -127,7 +127,7 @@ _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def api_call(request: Request[Any]) -> tuple[str, Json]:
-    """The API's name for a data request, and its parameters."""
+    """The name of a data request in DynamoDB's API, and its parameters."""
     build = _CALLS[type(request)]
     name = {"QueryTable": "Query", "ScanTable": "Scan"}.get(type(request).__name__, type(request).__name__)
     return name, build(request)
@@ -214,7 +214,7 @@ def _search(request: SearchVectors) -> Json:
 
 
 def _float_text(value: float) -> str:
-    """A number of a vector, of which 32 bits are compared; what they cannot tell from zero is zero."""
+    """The text of a vector component; zero if it is below the smallest 32-bit float, the precision of searches."""
     return "0" if abs(value) < _SMALLEST_FLOAT else repr(float(value))
 
 

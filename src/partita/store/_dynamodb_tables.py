@@ -1,4 +1,4 @@
-"""Table schemas as DynamoDB's API has them, both ways."""
+"""Conversion of table schemas to and from the form of DynamoDB's API."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def table_definition(schema: TableSchema) -> Json:
 
 
 def attribute_definitions(attributes: Iterable[KeyAttribute]) -> list[Json]:
-    """Each key attribute once, with its type."""
+    """The definition of each key attribute, without duplicates."""
     return [{"AttributeName": key.name, "AttributeType": key.type} for key in dict.fromkeys(attributes)]
 
 
 def index_definition(index: IndexSchema) -> Json:
-    """An index as CreateTable and UpdateTable take it."""
+    """An index in the form of CreateTable and UpdateTable."""
     return {
         "IndexName": index.name,
         "KeySchema": _key_schema(index.hash, index.range),
@@ -44,7 +44,7 @@ def index_definition(index: IndexSchema) -> Json:
 
 
 def vector_definition(index: VectorIndexSchema) -> Json:
-    """A vector index as CreateTable and UpdateTable take it."""
+    """A vector index in the form of CreateTable and UpdateTable."""
     roles = [("INLINE_FILTER", key) for key in index.filters]
     roles = roles if index.hash is None else [("HASH", index.hash), *roles]
     search = [{"AttributeName": key.name, "SearchSchemaElementType": role} for role, key in roles]
@@ -72,7 +72,7 @@ def _key_schema(hashes: Iterable[KeyAttribute], ranges: Iterable[KeyAttribute]) 
 
 
 def table_schema(described: Json, ttl: str | None) -> TableSchema:
-    """The schema of a table as DescribeTable has it; its TTL attribute stands elsewhere."""
+    """The schema of a table from a DescribeTable response, which does not include the TTL attribute."""
     types = {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
     key = _key_attributes(described, types, "HASH") + _key_attributes(described, types, "RANGE")
     stream = described.get("StreamSpecification") or {}

@@ -1,4 +1,4 @@
-"""The one interface that every store implements; embedded and remote are siblings behind it."""
+"""The interface that every store implements, embedded or remote."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ R = TypeVar("R")
 
 
 class Store(Protocol):
-    """Executes requests. Safe for any number of threads and event loops at once.
+    """Executes requests. Safe for concurrent use by any number of threads and event loops.
 
     Contract:
-    - A write that returned is durable. One that raised a `RequestError` did not happen.
-      After `StoreUnavailable` it is unknown whether it happened.
-    - A read that starts after a write returned sees it, on an embedded store always,
-      on a remote store when the request is consistent.
+    - A write that returned is durable. A write that raised a `RequestError` did not happen.
+      After `StoreUnavailable`, it is unknown whether the write happened.
+    - A read that starts after a write returned sees that write: always on an embedded store,
+      and on a remote store if the read is consistent.
     - Items in responses belong to the caller, who may change them.
-    - A missing item is None, a missing table is `TableNotFound`.
+    - A missing item is returned as None; a missing table raises `TableNotFound`.
     """
 
     def execute(self, request: Request[R]) -> R:
@@ -27,12 +27,12 @@ class Store(Protocol):
 
         Raises:
             RequestError: the request was refused and changed nothing.
-            StoreError: the store itself is in trouble.
+            StoreError: the store itself failed.
         """
         ...
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request without blocking the event loop."""
         ...
 
     def close(self) -> None:
@@ -42,13 +42,13 @@ class Store(Protocol):
 
 @runtime_checkable
 class KeepsPast(Protocol):
-    """A store that can be read as it was."""
+    """A store whose past states can be read."""
 
     def as_of(self, instant: float) -> Store:
-        """The store as it was at an instant, in seconds since the epoch; it executes reads of items.
+        """The store as it was at an instant, in seconds since the epoch; it only executes reads of items.
 
         Raises:
-            InstantOutOfRange: it is in the future.
+            InstantOutOfRange: the instant is in the future.
         """
         ...
 
@@ -57,9 +57,9 @@ def past_of(store: Store, instant: float) -> Store:
     """A store as it was at an instant.
 
     Raises:
-        RecoveryDisabled: it does not keep its past. InstantOutOfRange: the instant is in the future.
+        RecoveryDisabled: the store does not keep past states. InstantOutOfRange: the instant is in the future.
     """
     if not isinstance(store, KeepsPast):
-        hint = "Restore the table to a point in time, and read the new table."
-        raise RecoveryDisabled(f"{type(store).__name__} cannot be read as it was.", hint=hint)
+        hint = "Restore the table to a point in time, then read the new table."
+        raise RecoveryDisabled(f"The past states of a {type(store).__name__} cannot be read.", hint=hint)
     return store.as_of(instant)

@@ -1,4 +1,4 @@
-"""A store whose tables have other names than the declared ones: requests go there renamed, responses come back."""
+"""A store whose tables have other names than the declared ones: it renames tables in requests and responses."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from partita.store._names import TableNames
 R = TypeVar("R")
 
 Rename: TypeAlias = Callable[[str], str]
-"""Gives the other name of a table."""
+"""Maps the name of a table to its other name."""
 
 
 def named_store(store: Store, names: TableNames | None) -> Store:
-    """The store with the declared tables under these names; the store itself where the names change nothing."""
+    """The store with the declared tables under these names; the store itself if the names change nothing."""
     return store if names is None or names.changes_nothing else NamedStore(store, names)
 
 
 def stored_request(request: rq.Request[R], names: TableNames | None) -> rq.Request[R]:
-    """The request as a store with these names gets it.
+    """The request with the stored names of its tables.
 
     Raises:
-        OperationError: a table has no name there.
+        OperationError: a table has no stored name.
     """
     rename = REQUESTS.get(type(request))
     if rename is None:
@@ -39,7 +39,7 @@ def stored_request(request: rq.Request[R], names: TableNames | None) -> rq.Reque
 class NamedStore:
     """Executes requests about declared tables on a store that has them under other names.
 
-    Messages of errors are the store's own words, and say the names that it has. Closing this closes the store.
+    Error messages come from the store and contain its own table names. Closing this closes the store.
     """
 
     def __init__(self, store: Store, names: TableNames) -> None:
@@ -53,20 +53,20 @@ class NamedStore:
         """Execute the request.
 
         Raises:
-            RequestError: it was refused and changed nothing. StoreError: the store itself is in trouble.
+            RequestError: the request was refused and changed nothing. StoreError: the store itself failed.
             OperationError: a table has no name in the store.
         """
         return self._declared(request, self._store.execute(stored_request(request, self._names)))
 
     async def execute_async(self, request: rq.Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Execute the request without blocking the event loop."""
         return self._declared(request, await self._store.execute_async(stored_request(request, self._names)))
 
     def as_of(self, instant: float) -> Store:
-        """The store as it was at an instant, with the same names.
+        """The store as it was at an instant, with the same table names.
 
         Raises:
-            RecoveryDisabled: it does not keep its past.
+            RecoveryDisabled: the store does not keep past states.
         """
         return NamedStore(past_of(self._store, instant), self._names)
 
@@ -90,7 +90,7 @@ def _table(part: Any, rename: Rename) -> Any:
     return replace(part, table=rename(part.table))
 
 
-def _same(part: Any, rename: Rename) -> Any:  # noqa: ARG001 - it names no table
+def _same(part: Any, rename: Rename) -> Any:  # noqa: ARG001 - the part names no table
     return part
 
 
@@ -142,7 +142,7 @@ REQUESTS: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     _points.DescribeRecovery: _table,
     _points.RestoreTable: lambda part, rename: _table(_schema(part, rename), rename),
 }
-"""Where each request names its tables."""
+"""How to rename the tables of each type of request."""
 
 RESPONSES: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.ItemResponse: _consumed,
@@ -159,4 +159,4 @@ RESPONSES: Final[Mapping[type, Callable[[Any, Rename], Any]]] = {
     rq.StreamPosition: _same,
     _points.RecoveryDescription: _same,
 }
-"""Where each response names tables."""
+"""How to rename the tables of each type of response."""

@@ -1,4 +1,4 @@
-"""Names of tables by stage or tenant: a model declares `orders`, a store holds `dev-orders`."""
+"""Table names by stage or tenant: a model declares `orders`, the store holds `dev-orders`."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ _PREFIX: Final = re.compile(r"[A-Za-z0-9_.-]{0,252}")
 
 
 class TableNames(Struct, frozen=True):
-    """What the declared tables are called in a store. No two of them ever have one name there.
+    """The names of the declared tables in a store. No two tables ever share a name there.
 
-    | made with | `orders` is stored as |
+    | created with | `orders` is stored as |
     | --- | --- |
     | `TableNames(prefix="dev-")` | `dev-orders` |
     | `TableNames({"orders": "orders-2024"})` | `orders-2024`; any other table is refused |
-    | `TableNames({"users": "people"}, prefix="dev-")` | `dev-orders`; the prefix is for all that are not named |
+    | `TableNames({"users": "people"}, prefix="dev-")` | `dev-orders`; the prefix applies to tables without a mapping |
     """
 
     names: Mapping[str, str] = {}
-    """The stored name of each declared one."""
+    """The stored name of each declared table that has a mapping."""
     prefix: str | None = None
-    """What stands before the names of all other tables; `""` leaves them as they are, None refuses them."""
+    """The prefix of the names of all other tables; `""` leaves their names unchanged, None refuses these tables."""
 
     def __post_init__(self) -> None:
         """Check the names.
 
         Raises:
-            OperationError: there are none, one cannot be a name in DynamoDB, or two tables would have one name.
+            OperationError: no names are given, one is not valid in DynamoDB, or two tables would share a name.
         """
         _check(self.names, self.prefix)
 
     def stored(self, declared: str) -> str:
-        """What a declared table is called in the store.
+        """The name of a declared table in the store.
 
         Raises:
-            OperationError: it has no name there, or another table has that name.
+            OperationError: the table has no name there, or another table has that name.
         """
         own = self.names.get(declared)
         if own is not None:
             return own
         if self.prefix is None:
-            hint = f"It names {', '.join(self.names)}. Add it there, or give a prefix for all others."
+            hint = f"It contains {', '.join(self.names)}. Add the table, or set a prefix for all others."
             raise OperationError(f"The table {declared!r} is not in the mapping of names.", hint=hint)
         name = self.prefix + declared
         if name in self.names.values():
@@ -55,7 +55,7 @@ class TableNames(Struct, frozen=True):
         return name
 
     def declared(self, stored: str) -> str | None:
-        """The declared table that has a name in the store; None where it is not one of these."""
+        """The declared name of a stored table; None if no declared table is stored under that name."""
         for declared, name in self.names.items():
             if name == stored:
                 return declared
@@ -72,18 +72,18 @@ class TableNames(Struct, frozen=True):
 
 def _check(names: Mapping[str, str], prefix: str | None) -> None:
     if not names and prefix is None:
-        raise OperationError("Neither names of tables nor a prefix are given.", hint='Write TableNames(prefix="dev-").')
+        raise OperationError("Neither table names nor a prefix are given.", hint='Use TableNames(prefix="dev-").')
     if prefix is not None and not _PREFIX.fullmatch(prefix):
-        raise OperationError(f"{prefix!r} cannot begin the name of a table.", hint="Use A-Z, a-z, 0-9, _, - and .")
+        raise OperationError(f"{prefix!r} is not a valid prefix of table names.", hint="Use A-Z, a-z, 0-9, _, - and .")
     owners: dict[str, str] = {}
     for declared, stored in names.items():
         if not _NAME.fullmatch(stored):
-            hint = "Use 3 to 255 of A-Z, a-z, 0-9, _, - and ."
-            raise OperationError(f"{stored!r} is not a name for the table {declared!r}.", hint=hint)
+            hint = "Use 3 to 255 characters of A-Z, a-z, 0-9, _, - and ."
+            raise OperationError(f"{stored!r} is not a valid name for the table {declared!r}.", hint=hint)
         if owners.setdefault(stored, declared) != declared:
             raise _twins(declared, owners[stored], stored)
 
 
 def _twins(one: str, other: str, stored: str) -> OperationError:
     message = f"The tables {one!r} and {other!r} would both be stored as {stored!r}."
-    return OperationError(message, hint="Give each table a name of its own.")
+    return OperationError(message, hint="Give each table its own name.")

@@ -1,4 +1,4 @@
-"""Opening a store by its address, as `--store` takes it."""
+"""Opening a store by its address, as given to `--store`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from partita.store.remote import GivenCredentials
 
 _OF_A_SERVER: Final = re.compile(r".*://|(dynamodb|sqs|https?)$|[\w.-]+:[0-9]+(/.*)?$")
-"""Another scheme; a scheme alone; a host and port without a scheme."""
+"""Matches addresses of servers: with an unknown scheme, a bare scheme, or a host and port without a scheme."""
 
 
 def open_store(address: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> Store:
@@ -29,15 +29,15 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
 
     Args:
         address: as in the table.
-        profile: of the AWS configuration files, where the address names none.
-        credentials: as `RemoteStore` takes them.
+        profile: a profile of the AWS configuration files, if the address does not contain one.
+        credentials: see `RemoteStore`.
 
     Raises:
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
     parts = urlsplit(address)
     if parts.scheme in ("http", "https"):
-        from partita.store.remote import RemoteStore  # noqa: PLC0415 - only who asks for it needs the extra `aws`
+        from partita.store.remote import RemoteStore  # noqa: PLC0415 - needs the extra `aws`
 
         return RemoteStore(address, profile=profile, credentials=credentials)
     if parts.scheme == "dynamodb":
@@ -46,29 +46,29 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
         profile = profile_of(address, profile)
         return RemoteStore(region=parts.netloc or None, profile=profile, credentials=credentials)
     if not is_path(address):
-        hint = "Write dynamodb://REGION, a URL that begins with http://, or the path of a file."
-        raise OperationError(f"{address!r} is not the address of a store.", hint=hint)
+        hint = "Use dynamodb://REGION, a URL that begins with http:// or https://, or the path of a file."
+        raise OperationError(f"{address!r} is not a valid address of a store.", hint=hint)
     if profile is not None or credentials is not None:
-        raise OperationError(f"{address!r} is a file, which needs neither a profile nor credentials.")
-    from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - as above
+        raise OperationError(f"{address!r} is a file, which does not use a profile or credentials.")
+    from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - loaded only when needed
 
     return EmbeddedStore(address)
 
 
 def is_path(address: str) -> bool:
-    """Whether an address is the path of a file or folder, and not one of a server that lacks a part."""
+    """Whether an address is the path of a file or folder, and not an incomplete address of a server."""
     return _OF_A_SERVER.match(address) is None
 
 
 def profile_of(address: str, given: str | None = None) -> str | None:
-    """The profile that an address names after its region, or the one that is given beside it.
+    """The profile in the query of a `dynamodb://` address, or else the given one.
 
     Raises:
-        OperationError: it says more than that, or they are two.
+        OperationError: the address has other parts, or the two profiles differ.
     """
     options = parse_qs(urlsplit(address).query)
     if options.keys() - {"profile"} or urlsplit(address).path.strip("/"):
-        raise OperationError(f"{address!r} has more than a region and a profile.")
+        raise OperationError(f"{address!r} contains more than a region and a profile.")
     named = options["profile"][0] if options else None
     if named is not None and given not in (None, named):
         raise OperationError(f"The address names the profile {named!r}, but {given!r} is given.")

@@ -1,4 +1,4 @@
-"""Requests about points in time: continuous backups of a table, and a new table as an old one was."""
+"""Requests for point-in-time recovery: continuous backups of a table, and restoring a table to an instant."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ from partita.store._requests import Request, TableDescription
 from partita.store._schema import TableSchema
 
 MAX_RECOVERY_DAYS: Final = 35
-"""For so many days the past of a table can be kept, and is unless fewer are asked for."""
+"""The maximum number of days for which the history of a table is kept, and the default."""
 
 
 class RecoveryDescription(Struct, frozen=True):
-    """Whether a table has continuous backups, and which instants it can be restored to; in seconds."""
+    """Whether a table has continuous backups, and the range of instants it can be restored to, in seconds."""
 
     enabled: bool
     days: int = MAX_RECOVERY_DAYS
     earliest: float | None = None
     latest: float | None = None
     records: int = 0
-    """How many the change log has, where it was measured."""
+    """The number of records in the change log, if it was measured."""
     log_bytes: int = 0
-    """How many bytes of the file the change log takes, where it was measured."""
+    """The size of the change log in the file in bytes, if it was measured."""
 
 
 class SetRecovery(Request[RecoveryDescription], frozen=True):
-    """Keep a table restorable to every second of the last days, 1 to 35; None stops it and drops what was kept."""
+    """Keep a table restorable to every second of the last 1 to 35 days; None disables this and deletes the log."""
 
     table: str
     days: int | None = MAX_RECOVERY_DAYS
 
 
 class DescribeRecovery(Request[RecoveryDescription], frozen=True):
-    """Whether a table has continuous backups, and since when. `measured`: count what its log takes, by reading it."""
+    """Describe a table's continuous backups. `measured`: also measure its change log, which reads all of it."""
 
     table: str
     measured: bool = False
 
 
 class RestoreTable(Request[TableDescription], frozen=True):
-    """Make a new table with the items that another had at an instant, the latest one for None.
+    """Create a table with the items that another table had at an instant; None means the latest instant.
 
-    The new table has the indexes of `schema`; it is seen when it is complete.
+    The new table has the indexes of `schema`. It becomes visible when it is complete.
     """
 
     table: str

@@ -1,7 +1,7 @@
-"""Requests and responses: frozen values that every store takes and gives.
+"""Requests and responses of every store, as immutable values.
 
 They follow DynamoDB's API with three differences: values are plain Python, expressions are trees
-instead of text, and batch results align with the requests that asked for them.
+instead of text, and batch results are in the order of their requests.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Returns: TypeAlias = Literal["NONE", "ALL_OLD", "UPDATED_OLD", "ALL_NEW", "UPDAT
 
 
 class Capacity(Struct, frozen=True):
-    """Units consumed on one table: its own part, and each index's."""
+    """Capacity units consumed on one table, separately for the table and each of its indexes."""
 
     table: str
     read: float = 0.0
@@ -30,9 +30,9 @@ class Capacity(Struct, frozen=True):
     indexes: tuple[tuple[str, float, float], ...] = ()
     """Name, read units and write units of each index that consumed any."""
     vectors: tuple[tuple[str, float, float], ...] = ()
-    """Name, bytes searched and bytes written of each vector index: they are charged by the byte, and not in units."""
+    """Name, bytes searched and bytes written of each vector index, which is charged by the byte instead of in units."""
     searched_least: float | None = None
-    """Where the bytes searched are the most that there was to read: the least that an index reads for the matches."""
+    """A lower bound of the bytes searched (those of the matches), if the bytes searched are an upper bound."""
 
     @property
     def total_read(self) -> float:
@@ -54,21 +54,21 @@ class Capacity(Struct, frozen=True):
 
 
 class ItemResponse(Struct, frozen=True):
-    """The item, or None where there is none; after a projection that matched nothing, an empty one."""
+    """The item, or None if it does not exist; an empty item if the projection matched nothing."""
 
     item: Item | None
     capacity: Capacity
 
 
 class WriteResponse(Struct, frozen=True):
-    """What `returns` asked for; None where there is nothing to return."""
+    """The attributes that `returns` requested; None if there are none."""
 
     attributes: Item | None
     capacity: Capacity
 
 
 class PageResponse(Struct, frozen=True):
-    """One page. `count` is after the filter, `scanned` before; `last_key` continues where there is more."""
+    """One page. `count` is after the filter, `scanned` before it. `last_key` is the start key of the next page."""
 
     items: list[Item]
     count: int
@@ -78,7 +78,7 @@ class PageResponse(Struct, frozen=True):
 
 
 class BatchGetResponse(Struct, frozen=True):
-    """Items aligned with the gets; those left unprocessed are None here and listed there."""
+    """Items in the order of the gets; None for missing items and for gets that are listed in `unprocessed`."""
 
     items: list[Item | None]
     unprocessed: tuple[GetItem, ...]
@@ -93,21 +93,21 @@ class BatchWriteResponse(Struct, frozen=True):
 
 
 class TransactGetResponse(Struct, frozen=True):
-    """Items aligned with the gets, all of one instant."""
+    """Items in the order of the gets, all as of one instant."""
 
     items: list[Item | None]
     capacity: tuple[Capacity, ...]
 
 
 class TransactWriteResponse(Struct, frozen=True):
-    """The transaction went through. `replayed`: its token had been seen, nothing ran again."""
+    """The transaction succeeded. `replayed`: its token was used before, so nothing was executed again."""
 
     capacity: tuple[Capacity, ...]
     replayed: bool = False
 
 
 class TableDescription(Struct, frozen=True):
-    """A table with what the store knows of its state; count and size are estimates where there are many items."""
+    """A table and its state; item count and size are estimates for large tables."""
 
     schema: TableSchema
     created_at: float
@@ -115,13 +115,13 @@ class TableDescription(Struct, frozen=True):
     size_bytes: int
     stream_id: str | None = None
     status: str = "ACTIVE"
-    """`CREATING` or `UPDATING` where the store takes a while to make or change a table."""
+    """`CREATING` or `UPDATING` while the store creates or changes the table."""
     building: tuple[str, ...] = ()
     """The indexes that cannot be read yet."""
 
 
 class StreamRecord(Struct, frozen=True):
-    """One change of one item. `by_ttl`: the sweeper deleted it."""
+    """One change of one item. `by_ttl`: the item expired and was deleted by the TTL sweeper."""
 
     sequence: int
     event: Literal["INSERT", "MODIFY", "REMOVE"]
@@ -134,20 +134,20 @@ class StreamRecord(Struct, frozen=True):
 
 
 class StreamPage(Struct, frozen=True):
-    """Records after a position; `closed` when the shard will have no more."""
+    """Records after a position; `closed` if the shard has no records after these and never will."""
 
     records: list[StreamRecord]
     closed: bool = False
 
 
 class StreamPosition(Struct, frozen=True):
-    """A position in a shard, after a sequence; None where the shard has no record from the wanted time on."""
+    """A position in a shard, after a sequence; None if the shard has no record at or after the requested time."""
 
     after: int | None
 
 
 class Shard(Struct, frozen=True):
-    """One shard of a stream, with its parent where it was split from one, or both where two were merged."""
+    """One shard of a stream, with its parent if it was split from one, or both parents if two were merged."""
 
     id: str
     parent: str | None = None
@@ -155,14 +155,14 @@ class Shard(Struct, frozen=True):
     trimmed: int = 0
     """Records up to this sequence are no longer kept."""
     newest: int | None = None
-    """The sequence of its last record, `start` for none, where the store counts them without gaps; else None."""
+    """The sequence of its last record (`start` if it has none); None for stores whose sequences have gaps."""
     start: int = 0
-    """Its sequences begin after this one, which may be the last of its parent."""
+    """Its sequences are greater than this number, which may be the last sequence of its parent."""
     other_parent: str | None = None
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """The shards whose changes come before its own."""
+        """The parent shards, whose changes precede those of this shard."""
         return tuple(parent for parent in (self.parent, self.other_parent) if parent is not None)
 
 
@@ -192,7 +192,7 @@ class GetItem(Request[ItemResponse], frozen=True):
 
 
 class PutItem(Request[WriteResponse], frozen=True):
-    """Write a whole item. `on_failure_item`: a failed condition carries the stored item."""
+    """Write a whole item. `on_failure_item`: include the stored item in the error if the condition is false."""
 
     table: str
     item: Item
@@ -213,7 +213,7 @@ class UpdateItem(Request[WriteResponse], frozen=True):
 
 
 class DeleteItem(Request[WriteResponse], frozen=True):
-    """Delete one item; deleting what is not there succeeds."""
+    """Delete one item; succeeds if the item does not exist."""
 
     table: str
     key: Item
@@ -223,7 +223,7 @@ class DeleteItem(Request[WriteResponse], frozen=True):
 
 
 class ConditionCheck(Struct, frozen=True):
-    """Part of a transaction: the item must satisfy the condition."""
+    """A part of a transaction that requires an item to satisfy a condition."""
 
     table: str
     key: Item
@@ -232,7 +232,7 @@ class ConditionCheck(Struct, frozen=True):
 
 
 class QueryTable(Request[PageResponse], frozen=True):
-    """Read a range of one partition, of the table or an index."""
+    """Read a range of one partition of the table or of an index."""
 
     table: str
     key_condition: KeyCondition
@@ -247,7 +247,7 @@ class QueryTable(Request[PageResponse], frozen=True):
 
 
 class ScanTable(Request[PageResponse], frozen=True):
-    """Read everything, page by page; `segment` of `segments` for parallel scans."""
+    """Read the whole table or index, page by page; `segment` and `segments` are for parallel scans."""
 
     table: str
     index: str | None = None
@@ -274,17 +274,17 @@ class BatchWriteItem(Request[BatchWriteResponse], frozen=True):
 
 
 class TransactGetItems(Request[TransactGetResponse], frozen=True):
-    """Up to 100 gets that all see one instant."""
+    """Up to 100 gets that all read the state of one instant."""
 
     gets: tuple[GetItem, ...]
 
 
 TransactAction: TypeAlias = PutItem | UpdateItem | DeleteItem | ConditionCheck
-"""One part of a transaction that writes."""
+"""One part of a write transaction."""
 
 
 class TransactWriteItems(Request[TransactWriteResponse], frozen=True):
-    """Up to 100 writes of different items, all or nothing. A repeated `token` does not run again."""
+    """Up to 100 writes of different items, all or nothing. A request with a known `token` is not executed again."""
 
     actions: tuple[TransactAction, ...]
     token: str | None = None
@@ -297,13 +297,13 @@ class CreateTable(Request[TableDescription], frozen=True):
 
 
 class DescribeTable(Request[TableDescription], frozen=True):
-    """What the store knows of a table."""
+    """Describe a table: its schema and state."""
 
     table: str
 
 
 class DeleteTable(Request[TableDescription], frozen=True):
-    """Delete a table with everything in it."""
+    """Delete a table with all its items."""
 
     table: str
 
@@ -315,7 +315,7 @@ class ListTables(Request[tuple[str, ...]], frozen=True):
 class CreateIndex(Request[TableDescription], frozen=True):
     """Add a global index to a table and fill it from the items.
 
-    `progress` gets what is done and about how much there is to do; a server does not tell.
+    `progress` receives the amount done and the approximate total; remote stores never call it.
     """
 
     table: str
@@ -331,7 +331,7 @@ class DeleteIndex(Request[TableDescription], frozen=True):
 
 
 class SetTimeToLive(Request[TableDescription], frozen=True):
-    """Name the TTL attribute of a table, or switch TTL off with None."""
+    """Set the TTL attribute of a table, or disable TTL with None."""
 
     table: str
     attribute: str | None
@@ -351,7 +351,7 @@ class DescribeStream(Request[StreamDescription], frozen=True):
 
 
 class ReadStream(Request[StreamPage], frozen=True):
-    """Records of a shard after a sequence number (0: from the oldest kept)."""
+    """Read records of a shard after a sequence number (0: from the oldest kept record)."""
 
     table: str
     shard: str
@@ -360,7 +360,7 @@ class ReadStream(Request[StreamPage], frozen=True):
 
 
 class FindInStream(Request[StreamPosition], frozen=True):
-    """The position before the first record of a shard that was made at a time or later, in seconds since the epoch."""
+    """Find the position before a shard's first record at or after an instant, in seconds since the epoch."""
 
     table: str
     shard: str

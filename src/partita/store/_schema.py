@@ -1,4 +1,4 @@
-"""What a store knows of a table: keys, indexes, TTL attribute and stream. Nothing of entities."""
+"""The schema of a table in a store: keys, indexes, TTL attribute and stream, without entities."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from msgspec.structs import replace
 KeyType: TypeAlias = Literal["S", "N", "B"]
 """The type of a key attribute: string, number or binary."""
 Distance: TypeAlias = Literal["COSINE", "EUCLIDEAN", "DOT_PRODUCT"]
-"""How a vector index measures how alike two vectors are."""
+"""The distance function of a vector index."""
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
-"""What the records of a stream hold of an item."""
+"""The images of an item that stream records contain."""
 
 
 class KeyAttribute(Struct, frozen=True):
@@ -40,21 +40,21 @@ class IndexSchema(Struct, frozen=True):
         return (*self.hash, *self.range)
 
     def is_like(self, other: IndexSchema) -> bool:
-        """Whether both are the same index; the order of what they project does not count."""
+        """Whether both are the same index; the order of projected attributes is ignored."""
         return self == other or (
             self.projects == other.projects and replace(self, projection="ALL") == replace(other, projection="ALL")
         )
 
     @property
     def projects(self) -> str | frozenset[str]:
-        """What is projected, in no order."""
+        """The projection, as an unordered set if it names attributes."""
         return self.projection if isinstance(self.projection, str) else frozenset(self.projection)
 
 
 class VectorIndexSchema(Struct, frozen=True):
-    """A vector index: which items are most like a vector, within one partition where it has a `hash` attribute.
+    """A vector index, which finds the items most similar to a vector; within one partition if it has a `hash`.
 
-    `filters` are attributes that a search may compare with one value each.
+    `filters` are attributes that a search can compare for equality.
     """
 
     name: str
@@ -68,11 +68,11 @@ class VectorIndexSchema(Struct, frozen=True):
 
     @property
     def search(self) -> tuple[KeyAttribute, ...]:
-        """The attributes that a search may name: the partition's first, then the filters."""
+        """The attributes that a search can compare: the hash attribute first, then the filters."""
         return self.filters if self.hash is None else (self.hash, *self.filters)
 
     def is_like(self, other: VectorIndexSchema) -> bool:
-        """Whether both are the same index; the order of what they project and filter does not count."""
+        """Whether both are the same index; the order of projected attributes and filters is ignored."""
         return _unordered(self) == _unordered(other)
 
 
@@ -82,7 +82,7 @@ def _unordered(index: VectorIndexSchema) -> tuple[object, ...]:
 
 
 class TableSchema(Struct, frozen=True):
-    """A table as a store sees it."""
+    """The schema of a table."""
 
     name: str
     hash: KeyAttribute
@@ -91,22 +91,22 @@ class TableSchema(Struct, frozen=True):
     ttl: str | None = None
     stream: StreamView | None = None
     vectors: tuple[VectorIndexSchema, ...] = ()
-    """Vector indexes, which are searched and neither queried nor scanned."""
+    """Vector indexes, which can be searched but not queried or scanned."""
 
     @property
     def key(self) -> tuple[KeyAttribute, ...]:
-        """Hash and, where there is one, range attribute."""
+        """The hash attribute and, if there is one, the range attribute."""
         return (self.hash,) if self.range is None else (self.hash, self.range)
 
     @property
     def index_names(self) -> tuple[str, ...]:
-        """The names of all indexes, secondary ones first."""
+        """The names of all indexes, secondary indexes first."""
         return (*(index.name for index in self.indexes), *(index.name for index in self.vectors))
 
     def index(self, name: str) -> IndexSchema | None:
-        """The index of that name."""
+        """The secondary index with that name."""
         return next((index for index in self.indexes if index.name == name), None)
 
     def vector(self, name: str) -> VectorIndexSchema | None:
-        """The vector index of that name."""
+        """The vector index with that name."""
         return next((index for index in self.vectors if index.name == name), None)

@@ -11,16 +11,16 @@ from partita.values import AttributeValue, Item
 
 
 class SearchResponse(Struct, frozen=True):
-    """The items that are most like the vector, the most alike first, each with its score."""
+    """The items most similar to the vector, the most similar first, each with its score."""
 
     matches: list[tuple[Item, float]]
     capacity: Capacity
 
 
 class SearchVectors(Request[SearchResponse], frozen=True):
-    """Find the `top` items of a vector index that are most like a vector, among those that equal every value.
+    """Find the `top` items of a vector index that are most similar to a vector, among those that match `equal`.
 
-    Without a projection they have what the index projects, except the vector itself.
+    Without a projection, the items contain the attributes that the index projects, except the vector itself.
     """
 
     table: str
@@ -28,7 +28,7 @@ class SearchVectors(Request[SearchResponse], frozen=True):
     vector: tuple[float, ...]
     top: int
     equal: tuple[tuple[str, AttributeValue], ...] = ()
-    """Values of the index's own attributes; that of its partition, where it has one, must be among them."""
+    """Required values of the index's search attributes; must include its hash attribute if it has one."""
     projection: Projection | None = None
 
 

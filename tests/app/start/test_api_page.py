@@ -88,7 +88,7 @@ def test_a_command_has_what_is_required_and_quotes_it() -> None:
         (
             {"type": "integer", "minimum": 1, "maximum": 100, "default": 20},
             "integer",
-            ["1 to 100", "`20` unless said otherwise"],
+            ["1 to 100", "default `20`"],
             20,
         ),
         ({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]}, "date", [], "2026-12-24"),
@@ -96,7 +96,7 @@ def test_a_command_has_what_is_required_and_quotes_it() -> None:
         (
             {"type": "array", "items": {"$ref": "#/components/schemas/Node"}, "maxItems": 3},
             "list of Node",
-            ["at most 3 of them"],
+            ["at most 3 items"],
             None,
         ),
         ({"type": "object", "additionalProperties": {"type": "boolean"}}, "map to boolean", [], {}),
@@ -116,7 +116,7 @@ def test_a_command_has_what_is_required_and_quotes_it() -> None:
         ),
         ({"allOf": [{"type": "object", "properties": {"a": {"type": "boolean"}}}]}, "object", [], {"a": True}),
         ({"$ref": "#/components/schemas/Gone"}, "Gone", [], "text"),
-        ({"type": "boolean", "default": False}, "boolean", ["`false` unless said otherwise"], False),
+        ({"type": "boolean", "default": False}, "boolean", ["default `false`"], False),
     ],
 )
 def test_types_are_in_words(schema: dict[str, Any], kind: str, rules: list[str], example: Any) -> None:

@@ -58,7 +58,7 @@ def test_a_backup_under_writing_is_one_instant(store: EmbeddedStore, tmp_path: P
 def test_an_existing_file_is_not_replaced(store: EmbeddedStore, tmp_path: Path) -> None:
     target = tmp_path / "precious.txt"
     target.write_text("precious")
-    with pytest.raises(StoreError, match="exists; a backup replaces nothing"):
+    with pytest.raises(StoreError, match="exists; a backup never replaces a file"):
         store.backup(target)
     assert target.read_text() == "precious"
 
@@ -69,7 +69,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(store: EmbeddedStore, tmp
     def write_target(_: int, __: int) -> None:
         target.write_text("precious")
 
-    with pytest.raises(StoreError, match="exists; a backup replaces nothing"):
+    with pytest.raises(StoreError, match="exists; a backup never replaces a file"):
         store.backup(target, write_target)
     assert target.read_text() == "precious"
     assert not (tmp_path / "precious.txt.partial").exists()

@@ -70,7 +70,7 @@ def damage(path: Path, before: bytes, after: bytes) -> None:
 )
 def test_an_item_that_cannot_be_read_is_damage(store: EmbeddedStore, path: Path, before: bytes, after: bytes) -> None:
     damage(path, before, after)
-    with pytest.raises(StoreDamaged, match=r"notes\.db is damaged: what it holds cannot be read"):
+    with pytest.raises(StoreDamaged, match=r"notes\.db is damaged: its content cannot be decoded"):
         store.execute(GET)
 
 

@@ -60,7 +60,7 @@ def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> N
     connection.pragma("user_version", 4)
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreNewer, match="has format 4; this version knows 3"):
+    with pytest.raises(StoreNewer, match="has format 4; this version supports 3"):
         EmbeddedStore(path)
     assert before == path.read_bytes()
 

@@ -83,11 +83,11 @@ def test_what_is_checked_and_backed_up_meets_the_damage_too(files: Path, tmp_pat
     path = copied(files, tmp_path, "live.db")
     path.write_bytes(path.read_bytes().replace(b"12 12 12 12", b"12 12 13 12"))
     with EmbeddedStore(path) as store:
-        with pytest.raises(StoreDamaged, match="is not what was written"):
+        with pytest.raises(StoreDamaged, match="the checksum of a page does not match"):
             store.verify()
-        with pytest.raises(StoreDamaged, match="is not what was written"):
+        with pytest.raises(StoreDamaged, match="the checksum of a page does not match"):
             store.backup(tmp_path / "copy.db")
-        with pytest.raises(StoreDamaged, match="is not what was written"), store.snapshot() as snapshot:
+        with pytest.raises(StoreDamaged, match="the checksum of a page does not match"), store.snapshot() as snapshot:
             snapshot.execute(ScanTable("notes"))
     assert not (tmp_path / "copy.db").exists()
 
@@ -97,7 +97,7 @@ def test_a_header_that_denies_its_checksums_is_damaged(files: Path, tmp_path: Pa
     content = bytearray(path.read_bytes())
     content[20] = 0
     path.write_bytes(content)
-    with pytest.raises(StoreDamaged, match="its pages should have checksums"):
+    with pytest.raises(StoreDamaged, match="it does not enable page checksums"):
         EmbeddedStore(path)
 
 
@@ -118,5 +118,5 @@ def test_a_file_with_checksums_is_not_written_without_them(
 ) -> None:
     path = copied(files, tmp_path, "live.db")
     monkeypatch.setattr("partita._sqlite._database_file.file_system", lambda: None)
-    with pytest.raises(StoreError, match="have checksums, which cannot be kept here"):
+    with pytest.raises(StoreError, match="have checksums, which this process cannot maintain"):
         EmbeddedStore(path)

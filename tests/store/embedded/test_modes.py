@@ -103,7 +103,7 @@ def test_a_planted_lock_is_not_followed(path: Path, tmp_path: Path) -> None:
 
 def test_a_backup_does_not_follow_a_link(path: Path, tmp_path: Path) -> None:
     (tmp_path / "copy.db").symlink_to(tmp_path / "elsewhere.db")
-    with filled(path) as store, pytest.raises(StoreError, match="is a link; a backup replaces nothing"):
+    with filled(path) as store, pytest.raises(StoreError, match="is a link; a backup never replaces a file"):
         store.backup(tmp_path / "copy.db")
     assert not (tmp_path / "elsewhere.db").exists()
 

@@ -89,7 +89,7 @@ def test_neighbours_are_merged(store: EmbeddedStore) -> None:
     (first,) = shards_of(store)
     left, middle, right = store.split_shard("things", first.id, 3)
     put(store, *KEYS)
-    with pytest.raises(ValidationFailed, match="neighbours"):
+    with pytest.raises(ValidationFailed, match="Only adjacent shards"):
         store.merge_shards("things", left, right)
     merged = store.merge_shards("things", right, middle)
     put(store, *KEYS, n=1)

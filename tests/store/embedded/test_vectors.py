@@ -225,7 +225,7 @@ def test_a_backup_has_the_vectors(store: EmbeddedStore, tmp_path: Path) -> None:
 def test_an_index_that_disagrees_with_its_items_is_damage(store: EmbeddedStore) -> None:
     filled(store, 3)
     store._writer.connection.execute("DELETE FROM vectors_1 WHERE id = 2")
-    with pytest.raises(StoreDamaged, match="vector index cosine says otherwise"):
+    with pytest.raises(StoreDamaged, match="vector index cosine differs from its item"):
         store.verify()
 
 

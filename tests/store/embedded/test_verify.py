@@ -36,16 +36,16 @@ def test_a_sound_store_passes(store: EmbeddedStore) -> None:
 @pytest.mark.parametrize(
     ("damage", "finding"),
     [
-        ("UPDATE items_1 SET rk = 'other' WHERE id = 1", "row 1: column rk is 'other', its item says '000000'"),
+        ("UPDATE items_1 SET rk = 'other' WHERE id = 1", "row 1: column rk is 'other', but its item implies '000000'"),
         ("UPDATE items_1 SET size = size + 1 WHERE id = 2", "row 2: column size"),
-        ("UPDATE items_1 SET ttl = 5 WHERE id = 2", "row 2: column ttl is 5, its item says None"),
-        ("UPDATE items_1 SET k1_0 = NULL WHERE id = 2", "row 2: column k1_0 is None, its item says 'o'"),
+        ("UPDATE items_1 SET ttl = 5 WHERE id = 2", "row 2: column ttl is 5, but its item implies None"),
+        ("UPDATE items_1 SET k1_0 = NULL WHERE id = 2", "row 2: column k1_0 is None, but its item implies 'o'"),
         ("UPDATE items_1 SET item = x'c1' WHERE id = 2", "row 2: its item cannot be read"),
-        ("DELETE FROM items_1 WHERE id = 2", "the item .* of the stream is missing"),
-        ("DELETE FROM changes_1 WHERE sequence = 2", "row 1: the stream says otherwise"),
+        ("DELETE FROM items_1 WHERE id = 2", "the item .* is in the stream but not in the table"),
+        ("DELETE FROM changes_1 WHERE sequence = 2", "row 1: its item differs from the last image in the stream"),
         ("UPDATE changes_1 SET new = x'c1' WHERE sequence = 2", "its stream cannot be read"),
         ("DROP TABLE items_1", "its items are missing"),
-        ("DELETE FROM changes_1 WHERE event = 'REMOVE'", "the item .* of the stream is missing"),
+        ("DELETE FROM changes_1 WHERE event = 'REMOVE'", "the item .* is in the stream but not in the table"),
     ],
 )
 def test_a_disagreement_is_named(store: EmbeddedStore, damage: str, finding: str) -> None:

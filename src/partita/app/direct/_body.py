@@ -1,4 +1,4 @@
-"""The body of a request, as FastAPI reads it: JSON where its type says so, bytes where not."""
+"""Read the body of a request as FastAPI does: as JSON if its content type says so, otherwise as bytes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from starlette.requests import ClientDisconnect
 from partita.http import raw_header
 
 BodyReader: TypeAlias = Callable[[Any], tuple[dict[str, Any], list[Any]]]
-"""Gives the arguments that are in a body, and what is wrong with it."""
+"""Returns the arguments that a body contains, and the validation errors."""
 
 _LENGTHS: Final = (b"content-length", b"transfer-encoding")
 _NONE: Final = [b"0"]
 
 
 async def body_of(request: Request) -> Any:
-    """The body; undefined where there is none.
+    """Return the body; `PydanticUndefined` if there is none.
 
     Raises:
-        RequestValidationError: it is not JSON.
-        HTTPException: 400, Python cannot read it.
+        RequestValidationError: the body is not JSON.
+        HTTPException: 400, Python cannot read the body.
     """
     if _is_empty(request):
         return PydanticUndefined
@@ -50,25 +50,25 @@ async def body_of(request: Request) -> Any:
 
 
 async def _content(request: Request) -> bytes:
-    """All bytes of the body: most come in one message, which then need not go through Starlette's stream."""
+    """Return all bytes of the body. Most bodies come in one message, which need not go through Starlette's stream."""
     message = await request.receive()
     if message["type"] != "http.request":
         raise ClientDisconnect
     content: bytes = message.get("body", b"")
     if not message.get("more_body", False):
-        request._body = content  # noqa: SLF001 - as `request.body()` keeps it, for whoever asks again
+        request._body = content  # noqa: SLF001 - where `request.body()` stores it, for later calls
         return content
     request._body = content + await Request(request.scope, request.receive).body()  # noqa: SLF001
     return request._body  # noqa: SLF001
 
 
 def _is_empty(request: Request) -> bool:
-    """Whether the head says that there is no body, which then need not be waited for."""
+    """Whether the headers say that there is no body, so that it need not be awaited."""
     lengths = [value for name, value in request.scope["headers"] if name in _LENGTHS]
     return lengths == _NONE
 
 
-@lru_cache(maxsize=64)  # few are used, and anybody may invent more
+@lru_cache(maxsize=64)  # few types are used, but clients may invent more
 def _is_json(content_type: bytes | None) -> bool:
     message = email.message.Message()
     message["content-type"] = (content_type or b"").decode("latin-1")
@@ -77,7 +77,7 @@ def _is_json(content_type: bytes | None) -> bool:
 
 
 def body_reader(fields: Sequence[Any], *, embeds: bool) -> BodyReader:
-    """What reads the parameters of a route or dependency from a body, as FastAPI does."""
+    """Return the function that reads the parameters of a route or dependency from a body, as FastAPI does."""
     if len(fields) == 1 and not embeds and not getattr(fields[0].field_info, "embed", None):
         return _whole_reader(fields[0])
 
@@ -88,7 +88,7 @@ def body_reader(fields: Sequence[Any], *, embeds: bool) -> BodyReader:
 
 
 def _whole_reader(field: Any) -> BodyReader:
-    """Reads the one parameter that is all of the body."""
+    """Return the reader for a single parameter that is the whole body."""
     name, info = field.name, field.field_info
     is_required, validates_default, default = info.is_required(), info.validate_default, field.default
     is_shared = _is_immutable(default)
@@ -107,17 +107,17 @@ def _whole_reader(field: Any) -> BodyReader:
 
 
 def _is_immutable(value: Any) -> bool:
-    """Whether all requests may have the same value, which none of them can change."""
+    """Whether a value is immutable, so that all requests can share it."""
     if isinstance(value, BaseModel) and value.model_config.get("frozen"):
         return all(map(_is_immutable, vars(value).values()))
     return value is None or isinstance(value, str | bytes | int | float | Enum)
 
 
 def _result_of(coroutine: Coroutine[Any, Any, tuple[dict[str, Any], list[Any]]]) -> tuple[dict[str, Any], list[Any]]:
-    """What a coroutine returns that waits for nothing: only forms are waited for."""
+    """Return the result of a coroutine that never waits: only the reading of forms does."""
     try:
         coroutine.send(None)
     except StopIteration as stop:
         found: tuple[dict[str, Any], list[Any]] = stop.value
         return found
-    raise AssertionError("A body was waited for.")
+    raise AssertionError("The coroutine that reads a body has waited.")

@@ -1,4 +1,4 @@
-"""One route, called directly: reads the body, solves the inputs, calls the endpoint and sends what it gives."""
+"""One route, called directly: reads the body, resolves the inputs, calls the endpoint and sends its result."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 _JSON: Final = (b"content-type", b"application/json")
 _WITH_BODY: Final = range(200, 204)
-"""Responses that always have a body; what has none is a `Response` of the endpoint's own."""
+"""The statuses with a body. For any other status, the endpoint must return a `Response` itself."""
 
 
 class _Headers(Response):
-    """What an endpoint may set of a response that it does not make itself."""
+    """The headers and the status that an endpoint may set for a response that it does not create itself."""
 
     def __init__(self) -> None:
         self.raw_headers = []
@@ -43,11 +43,11 @@ class DirectEndpoint:
         self.field = context.response_field
         self.by_alias: bool = context.response_model_by_alias
         self.reads_body = context.body_field is not None
-        self.calls = Calls(context.dependant, embeds=context._embed_body_fields)  # noqa: SLF001 - nothing else says it
+        self.calls = Calls(context.dependant, embeds=context._embed_body_fields)  # noqa: SLF001 - there is no public attribute
         self.takes_response = self.calls.takes_response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request; where something fails, as the handlers of the app say."""
+        """Respond to a request; if an error is raised, with the app's exception handlers."""
         request = Request(scope, receive, send)
         try:
             head = _Headers() if self.takes_response else None
@@ -66,7 +66,7 @@ class DirectEndpoint:
             await self._send(content, head, send)
 
     def _encoded(self, given: Any) -> bytes:
-        """What the endpoint gives, checked and encoded by the model that it declares."""
+        """Validate and encode the result of the endpoint by the response model that it declares."""
         assert self.field is not None  # noqa: S101 - a route without a model is not called directly
         value, wrong = self.field.validate(given, {}, loc=("response",))
         if wrong:
@@ -85,7 +85,7 @@ class DirectEndpoint:
 
 
 def can_be_direct(context: RouteContext) -> bool:
-    """Whether a route takes and gives only what a `DirectEndpoint` knows."""
+    """Whether a route has only inputs and outputs that a `DirectEndpoint` supports."""
     return (
         isinstance(context.original_route, APIRoute)
         and is_direct(context.dependant)
@@ -100,7 +100,7 @@ def can_be_direct(context: RouteContext) -> bool:
 
 
 def _is_strict(context: RouteContext) -> bool:
-    """Whether a body without a type is bytes, as FastAPI has it unless told otherwise."""
+    """Whether a body without a content type is read as bytes, which is FastAPI's default."""
     given = context.strict_content_type
     return bool(given.value if isinstance(given, DefaultPlaceholder) else given)
 
@@ -116,7 +116,7 @@ def _gives_response(context: RouteContext) -> bool:
 
 
 def _handler_of(app: FastAPI, error: Exception) -> Handler:
-    """What the app makes of an error: the handler of its class, or of the nearest above it."""
+    """Return the exception handler for an error: that of its class, or of the nearest base class."""
     handlers = app.exception_handlers
     found = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)
     return cast("Handler", found)

@@ -1,7 +1,7 @@
-"""What a route is called with: dependencies and parameters, in FastAPI's order, from a list that is made once.
+"""The inputs of a route: dependencies and parameters, in FastAPI's order, from a list that is built once.
 
-FastAPI's dependencies are a tree. Here each of them is one call of a list, behind all that it depends on; the route
-itself is the last. So a request walks no tree, and waits for nothing but the functions themselves.
+FastAPI's dependencies are a tree. Here each of them is a call in a list, after all calls that it depends on; the route
+itself is the last call. So no tree is walked for a request, and only the functions themselves are awaited.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from partita.app.direct._body import body_reader
 from partita.app.direct._parameters import readers_of
 
 _REFUSED: Final = object()
-"""The parameters of the dependency are wrong, so that it was not called."""
+"""The result of a dependency that was not called because its parameters are invalid."""
 
 
 class Call:
@@ -30,7 +30,7 @@ class Call:
     __slots__ = ("body", "call", "from_calls", "is_coroutine", "readers", "request", "response")
 
     def __init__(self, dependant: Dependant, from_calls: tuple[tuple[str | None, int], ...], *, embeds: bool) -> None:
-        """Describe the call; `from_calls` are the results of earlier ones that it depends on, by their numbers."""
+        """Describe the call; `from_calls` names the earlier calls whose results it needs, by their numbers."""
         assert dependant.call is not None  # noqa: S101 - every dependency and every route has one
         self.call: Callable[..., Any] = dependant.call
         self.is_coroutine = _is_coroutine(self.call)
@@ -50,7 +50,7 @@ class Calls:
         self._add(dependant, embeds=embeds)
 
     def _add(self, dependant: Dependant, *, embeds: bool) -> int:
-        """Add what a route or dependency needs, and then itself; gives its number."""
+        """Add the calls that a route or dependency needs, then its own call, and return the number of that call."""
         needed = [(child.name, self._number_of(child, embeds=embeds)) for child in dependant.dependencies]
         self._calls.append(Call(dependant, tuple(needed), embeds=embeds))
         number = len(self._calls) - 1
@@ -63,14 +63,14 @@ class Calls:
 
     @property
     def takes_response(self) -> bool:
-        """Whether the route, or something that it depends on, sets headers or the status of the response."""
+        """Whether the route or one of its dependencies sets headers or the status of the response."""
         return any(each.response is not None for each in self._calls)
 
     async def run(self, request: Request, body: Any, response: Response | None) -> Any:
-        """What the route gives.
+        """Run all calls and return the result of the route.
 
         Raises:
-            RequestValidationError: something of the request is wrong; the route was not called.
+            RequestValidationError: the request is invalid; the route was not called.
         """
         results: list[Any] = []
         errors: list[Any] = []
@@ -91,7 +91,7 @@ class Calls:
 
 
 def _arguments(call: Call, results: list[Any], errors: list[Any], request: Request, body: Any) -> dict[str, Any] | None:
-    """The arguments of a call; None where something of the request is wrong, and the errors say what."""
+    """Return the arguments of a call; None if the request is invalid, after adding to `errors`."""
     arguments: dict[str, Any] = {}
     is_refused = False
     for name, number in call.from_calls:
@@ -117,7 +117,7 @@ def _arguments(call: Call, results: list[Any], errors: list[Any], request: Reque
 
 
 def is_direct(dependant: Dependant) -> bool:
-    """Whether a `Call` can be made of a route or dependency, and of all that it depends on."""
+    """Whether a route or dependency, with all that it depends on, can be expressed as `Call` objects."""
     return (
         dependant.call is not None
         and not _is_generator(dependant.call)
@@ -134,16 +134,16 @@ def _is_coroutine(call: Callable[..., Any]) -> bool:
 
 
 def _is_generator(call: Callable[..., Any]) -> bool:
-    """Whether something is to be done after the response, which FastAPI keeps exit stacks for."""
+    """Whether a function is a generator, whose end runs after the response, in FastAPI's exit stacks."""
     return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in _functions(call))
 
 
 def _functions(call: Callable[..., Any]) -> tuple[Any, Any]:
-    return call, getattr(call, "__call__", None)  # noqa: B004 - of an instance it is its method
+    return call, getattr(call, "__call__", None)  # noqa: B004 - for an instance, its method
 
 
 def _identity(dependant: Dependant) -> tuple[Any, ...]:
-    """What makes two dependencies one: they are solved once for a request."""
+    """The identity of a dependency: dependencies with an equal identity run only once for a request."""
     scopes: Mapping[str, None] = dict.fromkeys(
         [*(dependant.parent_oauth_scopes or ()), *(dependant.own_oauth_scopes or ())]
     )

@@ -1,7 +1,7 @@
-"""Parameters of path, query, headers and cookies, as FastAPI reads them.
+"""Read parameters from path, query, headers and cookies as FastAPI does.
 
-FastAPI derives for each request how a parameter is called and whether it may be a list. That is done once here for what
-most routes take; it reads the rest itself.
+FastAPI derives the name of a parameter, and whether it may be a list, for each request. Here this is done once for the
+common kinds of parameters; FastAPI's own function reads all others.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from starlette.datastructures import QueryParams
 
 Source: TypeAlias = Callable[[Request], Mapping[str, Any]]
 Found: TypeAlias = tuple[dict[str, Any], list[Any]]
-"""The arguments, and what is wrong with those that could not be read."""
+"""The arguments, and the errors of those that are invalid."""
 Reader: TypeAlias = Callable[[Request], Found]
 
 
 def readers_of(dependant: Dependant) -> tuple[Reader, ...]:
-    """What reads the parameters of a route or dependency, in FastAPI's order."""
+    """Return the functions that read the parameters of a route or dependency, in FastAPI's order."""
     groups: Iterable[tuple[list[Any], Source]] = (
         (dependant.path_params, lambda request: request.path_params),
         (dependant.query_params, lambda request: request.query_params),
@@ -47,7 +47,7 @@ def _reader(field: Any, source: Source) -> Reader:
 
 
 def _path_reader(field: Any, alias: str) -> Reader:
-    """Reads a text from the path, which every request of the route has."""
+    """Return the reader of a string parameter in the path, which every request of the route has."""
 
     def read(request: Request) -> Found:
         value, errors = field.validate(request.path_params[alias], {}, loc=("path", alias))
@@ -57,7 +57,7 @@ def _path_reader(field: Any, alias: str) -> Reader:
 
 
 def _optional_reader(field: Any, source: Source) -> Reader:
-    """Reads what most requests do not have."""
+    """Return the reader of an optional parameter, which most requests do not have."""
     alias = field.validation_alias or field.alias
     absent: Found = ({field.name: None}, [])
 
@@ -69,7 +69,7 @@ def _optional_reader(field: Any, source: Source) -> Reader:
 
 
 def _model_reader(field: Any, known: frozenset[str]) -> Reader:
-    """Reads a model from the query: the last value of each of its fields, and of other names what was sent."""
+    """Return the reader of a model from the query: the last value of each of its fields, and all values of others."""
 
     def read(request: Request) -> Found:
         values = _query_values(request.query_params, known)
@@ -89,7 +89,7 @@ def _query_values(query: QueryParams, known: frozenset[str]) -> dict[str, Any]:
 
 
 def _is_plain_model(annotation: Any) -> bool:
-    """Whether each parameter of a query is one field of a model: by its name, and never a list."""
+    """Whether an annotation is a model whose fields are read from the query by name, and are never lists."""
     if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
         return False
     fields = annotation.model_fields.values()
@@ -97,7 +97,7 @@ def _is_plain_model(annotation: Any) -> bool:
 
 
 def _is_single(info: FieldInfo) -> bool:
-    """Whether the value of a field is one text: not a list of them, and not JSON that is to be read."""
+    """Whether the value of a field is a single string: neither a list, nor JSON to be parsed."""
     kinds = _kinds(info.annotation)
     is_text = all(
         isinstance(kind, type) and (issubclass(kind, str) or not issubclass(kind, Iterable)) for kind in kinds
@@ -106,7 +106,7 @@ def _is_single(info: FieldInfo) -> bool:
 
 
 def _kinds(annotation: Any) -> Iterable[Any]:
-    """The classes that a value may have by its annotation."""
+    """Return the classes that an annotation allows."""
     origin = get_origin(annotation)
     if origin is Annotated:
         return _kinds(get_args(annotation)[0])

@@ -1,4 +1,4 @@
-"""Which route takes a request: found by method and path in a table, not by trying one after the other."""
+"""Find the route of a request: by method and path in a table, instead of trying one route after the other."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from starlette.types import ASGIApp, Scope
 from partita.app.direct._endpoint import DirectEndpoint, can_be_direct
 
 _PARTS: Final = 3
-"""Of the paths that are looked up: the two of the prefix, and what follows."""
+"""The parts of a path that is looked up: the two of the prefix, and the rest."""
 
 
 class _Route(NamedTuple):
-    """A route as the table has it. `endpoint` is None where FastAPI is to call it."""
+    """An entry of the table. `endpoint` is None if FastAPI must call the route."""
 
     pattern: re.Pattern[str]
     endpoint: DirectEndpoint | None
 
 
 class _Table:
-    """The routes of one app that take one method."""
+    """The routes of one app for one method."""
 
     def __init__(self) -> None:
         self._literal: dict[str, _Route] = {}
         self._templates: dict[int, list[_Route]] = {}
-        """By the number of slashes, in the order in which they were declared."""
+        """By the number of slashes, in the order of declaration."""
 
     def add(self, path: str, route: _Route) -> None:
-        """Add the next route; what an earlier one takes never reaches it."""
+        """Add the next route. It never receives paths that match an earlier route."""
         if "{" in path:
             self._templates.setdefault(path.count("/"), []).append(route)
         elif self.find(path) is None:
             self._literal[path] = route
 
     def find(self, path: str) -> tuple[DirectEndpoint | None, dict[str, str]] | None:
-        """The first route that takes the path, and what the path has in the places of its parameters."""
+        """Return the first route that matches the path, and its path parameters."""
         literal = self._literal.get(path)
         if literal is not None:
             return literal.endpoint, {}
@@ -56,7 +56,7 @@ class DirectRoutes:
         self._tables: dict[str, dict[str, _Table]] = {}
 
     def add(self, prefix: str, app: FastAPI) -> None:
-        """Call the routes of the app that is mounted there directly."""
+        """Call the routes of the app that is mounted at the prefix directly."""
         contexts = list(iter_route_contexts(app.routes))
         if not all(map(_is_plain, contexts)):
             return
@@ -67,10 +67,10 @@ class DirectRoutes:
                 tables.setdefault(method, _Table()).add(context.path or "", _Route(context.path_regex, endpoint))
 
     def find(self, scope: Scope) -> ASGIApp | None:
-        """What responds to a request, whose scope then names the route; None where FastAPI is to find it."""
+        """Return the endpoint for a request, and set its route in the scope; None if FastAPI must find the route."""
         path: str = scope["path"]
         parts = path.split("/", _PARTS)
-        if len(parts) <= _PARTS or scope["root_path"] or "\n" in path:  # which no path of a mounted app has
+        if len(parts) <= _PARTS or scope["root_path"] or "\n" in path:  # no path of a mounted app has these
             return None
         prefix = f"/{parts[1]}/{parts[2]}"
         table = self._tables.get(prefix, {}).get(scope["method"])
@@ -91,6 +91,6 @@ class DirectRoutes:
 
 
 def _is_plain(context: RouteContext) -> bool:
-    """Whether the number of slashes says which paths a route may take."""
+    """Whether all paths of a route have the same number of slashes."""
     convertors = getattr(context, "param_convertors", {}).values()
     return context.methods is not None and all(isinstance(each, StringConvertor) for each in convertors)

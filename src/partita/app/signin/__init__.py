@@ -1,4 +1,4 @@
-"""How people sign in at the pages: with an identity provider, or on this machine as a demo user."""
+"""Sign-in at the pages: with an identity provider, or on this machine as a demo user."""
 
 from partita.app.signin._demo import DemoSignIn
 from partita.app.signin._issuer_client import IssuerClient

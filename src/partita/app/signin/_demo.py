@@ -1,12 +1,12 @@
-"""One click or the link of the terminal signs in as a demo user or operator, at the pages of this machine alone.
+"""Sign-in as a demo user or operator, by one click or by the link in the terminal, only on this machine.
 
-All of this must hold, or there is no token:
+A token is issued only if all of these conditions hold:
 
 - the server listens on a loopback address, and the connection is from one;
-- the request's `Host` is a name of this machine, whatever other names the server answers to;
-- it was sent by a page of this server (`Origin`), as JSON, which no form of another site can send;
-- no proxy has passed it on: behind one, anybody could be at its other end;
-- the browser belongs to the account that the server runs as, or to root, where the machine says to whom it belongs.
+- the request's `Host` is a name of this machine, whatever other names the server accepts;
+- the request was sent by a page of this server (`Origin`), as JSON, which a form of another site cannot send;
+- no proxy has forwarded the request, because anybody could be behind a proxy;
+- the browser runs as the server's account or as root, if the machine can tell.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ logger: Final = logging.getLogger("partita.signin")
 
 LIFETIME: Final = timedelta(hours=12)
 DEMO: Final = {Role.USER: Caller("demo"), Role.OPERATOR: Caller("demo-operator", Role.OPERATOR)}
-"""Whom one can be: the user who has the sample data, and an operator."""
+"""The callers that one can sign in as: the user who has the sample data, and an operator."""
 FORWARDED: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP")
-"""What a proxy adds."""
+"""The headers that a proxy adds."""
 _ROOT: Final = 0
 
 
@@ -41,7 +41,7 @@ def _own_account() -> int | None:
 
 
 class DemoSignIn:
-    """Gives tokens to pages on this machine. Make one only for a server that listens on a loopback address."""
+    """Issues tokens to pages on this machine. Create one only for a server that listens on a loopback address."""
 
     def __init__(
         self,
@@ -51,13 +51,13 @@ class DemoSignIn:
         account_of: Callable[[Address, Address], int | None] = account_of,
         links: LinkCodes | None = None,
     ) -> None:
-        """Sign tokens with an identity.
+        """Issue tokens of an identity.
 
         Args:
-            identity: signs.
-            own_account: the account of this process; None where the machine does not tell accounts apart.
-            account_of: that of the program at the other end of a connection.
-            links: the codes of links that sign in; None where there are none.
+            identity: signs the tokens.
+            own_account: returns the account of this process; None if the machine cannot tell accounts apart.
+            account_of: returns the account of the program at the other end of a connection.
+            links: the codes of sign-in links; None if there are none.
         """
         self.links = links
         self._identity = identity
@@ -65,7 +65,7 @@ class DemoSignIn:
         self._account_of = account_of
 
     def token(self, request: Request, role: Role) -> str:
-        """A token for whoever sits at this machine. It may wait for the machine's list of connections.
+        """Return a token for the person at this machine. It may block to read the machine's list of connections.
 
         Raises:
             HttpProblem: 403, one of the conditions does not hold.
@@ -75,14 +75,14 @@ class DemoSignIn:
         return self._identity.token(DEMO[role], LIFETIME)
 
     def token_of_link(self, request: Request, code: str) -> str:
-        """A token for whoever opened the link of the terminal, which is spent by that. It may wait, too.
+        """Return a token for the person who opened the link in the terminal, and use up its code. It may block, too.
 
         Raises:
             HttpProblem: 403, one of the conditions does not hold, or the code is not valid; 404, there are no links.
         """
         if self.links is None:
             raise HttpProblem(404, "not_found", "There are no sign-in links here.")
-        self._check(request)  # first: what comes from elsewhere spends nothing
+        self._check(request)  # first, so that a request from elsewhere cannot use up a code
         role = self.links.take(code)
         logger.info("Signed in by the link of the terminal: %s.", DEMO[role].user_id)
         return self._identity.token(DEMO[role], LIFETIME)
@@ -90,9 +90,9 @@ class DemoSignIn:
     def _check(self, request: Request) -> None:
         origin = own_origin(request)
         if not is_loopback(urlsplit(origin).hostname or "") or not _is_direct(request):
-            raise _refused("Signing in this way is for this machine alone.")
+            raise _refused("This way to sign in works only on the server's own machine.")
         if not self._is_own_account(request):
-            raise _refused("The browser belongs to another account of this machine.")
+            raise _refused("The browser runs under another account of this machine.")
 
     def _is_own_account(self, request: Request) -> bool:
         own = self._own_account()
@@ -103,12 +103,12 @@ class DemoSignIn:
 
 
 def _is_direct(request: Request) -> bool:
-    """Whether both ends of the connection are on this machine, and no proxy says that it is in between."""
+    """Whether both ends of the connection are on this machine, and no header shows that a proxy is in between."""
     ends = [request.scope.get("client"), request.scope.get("server")]
     on_this_machine = all(end is not None and is_loopback(end[0]) for end in ends)
     return on_this_machine and not any(name in request.headers for name in FORWARDED)
 
 
 def _refused(detail: str) -> HttpProblem:
-    hint = "`partita token --user ID`, run as the account of the server, prints a token."
+    hint = "Run `partita token --user ID` under the server's account to get a token."
     return HttpProblem(403, "demo_sign_in_refused", detail, hint=hint)

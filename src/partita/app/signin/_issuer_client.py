@@ -1,8 +1,8 @@
 """This installation as a client of an OpenID Connect issuer: the authorization code flow with PKCE.
 
-The page makes the secrets (state, nonce, code verifier) and keeps them in its tab. It sends the browser to the issuer,
-and gives the code that comes back to this server, which exchanges it for a token and proves it. So the server keeps
-nothing in between, and no cookie is needed.
+The page generates the secrets (state, nonce, code verifier) and keeps them in its tab. It sends the browser to the
+issuer, and sends the code that comes back to this server, which exchanges it for a token and verifies the token. So the
+server stores nothing in between, and no cookie is needed.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from partita.http import FETCH_ERRORS, HttpProblem, Issuer, checked_address, fet
 from partita.runtime import Clock
 
 FRESH_SECONDS: Final = 300.0
-"""Older addresses are asked for again."""
+"""Older endpoint addresses are fetched again."""
 MAX_WAITING: Final = 8
-"""So many exchanges may wait for the issuer at a time: a server has 40 threads, and needs them for its work."""
+"""How many exchanges may wait for the issuer at a time: a server has 40 threads, and needs them for its work."""
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 
 
 class Endpoints(Struct, frozen=True):
-    """Where an issuer lets people sign in, and where it exchanges codes."""
+    """The addresses at which an issuer lets people sign in, and exchanges codes."""
 
     authorize: str
     exchange: str
 
 
 class CodeExchange(Struct, frozen=True):
-    """What a page brings back from the issuer, with the secrets that it had made before."""
+    """The code that a page got from the issuer, with the secrets that it generated before."""
 
     code: str
     code_verifier: str
@@ -42,19 +42,19 @@ class CodeExchange(Struct, frozen=True):
 
 
 class IssuerClient:
-    """Exchanges codes of an issuer for tokens that this installation takes."""
+    """Exchanges codes of an issuer for tokens that this installation accepts."""
 
     def __init__(
         self, issuer: Issuer, client_id: str, *, secret: str | None = None, scope: str = "openid", clock: Clock
     ) -> None:
-        """Be a client of an issuer.
+        """Register this installation as a client of an issuer.
 
         Args:
-            issuer: which, and whose tokens are taken.
-            client_id: as which client the issuer knows this installation.
-            secret: the client's, where the issuer gave it one. PKCE is used in any case.
-            scope: what is asked for.
-            clock: the age of the issuer's addresses.
+            issuer: the issuer, whose tokens are accepted.
+            client_id: the client id of this installation at the issuer.
+            secret: the client secret, if the issuer gave one. PKCE is used in any case.
+            scope: the scope to request.
+            clock: a clock that measures the age of the issuer's addresses.
         """
         self.issuer = issuer
         self.client_id = client_id
@@ -65,10 +65,10 @@ class IssuerClient:
         self._waiting = threading.Semaphore(MAX_WAITING)
 
     def endpoints(self) -> Endpoints:
-        """The addresses of the issuer, asked for every five minutes.
+        """Return the addresses of the issuer, which are fetched every five minutes.
 
         Raises:
-            HttpProblem: 503, it cannot be asked.
+            HttpProblem: 503, the issuer cannot be reached.
         """
         known = self._known
         if known is not None and self._clock() - known[0] < FRESH_SECONDS:
@@ -86,10 +86,11 @@ class IssuerClient:
         return asked
 
     def token(self, exchange: CodeExchange) -> str:
-        """The token for a code.
+        """Exchange a code for a token.
 
         Raises:
-            HttpProblem: 401, the issuer or this installation does not take it; 503, the issuer is away.
+            HttpProblem: 401, the issuer refused the code or this installation its tokens; 503, the issuer cannot be
+                reached.
         """
         form = {
             "grant_type": "authorization_code",
@@ -105,8 +106,8 @@ class IssuerClient:
         return self._taken([token for token in (access, identity) if isinstance(token, str)])
 
     def _taken(self, tokens: list[str]) -> str:
-        """The first that this installation takes: an access token for its audience, or the identity token."""
-        problem = HttpProblem(401, "sign_in_failed", "The issuer gave no token that is meant for this service.")
+        """Return the first token that this installation accepts: an access token for its audience, or the id token."""
+        problem = HttpProblem(401, "sign_in_failed", "The issuer returned no token for this service.")
         for token in tokens:
             try:
                 self.issuer.caller(token)
@@ -117,8 +118,8 @@ class IssuerClient:
         raise problem
 
     def _check_nonce(self, token: str, nonce: str) -> None:
-        """Refuse an identity token that was made for another sign-in. Its signature is checked where it is used."""
-        import jwt  # noqa: PLC0415 - with what it loads, it takes nine megabytes
+        """Refuse an id token that was issued for another sign-in. Its signature is verified later, in `_taken`."""
+        import jwt  # noqa: PLC0415 - with its own imports, it takes nine megabytes
 
         try:
             claims: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
@@ -146,10 +147,10 @@ class IssuerClient:
 
 
 def _failed() -> HttpProblem:
-    return HttpProblem(401, "sign_in_failed", "The issuer did not take this sign-in.", hint="Sign in again.")
+    return HttpProblem(401, "sign_in_failed", "The issuer refused this sign-in.", hint="Sign in again.")
 
 
 def _unavailable() -> HttpProblem:
     return HttpProblem(
-        503, "issuer_unavailable", "The issuer cannot be asked now.", hint="Try again.", headers={"Retry-After": "5"}
+        503, "issuer_unavailable", "The issuer cannot be reached now.", hint="Try again.", headers={"Retry-After": "5"}
     )

@@ -1,8 +1,8 @@
-"""One-time codes for the link that a terminal shows: each signs in once, within minutes, in whichever process is asked.
+"""One-time codes for the sign-in link in the terminal: each signs in once, within minutes, in any process of a server.
 
-A code is secret until it is used, so the file has what identifies it, not the code itself. To spend one is to write the
-file, by one process at a time; only then there is a token. So of several processes that get a code one takes it,
-and one that was taken stays taken after a loss of power.
+A code is secret until it is used, so the file contains a digest, not the code itself. A code is used up by writing the
+file, by one process at a time, before a token is issued. So if several processes receive a code, only one of them
+accepts it, and a used code stays used after a loss of power.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from partita.runtime import Clock, system_clock, write_private
 
 LIFETIME: Final = timedelta(minutes=10)
 REMEMBERED: Final = timedelta(days=1)
-"""So long after its end a code is known, so that people are told what became of it."""
+"""An expired code is remembered for this long, so that people are told why it does not work."""
 MAX_CODES: Final = 64
 _BYTES: Final = 24
-_HINT: Final = "Sign in here with one click, or start the server again for a new link."
+_HINT: Final = "Sign in here with one click, or restart the server for a new link."
 
 
 def _new_code() -> str:
@@ -39,7 +39,7 @@ def _new_code() -> str:
 
 
 class StoredCode(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is kept of a code."""
+    """The stored form of a code."""
 
     digest: bytes
     role: Role
@@ -55,8 +55,8 @@ class LinkCodes:
 
         Args:
             path: the file, which all processes of a server share.
-            clock: the time, for expiry.
-            new_code: makes a code that nobody can guess.
+            clock: returns the time, for expiry.
+            new_code: returns a new code that nobody can guess.
         """
         self._path = path
         self._clock = clock
@@ -64,7 +64,7 @@ class LinkCodes:
         self._one_thread = threading.Lock()
 
     def issue(self, role: Role) -> str:
-        """A new code.
+        """Issue a new code.
 
         Raises:
             StoreReadOnly: the file cannot be written.
@@ -76,14 +76,14 @@ class LinkCodes:
         return code
 
     def take(self, code: str) -> Role:
-        """Spend a code, and give whom it signs in as.
+        """Use up a code, and return the role that it signs in as.
 
         Raises:
-            HttpProblem: 403, it is not known, has expired, or was used before.
-            StoreReadOnly: the file cannot be written, so it cannot be spent.
+            HttpProblem: 403, the code is unknown, has expired, or was already used.
+            StoreReadOnly: the file cannot be written, so the code cannot be used.
         """
         digest = _digest(code)
-        role = self._usable(_find(self._read(), digest))  # who guesses waits for no lock, and writes nothing
+        role = self._usable(_find(self._read(), digest))  # guessing neither takes the lock nor writes
 
         def spend(known: tuple[StoredCode, ...]) -> tuple[StoredCode, ...]:
             self._usable(_find(known, digest))
@@ -94,9 +94,9 @@ class LinkCodes:
 
     def _usable(self, found: StoredCode | None) -> Role:
         if found is None:
-            raise _refused("sign_in_link_unknown", "This sign-in link is not one of this server.")
+            raise _refused("sign_in_link_unknown", "This sign-in link does not belong to this server.")
         if found.is_used:
-            raise _refused("sign_in_link_used", "This sign-in link was used already; it signs in once.")
+            raise _refused("sign_in_link_used", "This sign-in link was already used; it works only once.")
         if found.expires <= self._clock():
             raise _refused(
                 "sign_in_link_expired",
@@ -105,7 +105,7 @@ class LinkCodes:
         return found.role
 
     def _read(self) -> tuple[StoredCode, ...]:
-        """What the file says; nothing where it cannot be read, and so no code is valid."""
+        """Return the codes in the file; none if it cannot be read, so that no code is valid."""
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=tuple[StoredCode, ...])
         except (OSError, msgspec.DecodeError):
@@ -126,7 +126,7 @@ def _digest(code: str) -> bytes:
 
 
 def _find(known: tuple[StoredCode, ...], digest: bytes) -> StoredCode | None:
-    """The code with a digest. All are compared, each in the same time, whichever it is."""
+    """Return the code with a digest. All codes are compared, in constant time."""
     found = [each for each in known if hmac.compare_digest(each.digest, digest)]
     return found[0] if found else None
 

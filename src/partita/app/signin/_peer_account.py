@@ -1,4 +1,4 @@
-"""Whose program is at the other end of a connection on this machine, as Linux knows it."""
+"""The account of the program at the other end of a connection on this machine, as Linux reports it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LOCAL, _REMOTE, _ACCOUNT = 1, 2, 7
 
 
 def can_know_accounts() -> bool:
-    """Whether this machine says to whom a connection belongs."""
+    """Whether this machine can report to which account a connection belongs."""
     return _TABLES[0].exists()
 
 
 def account_of(client: Address, server: Address) -> int | None:
-    """The number of the account whose program has opened a connection to this machine; None where it is not listed."""
+    """The user id of the program that opened a connection to this machine; None if the connection is not listed."""
     wanted = set(_written(client)), set(_written(server))
     for table in _TABLES:
         for columns in _rows(table):
@@ -38,7 +38,7 @@ def _rows(table: Path) -> Iterator[list[str]]:
 
 
 def _written(address: Address) -> Iterator[str]:
-    """An address as the tables have it: words of four bytes, each with the last byte first; as IPv4 and as IPv6."""
+    """Yield an address as the tables write it, as IPv4 and as IPv6: words of four bytes in little-endian order."""
     host = ipaddress.ip_address(address[0])
     forms = [host.packed]
     if isinstance(host, ipaddress.IPv4Address):

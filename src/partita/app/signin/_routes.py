@@ -1,4 +1,4 @@
-"""What the pages ask about signing in, below `/signin/api`; and the page that people come back to from an issuer."""
+"""The routes with which pages sign in, below `/signin/api`, and the page to which an issuer sends people back."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _Secret = Annotated[str, Field(min_length=16, max_length=256, pattern=r"^[A-Za-z
 
 
 class SignIn(Struct, frozen=True):
-    """How people sign in at the pages, besides with a token that they have."""
+    """The ways to sign in at the pages, besides with a token that one already has."""
 
     demo: DemoSignIn | None = None
-    """One click on this machine; None beyond it."""
+    """Sign-in by one click on this machine; None for a server that others can reach."""
     client: IssuerClient | None = None
-    """The identity provider."""
+    """Sign-in with an identity provider; None if there is none."""
 
     @property
     def issuer_name(self) -> str | None:
-        """How pages call the identity provider."""
+        """The name of the identity provider that pages show."""
         return None if self.client is None else urlsplit(self.client.issuer.url).hostname
 
 
 class DemoRequest(BaseModel):
-    """Whom to be."""
+    """The role to sign in as."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class DemoRequest(BaseModel):
 
 
 class LinkRequest(BaseModel):
-    """The code of a link."""
+    """The code of a sign-in link."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,7 +54,7 @@ class LinkRequest(BaseModel):
 
 
 class CodeRequest(BaseModel):
-    """What came back from the issuer, and the secrets of the sign-in."""
+    """The code that the issuer sent back, and the secrets of the sign-in."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -64,20 +64,20 @@ class CodeRequest(BaseModel):
 
 
 class TokenGiven(BaseModel):
-    """A token, which the page keeps until its tab is closed."""
+    """A token, which the page stores until its tab is closed."""
 
     token: str
 
 
 class Me(BaseModel):
-    """Who a page is used by."""
+    """The user of a page."""
 
     user_id: str
     role: Role
 
 
 class Authorization(BaseModel):
-    """Where the page sends the browser."""
+    """The address to which the page sends the browser, and parameters for it."""
 
     authorize: str
     client_id: str
@@ -85,40 +85,40 @@ class Authorization(BaseModel):
 
 
 def signin_api(sign_in: SignIn, state: ServiceState[None]) -> FastAPI:
-    """The routes."""
+    """Return the app with the routes for signing in."""
     app = FastAPI(openapi_url=None, redirect_slashes=False)
     run_with(app, state)
     handle_errors(app)
 
     @app.get("/me")
     async def show_me(caller: CurrentCaller) -> Me:
-        """Who has the token of the request; 401 where it is not valid."""
+        """Return the user that the request's token names; 401 if the token is not valid."""
         return Me(user_id=caller.user_id, role=caller.role)
 
     @app.post("/demo")
     async def sign_in_as_demo(request: Request, wanted: DemoRequest) -> TokenGiven:
-        """One click: a token for the demo user, or for an operator."""
+        """Sign in by one click: return a token for the demo user or for an operator."""
         if sign_in.demo is None:
-            raise HttpProblem(404, "not_found", "There is no demo user here.")
+            raise HttpProblem(404, "not_found", "This server does not offer a demo user.")
         return TokenGiven(token=await run_in_threadpool(sign_in.demo.token, request, wanted.role))
 
     @app.post("/link")
     async def sign_in_by_link(request: Request, given: LinkRequest) -> TokenGiven:
-        """The link of the terminal: a token for its code, once."""
+        """Sign in by the link in the terminal: return a token for its code, once."""
         if sign_in.demo is None:
             raise HttpProblem(404, "not_found", "There are no sign-in links here.")
         return TokenGiven(token=await run_in_threadpool(sign_in.demo.token_of_link, request, given.code))
 
     @app.get("/issuer")
     async def show_issuer() -> Authorization:
-        """Where to sign in."""
+        """Return where and with which parameters to sign in."""
         client = _client(sign_in)
         endpoints = await run_in_threadpool(client.endpoints)
         return Authorization(authorize=endpoints.authorize, client_id=client.client_id, scope=client.scope)
 
     @app.post("/token")
     async def exchange_code(request: Request, given: CodeRequest) -> TokenGiven:
-        """A token for the code that the issuer gave the page."""
+        """Return a token for the code that the issuer gave the page."""
         client = _client(sign_in)
         back = own_origin(request) + CALLBACK
         exchange = CodeExchange(given.code, given.code_verifier, given.nonce, back)
@@ -129,5 +129,5 @@ def signin_api(sign_in: SignIn, state: ServiceState[None]) -> FastAPI:
 
 def _client(sign_in: SignIn) -> IssuerClient:
     if sign_in.client is None:
-        raise HttpProblem(404, "not_found", "There is no identity provider here.", hint="Start with --issuer URL.")
+        raise HttpProblem(404, "not_found", "This server has no identity provider.", hint="Start it with --issuer URL.")
     return sign_in.client

@@ -1,4 +1,4 @@
-"""The pages that every server has: the front page, the descriptions of its APIs, and the one for what is not there."""
+"""The pages that every server has: the front page, the API descriptions, and the page for unknown addresses."""
 
 from partita.app.start._api_page import ApiSource
 from partita.app.start._front_page import ServedService

@@ -24,11 +24,11 @@ class ApiSource(Struct, frozen=True):
     title: str
     summary: str
     path: str
-    """What its operations are below."""
+    """The path prefix of its operations."""
 
 
 def api_page(source: ApiSource, description: Mapping[str, Any], origin: str) -> HttpResponse:
-    """The page of one API, for whoever reaches this server at `origin`."""
+    """The page of one API, for a client that reaches this server at `origin`."""
     groups = _by_group(operations(description, origin + source.path))
     return page(
         f"{source.title} · APIs · Partita",
@@ -46,7 +46,7 @@ def api_page(source: ApiSource, description: Mapping[str, Any], origin: str) -> 
 
 
 def _by_group(found: Sequence[Operation]) -> list[tuple[str, list[Operation]]]:
-    """What an API is about comes first: the group with the most operations."""
+    """Group operations, the largest group first: it shows the main subject of the API."""
     groups: dict[str, list[Operation]] = {}
     for each in found:
         groups.setdefault(each.group, []).append(each)
@@ -84,7 +84,7 @@ def _head(source: ApiSource, description: Mapping[str, Any]) -> Markup:
         tag("h1", source.title),
         tag("p", coded(source.summary), class_="lead"),
         prose(str(description.get("info", {}).get("description", ""))),
-        tag("p", "Below ", tag("code", source.path), ". For programs: ", raw, "."),
+        tag("p", "All paths are below ", tag("code", source.path), ". For programs: ", raw, "."),
         find,
         tag("p", class_="hidden", role="status", id="found"),
     )
@@ -94,7 +94,7 @@ _NOTHING: Final = tag("p", "No operation matches.", id="nothing", hidden=True)
 
 
 def _contents(groups: Sequence[tuple[str, Sequence[Operation]]]) -> Markup:
-    """The way to each operation."""
+    """The links to all operations."""
     parts = [tag("li", tag("span", name), tag("ul", [_entry(each) for each in found])) for name, found in groups]
     return tag("nav", tag("ul", parts), class_="contents", aria_label="Operations")
 
@@ -115,7 +115,7 @@ def _operation(operation: Operation) -> Markup:
     body = tag(
         "div",
         prose(operation.about),
-        tag("p", "Needs a token: sign in, or ", tag("code", "partita token --user ID"), ".")
+        tag("p", "Requires a token: sign in, or run ", tag("code", "partita token --user ID"), ".")
         if operation.is_signed_in
         else None,
         [_fields(_PLACES[place], rows) for place, rows in operation.parameters.items()],
@@ -158,7 +158,7 @@ def _content(title: str, content: Content) -> Markup:
 
 
 def _responses(responses: Sequence[Response]) -> list[Markup]:
-    """What succeeds in full, and problems as one table."""
+    """Successful responses in full, and all problems in one table."""
     problems = [each for each in responses if each.problem is not None]
     shown = [_response(each) for each in responses if each.problem is None]
     if not problems:
@@ -167,7 +167,7 @@ def _responses(responses: Sequence[Response]) -> list[Markup]:
         tag("tr", tag("th", each.status, scope="row"), tag("td", tag("code", each.problem)), tag("td", each.about))
         for each in problems
     ]
-    head = tag("tr", [tag("th", name, scope="col") for name in ("Status", "Code, such as", "Says")])
+    head = tag("tr", [tag("th", name, scope="col") for name in ("Status", "Code, such as", "Detail")])
     table = tag("table", tag("thead", head), tag("tbody", rows))
     return [
         *shown,

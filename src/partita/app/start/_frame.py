@@ -1,4 +1,4 @@
-"""The frame of the pages that every server has: head, header, the way to the content, and who may load what."""
+"""The frame of the pages that every server has: head, header, skip link, and the headers of the response."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ICON: Final = "/console/icon.svg"
 
 
 def page(title: str, *content: Child, about: str = "", script: str = "", status: int = 200) -> Response:
-    """A page with this content.
+    """Return a page with this content.
 
     Args:
-        title: of the browser's tab.
-        content: of its main part.
-        about: one sentence for search and previews.
-        script: the module that makes it more than its links.
-        status: of the response.
+        title: the title of the browser's tab.
+        content: the content of the main part.
+        about: one sentence for search engines and previews.
+        script: the JavaScript module of the page.
+        status: the status of the response.
     """
     head = tag(
         "head",

@@ -1,4 +1,4 @@
-"""The front page: what this server is, its services with a way into each, and where the rest is."""
+"""The front page: what this server is, its services with links to each, and links to everything else."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ from partita.app.start._html import Child, Markup, coded, tag
 from partita.service import Service
 
 WHAT: Final = (
-    "Partita is a data layer for Amazon DynamoDB, the database that stays fast at any size because every question is "
-    "planned ahead: a service declares its questions once, and they run here on one file, or on AWS."
+    "Partita is a data layer for Amazon DynamoDB, a database that stays fast at any size because every access pattern "
+    "is planned in advance. A service declares its access patterns once; they run here on one file, or on AWS."
 )
 _ELSEWHERE: Final = (
-    ("Console", "/console/", "What every service declares and consumes, live, and reads that operators may try."),
+    ("Console", "/console/", "What every service declares and consumes, live. Operators can try reads."),
     ("APIs", "/api-docs/", "Every operation with its parameters, bodies, responses and problems."),
-    ("Health", "/healthz", "Whether the store responds, for whatever watches this server."),
+    ("Health", "/healthz", "Whether the store responds, for monitoring."),
     ("Metrics", "/metrics", "Latency, capacity and queues, in Prometheus' text format."),
 )
 _COMMANDS: Final = (
     ("partita patterns", "the access patterns of all services"),
-    ("partita new service NAME", "a service of your own, which is then listed above"),
-    ("partita --help", "all the rest"),
+    ("partita new service NAME", "create your own service, which is then listed above"),
+    ("partita --help", "all other commands"),
 )
 
 
 class ServedService(Struct, frozen=True):
-    """A service as people see it."""
+    """A service as the front page shows it."""
 
     name: str
     title: str
     summary: str
     page: str | None
-    """Where its pages are; None where it has none."""
+    """The address of its pages; None if it has none."""
     docs: str | None
-    """Where its API is described; None where it has none."""
+    """The address of its API description; None if it has no API."""
     patterns: int
 
     @classmethod
     def of(cls, service: Service) -> ServedService:
-        """What it declares."""
+        """Return the parts of a service's declaration that the page shows."""
         folder = f"/{service.name}/"
         return cls(
             service.name,
@@ -76,9 +76,9 @@ def _first_steps() -> Markup:
     console = tag("a", "console", href="/console/")
     return tag(
         "ol",
-        tag("li", "Sign in as the demo user, who has sample data where there is some."),
+        tag("li", "Sign in as the demo user, who has sample data if the service has any."),
         tag("li", "Open a service, and use it."),
-        tag("li", "See in the ", console, " which questions it asked, and what each of them cost."),
+        tag("li", "See in the ", console, " which access patterns it ran, and what each of them cost."),
         class_="steps",
     )
 
@@ -116,7 +116,7 @@ def _card(service: ServedService) -> Markup:
 
 
 def _link(text: str, address: str | None, of: str, *, class_: str) -> Markup | None:
-    """A link whose name says of what it is, for those who hear links without what is around them."""
+    """A link with the service in its hidden text, for screen reader users who hear links without their context."""
     if address is None:
         return None
     return tag(
@@ -131,10 +131,10 @@ def _link(text: str, address: str | None, of: str, *, class_: str) -> Markup | N
 def _elsewhere() -> Markup:
     places = [tag("li", tag("a", name, href=address), tag("span", about)) for name, address, about in _ELSEWHERE]
     commands = [tag("li", tag("code", command), tag("span", about)) for command, about in _COMMANDS]
-    docs = coded("The folder `docs/` of the repository: `docs/index.md` leads to the tutorial, guides and reference.")
+    docs = coded("It is in the repository: `docs/index.md` leads to the tutorial, the guides and the reference.")
     return tag(
         "div",
-        tag("section", tag("h2", "Also here"), tag("ul", places, class_="places")),
+        tag("section", tag("h2", "Also on this server"), tag("ul", places, class_="places")),
         tag("section", tag("h2", "Documentation"), tag("p", docs), tag("ul", commands, class_="places")),
         class_="columns",
     )

@@ -1,4 +1,4 @@
-"""HTML from Python: elements as values, and text that is always text, never markup."""
+"""HTML from Python: elements as values, and strings that are always escaped, never markup."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _CODE: Final = re.compile(r"`([^`\n]+)`")
 
 
 class Markup(str):
-    """Text that is HTML already."""
+    """A string that is already HTML."""
 
     __slots__ = ()
 
@@ -21,23 +21,23 @@ Child: TypeAlias = "str | Iterable[Child] | None"
 
 
 def tag(name: str, /, *children: Child, **attributes: str | bool | None) -> Markup:
-    """An element. `class_` is the attribute `class`, `aria_label` is `aria-label`; None and False leave one out."""
+    """Return an element. `class_` is the attribute `class`, `aria_label` is `aria-label`; None and False omit it."""
     written = "".join(_attribute(key, value) for key, value in attributes.items() if value is not None)
     return Markup(f"<{name}{written}>" if name in _VOID else f"<{name}{written}>{_text(children)}</{name}>")
 
 
 def prose(text: str) -> list[Markup]:
-    """Paragraphs of plain text, in which what stands between backticks is code."""
+    """Return paragraphs for plain text, in which parts between backticks become code."""
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip())]
     return [tag("p", coded(part)) for part in paragraphs if part]
 
 
 def coded(text: str) -> list[Child]:
-    """One line of such text."""
+    """Return one line of such text."""
     return [tag("code", part) if number % 2 else part for number, part in enumerate(_CODE.split(text))]
 
 
-def _attribute(key: str, value: str | bool) -> str:  # noqa: FBT001 - as it is in HTML
+def _attribute(key: str, value: str | bool) -> str:  # noqa: FBT001 - HTML has boolean attributes
     name = key.rstrip("_").replace("_", "-")
     if isinstance(value, bool):
         return f" {name}" if value else ""

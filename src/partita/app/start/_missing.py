@@ -1,4 +1,4 @@
-"""What is shown where nothing is: a page for people who asked for one, with the way to what there is."""
+"""The page for an unknown address, for browsers: with links to the existing pages."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _JSON: Final = ("application/json", "application/problem+json")
 
 
 def missing_page(request: Request, services: Sequence[ServedService]) -> Response | None:
-    """The page for an address with nothing behind it; None for a request that did not ask for a page."""
+    """Return the page for an address that does not exist; None if the request does not prefer a page."""
     if not wants_page(request.headers.get("accept", "")):
         return None
     path = request.scope["path"]
     shown = path if len(path) <= MAX_PATH else f"{path[:MAX_PATH]}…"
     response = page(
         "Not found · Partita",
-        tag("h1", "There is no such page"),
-        tag("p", "Nothing is at ", tag("code", shown), " on this server."),
+        tag("h1", "Page not found"),
+        tag("p", "There is nothing at ", tag("code", shown), " on this server."),
         _meant(path, services),
-        tag("h2", "What there is"),
+        tag("h2", "Pages of this server"),
         tag(
             "ul",
             _place("/", "Start"),
@@ -44,7 +44,7 @@ def missing_page(request: Request, services: Sequence[ServedService]) -> Respons
 
 
 def wants_page(accept: str) -> bool:
-    """Whether a request prefers a page to a problem, as browsers do that open an address."""
+    """Whether a request prefers a page to a problem, as browsers do when they open an address."""
     wanted = dict(map(_quality, accept.lower().split(",")))
     return wanted.get(_HTML, 0.0) > 0 and wanted[_HTML] >= max(wanted.get(kind, 0.0) for kind in _JSON)
 
@@ -59,7 +59,7 @@ def _quality(part: str) -> tuple[str, float]:
 
 
 def _meant(path: str, services: Sequence[ServedService]) -> Markup | None:
-    """The service whose name is nearly what stands in the path."""
+    """A link to the service whose name resembles the first part of the path."""
     names = {each.name: each for each in services}
     found = difflib.get_close_matches(path.strip("/").partition("/")[0].lower(), names, n=1)
     if not found:

@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI description, read into what a page shows."""
+"""The operations of an OpenAPI description, in the form that a page shows."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ PROBLEM: Final = "application/problem+json"
 
 
 class Content(Struct, frozen=True):
-    """A body: of a request, or of a response."""
+    """The body of a request or response."""
 
     media_type: str
     kind: str
     fields: tuple[FieldRow, ...]
     example: str
-    """As text; empty where there is none."""
+    """As text; empty if there is none."""
 
 
 class Response(Struct, frozen=True):
-    """What an operation may respond with."""
+    """A possible response of an operation."""
 
     status: str
     about: str
@@ -42,7 +42,7 @@ class Operation(Struct, frozen=True):
     """One operation."""
 
     identifier: str
-    """Its place on the page."""
+    """The id of its element on the page."""
     method: str
     path: str
     group: str
@@ -51,11 +51,11 @@ class Operation(Struct, frozen=True):
     is_signed_in: bool
     is_deprecated: bool
     parameters: Mapping[str, tuple[FieldRow, ...]]
-    """By where they are."""
+    """By location: path, query, header or cookie."""
     bodies: tuple[Content, ...]
     responses: tuple[Response, ...]
     call: str
-    """The same as a command."""
+    """The operation as a `curl` command."""
 
 
 def operations(description: Mapping[str, Any], base: str) -> list[Operation]:
@@ -139,7 +139,7 @@ class _Reader:
     def _call(
         self, path: str, method: str, given: list[Mapping[str, Any]], bodies: tuple[Content, ...], *, is_signed_in: bool
     ) -> str:
-        """The operation as a command: with what is required, and no more."""
+        """Return the operation as a `curl` command with only the required parameters."""
         required = [each for each in given if each.get("required")]
         values = {each["name"]: self._schemas.example(each.get("schema") or {}) for each in required}
         for each in required:

@@ -1,4 +1,4 @@
-"""Where these pages are: `/`, `/api-docs/`, and whatever has nothing behind it."""
+"""The routes of these pages: `/` and `/api-docs/`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def add_start_pages(
     """Add the routes of the front page and of the API descriptions.
 
     Args:
-        app: which serves them.
-        services: what the front page lists.
-        apis: by name, what is described and its OpenAPI description, which is asked for when somebody looks.
+        app: the app that serves the pages.
+        services: the services that the front page lists.
+        apis: by name, each API and a function that returns its OpenAPI description, called when the page is opened.
     """
 
     @app.api_route("/", methods=READ)

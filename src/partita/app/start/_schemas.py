@@ -1,4 +1,4 @@
-"""What a schema of an OpenAPI description says, in words and as an example."""
+"""A schema of an OpenAPI description in words, and as an example."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from msgspec import Struct
 Schema = Mapping[str, Any]
 
 MAX_DEPTH: Final = 5
-"""What is nested more deeply is named, and not shown: a schema may contain itself."""
+"""Schemas that are nested more deeply are named but not expanded, because a schema may contain itself."""
 MAX_PATTERN: Final = 60
 _BOUNDS: Final = (
     ("minimum", "maximum", ""),
     ("minLength", "maxLength", " characters"),
-    ("minItems", "maxItems", " of them"),
+    ("minItems", "maxItems", " items"),
 )
 _OTHER_BOUNDS: Final = (("exclusiveMinimum", "above"), ("exclusiveMaximum", "below"), ("multipleOf", "a multiple of"))
 _TEXTS: Final = {
@@ -33,22 +33,22 @@ class FieldRow(Struct, frozen=True):
 
     name: str
     kind: str
-    """Its type in words."""
+    """The type in words."""
     is_required: bool
     about: str
     rules: tuple[str, ...] = ()
     inner: tuple[FieldRow, ...] = ()
-    """The fields of what it holds."""
+    """The fields of the object or objects that it contains."""
 
 
 class Schemas:
-    """The schemas of one description."""
+    """Reads the schemas of one description."""
 
     def __init__(self, description: Mapping[str, Any]) -> None:
         self._description = description
 
     def resolved(self, part: Any) -> Schema:
-        """A part itself, where it is named by a reference."""
+        """Return a part of the description, after following references."""
         seen = 0
         while isinstance(part, Mapping) and isinstance(part.get("$ref"), str) and seen < MAX_DEPTH:
             found: Any = self._description
@@ -58,7 +58,7 @@ class Schemas:
         return part if isinstance(part, Mapping) else {}
 
     def kind(self, schema: Schema) -> str:
-        """The type in words, such as `list of Task`."""
+        """Return the type in words, such as `list of Task`."""
         options = _options(schema)
         if options:
             kinds = list(dict.fromkeys(self.kind(each) for each in options))
@@ -86,14 +86,14 @@ class Schemas:
         return str(schema.get("format", named)) if named == "string" else str(named)
 
     def field(self, name: str, schema: Schema, *, is_required: bool, about: str = "", depth: int = 0) -> FieldRow:
-        """One field with all that is said of it."""
+        """Return one field with everything that its schema says."""
         own = self.resolved(schema)
         said = about or str(schema.get("description") or own.get("description") or "")
         kind = self.kind(schema) if is_required else self.kind(schema).removesuffix(" or null")
         return FieldRow(name, kind, is_required, said, tuple(self._rules(schema)), self.fields(schema, depth + 1))
 
     def fields(self, schema: Schema, depth: int = 0) -> tuple[FieldRow, ...]:
-        """The fields of what a schema holds: of an object, or of the objects of a list."""
+        """Return the fields of an object schema, or of the objects in a list."""
         if depth > MAX_DEPTH:
             return ()
         found: dict[str, FieldRow] = {}
@@ -115,7 +115,7 @@ class Schemas:
                 yield from self._objects(each, depth + 1)
 
     def _rules(self, schema: Schema) -> Iterator[str]:
-        """The bounds of a value, and what it is where it is not said."""
+        """Yield the constraints of a value, and its default."""
         own = self.resolved(schema)
         for each in (own, *(self.resolved(option) for option in _options(own))):
             yield from filter(None, (_bounds(each, *bound) for bound in _BOUNDS))
@@ -127,10 +127,10 @@ class Schemas:
                 yield f"such as `{_plain(each['examples'][0])}`"
         default = schema.get("default", own.get("default"))
         if default is not None:
-            yield f"`{_plain(default)}` unless said otherwise"
+            yield f"default `{_plain(default)}`"
 
     def example(self, schema: Schema, depth: int = 0) -> Any:
-        """A value that fits."""
+        """Return an example value for a schema."""
         own = self.resolved(schema)
         given = next((each for each in (schema, own) if _given(each) is not None), None)
         if given is not None:
@@ -164,7 +164,7 @@ def _options(schema: Schema) -> list[Schema]:
 
 
 def _bounds(schema: Schema, least: str, most: str, what: str) -> str:
-    """What two bounds say together, such as `1 to 60 characters`."""
+    """Two bounds in words, such as `1 to 60 characters`."""
     low, high = schema.get(least), schema.get(most)
     if low is not None and high is not None:
         return f"{low} to {high}{what}"
@@ -178,7 +178,7 @@ def _plain(value: Any) -> str:
 
 
 def _given(schema: Schema) -> Any:
-    """The example that a schema gives itself."""
+    """The example that a schema itself contains."""
     examples = schema.get("examples")
     if isinstance(examples, list) and examples:
         return examples[0]

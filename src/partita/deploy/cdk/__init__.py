@@ -1,4 +1,4 @@
-"""Constructs of AWS CDK for what is declared. Needs the extra: `pip install 'partita[cdk]'`."""
+"""AWS CDK constructs for declared tables, queues and services. Needs the extra: `pip install 'partita[cdk]'`."""
 
 from partita.deploy.cdk._node import use_bundled_node
 

@@ -1,4 +1,4 @@
-"""The resources of a template as constructs: what `partita deploy synth` writes, inside a stack of your own."""
+"""The resources of a template as constructs: what `partita deploy synth` writes, inside your own stack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from partita.store import TableNames
 
 
 class DeclaredTable(Construct):
-    """A declared table: keys, indexes, TTL and stream from the model, and alarms for throttles."""
+    """A declared table: keys, indexes, TTL and stream from the model, and alarms for throttling."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class DeclaredTable(Construct):
         super().__init__(scope, id)
         resource = _include(self, {"Resources": table_resources(table.schema, settings, table_names)})
         self.resource: CfnTable = resource(logical(table.name))
-        """The table itself, to refer to or to change further."""
+        """The table itself, to be referenced or modified further."""
 
 
 class VersionedTable(DeclaredTable):
-    """The table of versioned data. Its history of writes is worth keeping: it can be restored, and it stays."""
+    """The table of versioned data. Its history is valuable, so it can be restored, and outlives its stack."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class VersionedTable(DeclaredTable):
 
 
 class DeclaredQueue(Construct):
-    """A FIFO queue with its dead letters, and an alarm for when there are any."""
+    """A FIFO queue with its dead letter queue, and an alarm for dead letters."""
 
     def __init__(self, scope: Construct, id: str, name: str, policy: QueuePolicy | None = None) -> None:  # noqa: A002
         super().__init__(scope, id)
@@ -111,7 +111,7 @@ class DeployedService(Construct):
 
 
 def _include(scope: Construct, fragment: Json) -> Callable[[str], Any]:
-    """Make resources in a scope; gives each of them by its logical name, as the class that CDK has for it."""
+    """Create resources in a scope, and return a function that returns a resource by its logical name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "fragment.json"
         path.write_bytes(msgspec.json.encode(fragment))

@@ -1,7 +1,7 @@
-// The address of a page: what it names after #, and what is chosen on the page as parameters, so that a link shows the same
-// to somebody else, and Back goes back.
+// The address of a page: a name after #, and the choices on the page as parameters, so that a link shows somebody else the
+// same view, and Back goes back.
 
-// What nobody has encoded, such as %E0%A4%A, is the name of nothing, and is looked for as it is.
+// A part that is not validly encoded, such as %E0%A4%A, is returned as it is.
 export function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -10,7 +10,7 @@ export function decoded(part) {
   }
 }
 
-// `names` are those of the parameters that are the page's; `changed` is called after Back and Forward.
+// `names` are the names of the page's parameters; `changed` is called after Back and Forward.
 export function parameters(names, changed) {
   const read = () => {
     const given = new URLSearchParams(location.search);
@@ -19,7 +19,7 @@ export function parameters(names, changed) {
   addEventListener("popstate", () => changed(read()));
   return {
     read,
-    // Typing replaces the address, choosing makes a new one.
+    // Typing replaces the current history entry; choosing adds one.
     write(values, { isTyped = false } = {}) {
       const address = new URL(location.href);
       for (const name of names) {
@@ -32,8 +32,8 @@ export function parameters(names, changed) {
   };
 }
 
-// The same where the address names something after #: `#/TR?as_of=1999-12-31` has the name TR. Links to `#/…` on the page
-// keep those parameters that are in `kept`, unless they say them themselves. `changed` is called after links, too.
+// The same for addresses with a name after #: `#/TR?as_of=1999-12-31` has the name TR. Links to `#/…` on the page keep the
+// parameters in `kept`, unless the link sets them itself. `changed` is also called after such links.
 export function hashParameters(names, changed, { kept = [] } = {}) {
   const parsed = (hash) => {
     const [, name = "", text = ""] = /^#\/([^?]*)\??(.*)$/.exec(hash) ?? [];

@@ -1,4 +1,4 @@
-// Calls of an API. A refused call throws a Refused, whose message is for people and whose problem is for programs.
+// Calls of an API. A failed call throws a Refused, whose message is for people and whose problem is for programs.
 
 import { connection } from "./connection.js";
 import { explain } from "./explain.js";
@@ -24,12 +24,12 @@ export const token = {
   forget: () => sessionStorage.removeItem(TOKEN),
 };
 
-// Who was not known any more, and has signed in again: what has waited for that goes on.
+// Events for a person who has signed in again after the sign-in expired: work that waited for this continues.
 const signIns = new EventTarget();
 export const noteSignIn = () => signIns.dispatchEvent(new Event("in"));
 export const onSignIn = (listener, signal) => signIns.addEventListener("in", listener, { once: true, signal });
 
-// What the token says of who this is; the service decides whether it believes it. Rubbish says nothing.
+// The unverified claims of the token; the service verifies them. An unreadable token has no claims.
 export function claims() {
   try {
     const part = token.get().split(".")[1].replaceAll("-", "+").replaceAll("_", "/");
@@ -54,14 +54,14 @@ export async function send(method, address, { data = null, text = null, headers 
   });
   connection.regained();
   noteTime(response.headers.get("Date"), asked, performance.now());
-  // Somebody has signed in while it was under way: nothing was done, and now they are known.
+  // Somebody signed in while the request was under way. The request did nothing, so send it again with the new token.
   if (response.status === UNKNOWN && token.get() && token.get() !== given) return send(method, address, { data, text, headers, signal });
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
 }
 
-// A call without a response is sent once more: with the same key, the service does it once. Where a person may press the
-// button again, the key is made with the form (newKey), not with the click.
+// Sends a call once more if it got no response: both have the same key, so the service executes it once. If a person may
+// press the button again, create the key with the form (newKey), not with the click.
 export async function sendOnce(method, address, { data = null, headers = {}, key = newKey() } = {}) {
   const options = { data, headers: { ...headers, "Idempotency-Key": key } };
   try {
@@ -83,7 +83,7 @@ export function query(fields) {
 
 export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
-// For a form that a person may send again, and change before: one key for each content, however often it is sent.
+// For a form that a person may change and send again: one key for each content, however often it is sent.
 export function keysByContent() {
   const known = new Map();
   return (content) => {

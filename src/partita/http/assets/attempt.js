@@ -1,16 +1,16 @@
-// Work that may be refused: why is said, with the way to do it after all.
+// Work that may be refused: shows why, with a button to try it again.
 
 import { Refused } from "./api.js";
 import { signInAgain } from "./signin.js";
 import { toast } from "./toast.js";
 
-// Says why something was not done. `again` does it after all, once the person is known where that was missing.
+// Shows why something was not done, with a button that calls `again`, after signing in if that was missing.
 export function refused(what, error, again, { signIn = signInAgain } = {}) {
   const action = error.status === 401 ? ["Sign in", async () => (await signIn()) && again()] : ["Try again", again];
   return toast(`${what} ${error.message}`, { wrong: true, action });
 }
 
-// Runs `work`; gives null where the service refuses, which is said.
+// Runs `work`. If the service refuses, shows why and returns null.
 export async function attempt(what, work, options = {}) {
   try {
     return await work();
@@ -21,7 +21,7 @@ export async function attempt(what, work, options = {}) {
   }
 }
 
-// The same for a button: pressed again while it is at work, it does nothing.
+// The same for a button: pressing it again while the work is running does nothing.
 export function action(what, work, options = {}) {
   let isAtWork = false;
   return async () => {

@@ -1,4 +1,4 @@
-// Whether the server can be reached: a bar while it cannot, and a call to those who have something to read again.
+// Whether the server can be reached: shows a bar while it cannot, and notifies listeners that may have to read again.
 
 import { el } from "./dom.js";
 
@@ -49,7 +49,7 @@ class Connection {
     this.#tries += 1;
   }
 
-  // The live region is there before its text, or no screen reader would hear of it.
+  // The live region must exist before its text, otherwise screen readers do not announce it.
   #draw(text) {
     if (!this.#bar) {
       this.#bar = el("div", { className: "connection-bar", role: "status" });

@@ -1,12 +1,12 @@
-// Dialogs: one frame for all of them. Escape and the cross close it; a click beside it only where nothing was typed.
+// Dialogs with a common frame. Escape and the cross close them; a click outside only if nothing was typed.
 
 import { el, line } from "./dom.js";
 import { Form } from "./form.js";
 
 let opened = 0;
 
-// Opens a dialog with a form. `submit(form)` may be refused, which is then said at its fields; it closes the dialog otherwise.
-// Gives the dialog, with its `form` and with `say(...)`.
+// Opens a dialog with a form. If the service refuses `submit(form)`, the fields show why; otherwise the dialog closes.
+// Returns the dialog, with its `form` and with `say(...)`.
 export function openDialog({ title, body, buttons, submit = () => {}, className = "", closed = () => {}, signIn }) {
   const id = `dialog-${++opened}`;
   const cross = el("button", { className: "button square", type: "button", ariaLabel: "Close", onclick: () => dialog.close() }, line("M6 6l12 12M18 6L6 18"));
@@ -33,19 +33,19 @@ export function openDialog({ title, body, buttons, submit = () => {}, className 
 
 export const button = (text, kind = "") => el("button", { className: `button ${kind}` }, text);
 
-// Asks before something is lost, and starts at the button that keeps it. Where a word has to be typed, only that goes on.
-// Gives the dialog; `work` may be refused, which is said in it.
+// Asks before something is lost, with the focus on the button that keeps it. With a `word`, the word must be typed first.
+// Returns the dialog, which shows why if the service refuses `work`.
 export function confirm({ title, text = [], action, word = null, keep = "Keep it", work, closed, signIn }) {
   const typed = word ? el("input", { required: true, autocomplete: "off", pattern: word, title: `the word ${word}` }) : null;
   const kept = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, keep);
   const lines = [text].flat().map((each) => el("p", {}, each));
-  const body = typed ? [...lines, el("label", { className: "field" }, el("span", {}, `Type “${word}” to go on`), typed)] : lines;
+  const body = typed ? [...lines, el("label", { className: "field" }, el("span", {}, `Type “${word}” to confirm`), typed)] : lines;
   const dialog = openDialog({ title, body, buttons: [kept, button(action, "danger solid")], submit: work, className: "ask", closed, signIn });
   (typed ?? kept).focus();
   return dialog;
 }
 
-// The same as a question: gives whether to go on.
+// The same as a question: resolves to whether the person confirmed.
 export const confirmed = (question) => new Promise((resolve) => {
   let goesOn = false;
   confirm({ ...question, work: () => { goesOn = true; }, closed: () => resolve(goesOn) });

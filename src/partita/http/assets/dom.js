@@ -1,4 +1,4 @@
-// Building elements: el("a", {href: "#"}, "More"). Text is always text, never markup.
+// Creates elements: el("a", {href: "#"}, "More"). A string is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -21,14 +21,14 @@ export function svg(tag, attributes = {}, ...children) {
   return element;
 }
 
-// Drawn in the page, so that it takes the colour of the text.
+// An icon as inline SVG, so that it has the colour of the text.
 export const line = (path) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true", class: "icon" }, svg("path", { d: path }));
 
 export function replace(parent, ...children) {
   parent.replaceChildren(...present(children));
 }
 
-// Text is only written where it differs, so that a screen reader and a selection are left alone.
+// Writes text only if it differs, so that a screen reader and a selection are not disturbed.
 export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }

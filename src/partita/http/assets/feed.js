@@ -1,5 +1,5 @@
-// A list of what happened, newest first, in a frame that scrolls: its head is looked at again and again, its tail is read as
-// one scrolls, and what is there keeps its place.
+// A list of events, newest first, in a frame that scrolls: its newest page is polled, older pages are read while scrolling,
+// and the items that are already there keep their place.
 
 import { attempt } from "./attempt.js";
 import { el } from "./dom.js";
@@ -12,13 +12,13 @@ export class Feed {
   #none;
   #pages = new Pages();
 
-  // `read(cursor)` gives `{items, next_cursor}`; `name` is the frame's, and `none` is said where there is nothing.
+  // `read(cursor)` returns `{items, next_cursor}`; `name` labels the frame, and `none` is shown if there are no items.
   constructor({ name, read, key, draw, none, className = "", signal }) {
     Object.assign(this, { read, key });
     const rows = el("ul", { className });
     this.#list = new KeyedList(rows, { key, draw, signal });
     this.#none = el("p", { className: "none", hidden: true }, none);
-    this.#more = moreButton(() => attempt("Not all is shown.", () => this.#readOn()), { className: "button quiet more", signal });
+    this.#more = moreButton(() => attempt("The rest could not be loaded.", () => this.#readOn()), { className: "button quiet more", signal });
     this.element = el("div", { className: "feed", role: "region", ariaLabel: name, tabIndex: 0 }, rows, this.#none, this.#more);
   }
 
@@ -26,7 +26,7 @@ export class Feed {
     return this.#list.items;
   }
 
-  // Shows the newest page as it is now. What was read beyond it stays, where the two meet.
+  // Shows the current newest page. Items that were read beyond it stay if they join it without a gap.
   show(page) {
     const known = this.#list.items;
     const last = page.items.at(-1);

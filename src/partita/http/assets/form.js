@@ -1,4 +1,4 @@
-// Forms: sent once however often the button is pressed, with what is wrong said at the field that is wrong.
+// Forms: sent once, however often the button is pressed. Each invalid field shows its error.
 
 import { Refused } from "./api.js";
 import { el, replace } from "./dom.js";
@@ -7,7 +7,7 @@ import { signInAgain } from "./signin.js";
 
 let made = 0;
 
-// A control with its label, a hint, and room for what is wrong with it. `name` is what the service calls it.
+// A control with its label, a hint, and room for its error. `name` is the name of the field in the request.
 export function field(label, control, { hint = "", name = control.name } = {}) {
   control.id ||= `field-${++made}`;
   const parts = [el("label", { htmlFor: control.id }, label), control];
@@ -25,7 +25,7 @@ export function field(label, control, { hint = "", name = control.name } = {}) {
   return element;
 }
 
-// One of several values, as a row of buttons.
+// A choice of one of several values, as a row of buttons.
 export function segments(legend, name, options, chosen, className = "segments") {
   const choice = ([value, content]) => el("label", {}, el("input", { type: "radio", name, value, checked: value === chosen }), typeof content === "string" ? el("span", {}, content) : content);
   return el("fieldset", { className: `${className} ${name}` }, el("legend", {}, legend), el("div", {}, ...options.map(choice)));
@@ -37,7 +37,7 @@ export class Form {
   #signIn;
   #last; // what was sent last
 
-  // `submit()` sends it. What is refused is said at the fields it names, or below them. `signIn()` asks who this is again.
+  // `submit()` sends the form. Errors are shown at the fields that they name, or below all fields. `signIn()` signs in again.
   constructor({ fields, foot, submit, signIn = signInAgain }) {
     this.#submit = submit;
     this.#signIn = signIn;
@@ -55,7 +55,8 @@ export class Form {
     replace(this.said, ...lines);
   }
 
-  // Empties controls when what they had was sent; the others stay. Only a reset makes an empty field not wrong.
+  // Empties controls after their content was sent; the others keep theirs. It resets the form, because otherwise the browser
+  // marks the emptied fields as invalid.
   empty(...controls) {
     const others = [...this.element.querySelectorAll("input, select, textarea")].filter((each) => !controls.includes(each));
     const before = others.map((each) => [each, each.value, each.checked]);
@@ -94,7 +95,7 @@ export class Form {
     else this.say(el("p", {}, error.message));
   }
 
-  // What was typed stays, and is sent when the person is known again.
+  // The form keeps its content, and sends it after the person has signed in again.
   #signInButton() {
     const again = async () => (await this.#signIn()) && this.send(this.#last);
     return el("button", { className: "button", type: "button", onclick: again }, "Sign in again");

@@ -1,4 +1,4 @@
-// Signing in with an identity provider: the authorization code flow with PKCE. The secrets stay in this tab.
+// Sign-in with an identity provider: the authorization code flow with PKCE. The secrets stay in this tab.
 
 import { ask, Refused } from "./api.js";
 
@@ -6,7 +6,7 @@ const KEPT = "partita-signin";
 const BYTES = 32;
 
 export async function begin() {
-  if (!crypto.subtle) throw new Refused(0, { detail: "The browser signs in over https alone.", hint: "Open this page by https, or on the server's own machine." });
+  if (!crypto.subtle) throw new Refused(0, { detail: "The browser can only sign in over https.", hint: "Open this page by https, or on the server's own machine." });
   const { authorize, client_id, scope } = await ask("GET", "/signin/api/issuer");
   const [state, nonce, verifier] = [secret(), secret(), secret()];
   const page = location.pathname + location.search + location.hash;
@@ -17,14 +17,14 @@ export async function begin() {
   location.assign(address);
 }
 
-// What the identity provider sends back is taken once, by the tab that has asked for it.
+// Uses the response of the identity provider once, in the tab that started the sign-in.
 export async function finish(given) {
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
   sessionStorage.removeItem(KEPT);
   const page = kept && /^\/(?![/\\])/.test(kept.page) ? kept.page : "/";
   try {
-    if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab has not asked to sign in.", hint: "Sign in again." });
-    if (given.has("error")) throw new Refused(0, { detail: ["The identity provider did not let you in, or you changed your mind.", given.get("error_description")].filter(Boolean).join(" It says: ") });
+    if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab did not start this sign-in.", hint: "Sign in again." });
+    if (given.has("error")) throw new Refused(0, { detail: ["The identity provider refused the sign-in, or you cancelled it.", given.get("error_description")].filter(Boolean).join(" Its message: ") });
     const { token } = await ask("POST", "/signin/api/token", { data: { code: given.get("code") ?? "", code_verifier: kept.verifier, nonce: kept.nonce } });
     return { value: token, page };
   } catch (error) {

@@ -1,7 +1,7 @@
-// One answer at a time: of several questions only the newest may show its answer, in whatever order answers come.
+// Only the newest of several requests may show its result, in whatever order the responses arrive.
 
-// Gives a function for all questions about one place of the page: `await ask(question, show, fail)`. What `question()`
-// answers goes to `show`, its error to `fail`, both only if nothing was asked since.
+// Returns a function for all requests of one place on the page: `await ask(question, show, fail)`. It passes the result of
+// `question()` to `show` and its error to `fail`, both only if there was no newer request since.
 export function latest() {
   let newest = 0;
   return async (question, show, fail = raise) => {
@@ -19,8 +19,8 @@ function raise(error) {
   throw error;
 }
 
-// Work that may be asked for again while it is under way: it is done once more after that, however often it was asked for,
-// and `apart` milliseconds later at the earliest.
+// Work that may be requested again while it is running: it then runs once more, however often it was requested, and not
+// before `apart` milliseconds have passed.
 export function onceMore(work, { apart = 0 } = {}) {
   let [isAtWork, isAsked] = [false, false];
   return async () => {

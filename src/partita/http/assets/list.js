@@ -1,26 +1,25 @@
-// Lists that are drawn again only where they changed: what stays keeps its element, its focus and its place. Of thousands
-// of rows, only those near the screen are drawn.
+// Lists that redraw only the rows that changed: all others keep their element, focus and place. Of thousands of rows, only
+// those near the screen are drawn.
 
 import { el } from "./dom.js";
 
-const ALL = 200; // so many are drawn whole, and found by the browser's own search
-const AROUND = 1200; // pixels beyond the screen
-const GUESS = 80; // of a row that was never drawn
+const ALL = 200; // a list of up to this many rows is drawn whole, so that the browser's own search finds all of them
+const AROUND = 1200; // pixels above and below the screen in which rows are drawn
+const GUESS = 80; // height of a row that was never drawn
 const CONTROLS = "a[href], button, input, select, textarea, [tabindex]";
 
 export class KeyedList {
-  #rows = new Map(); // by key: item, state and element of what is drawn
-  #heights = new Map(); // by key, of what was drawn once
+  #rows = new Map(); // by key: item, state and element of each drawn row
+  #heights = new Map(); // by key, of each row that was ever drawn
   #items = [];
   #window = [0, 0];
-  #across = 1; // items beside each other
+  #across = 1; // items in one line
   #above;
   #below;
 
-  // `element` holds nothing else. `key(item)` names it, `draw(item)` gives its element, and `state(item)` is what that
-  // depends on besides the item, which is a new object whenever it has changed. In a
-  // grid several stand beside each other. What is short, and of which rows are very unlike, is drawn whole (`isWhole`).
-  // `signal` ends it.
+  // `element` must not contain anything else. `key(item)` returns the key of an item, `draw(item)` its element, and
+  // `state(item)` whatever else the element depends on; a changed item must be a new object. In a grid, a line has several
+  // items. A short list whose rows differ much in height can be drawn whole (`isWhole`). `signal` removes the listeners.
   constructor(element, { key, draw, state = () => "", spacer = "li", isWhole = false, signal }) {
     Object.assign(this, { element, key, draw, state, most: isWhole ? Infinity : ALL });
     this.#above = el(spacer, { className: "spacer", ariaHidden: "true", role: "presentation", hidden: true });
@@ -38,7 +37,7 @@ export class KeyedList {
     this.#draw();
   }
 
-  // The element of an item, scrolled to if it was not drawn.
+  // Returns the element of an item, which is drawn if necessary, or null.
   reveal(key) {
     const at = this.#items.findIndex((item) => this.key(item) === key);
     if (at < 0) return null;
@@ -53,7 +52,7 @@ export class KeyedList {
     if (from < this.#window[0] || to > this.#window[1]) this.#draw();
   }
 
-  // From which item to which is near the screen, in whole lines.
+  // The range of items near the screen, in whole lines.
   #wanted() {
     if (this.#items.length <= this.most) return [0, this.#items.length];
     this.#measureAcross();
@@ -69,7 +68,7 @@ export class KeyedList {
     return [from ?? this.#lineOf(Math.max(0, to - 1)), to];
   }
 
-  // A grid has as many beside each other as it has columns. In a window of another width all heights are others.
+  // In a grid, a line has as many items as there are columns. If their number changes, all heights change.
   #measureAcross() {
     const tracks = getComputedStyle(this.element).gridTemplateColumns.split(" ");
     const across = tracks.filter((track) => track.endsWith("px")).length || 1;
@@ -79,7 +78,7 @@ export class KeyedList {
 
   #lineOf = (at) => at - (at % this.#across);
 
-  // Each line between two items: the number of its first one, and its height, which is that of the highest in it.
+  // Yields for each line between two items the index of its first item, and the height of its highest item.
   *#lines(from, to) {
     const guess = this.#guess();
     for (let number = from; number < to; number += this.#across) {
@@ -99,20 +98,20 @@ export class KeyedList {
     this.#window = window;
     const drawn = this.#items.slice(...window);
     const focused = this.#focusedKey();
-    // What has the keyboard stays, with its line, at an end of what is drawn.
+    // The row with the focus stays drawn, with its line, before or after the other drawn rows.
     const kept = focused === null ? -1 : this.#items.findIndex((item) => this.key(item) === focused);
     const line = kept < 0 ? [] : this.#items.slice(this.#lineOf(kept), this.#lineOf(kept) + this.#across);
     if (kept >= window[1]) drawn.push(...line);
     else if (kept < window[0]) drawn.unshift(...line);
     const control = focused === null ? null : document.activeElement;
     this.#reconcile(drawn);
-    if (control?.isConnected && document.activeElement !== control) control.focus({ preventScroll: true }); // it was moved
+    if (control?.isConnected && document.activeElement !== control) control.focus({ preventScroll: true }); // moving it took the focus away
     this.#space();
     if (seen?.row.isConnected) seen.scroller.scrollTop += top(seen.row) - seen.top;
   }
 
-  // What one looks at stays where it is, though the room above it is another: the browser's own anchor does not see that. At
-  // the very beginning one looks for what is new.
+  // The first visible row, which must stay where it is although the space above it changes: the browser's own scroll anchor
+  // does not handle this. None at the very top, where new rows should appear.
   #firstSeen() {
     const isVirtual = this.#items.length > this.most;
     this.element.style.overflowAnchor = isVirtual ? "none" : "";
@@ -139,7 +138,7 @@ export class KeyedList {
     let next = this.element.firstElementChild === this.#above ? this.#above.nextElementSibling : this.element.firstElementChild;
     for (const item of items) {
       const element = this.#row(item, (old, drawn) => { if (old === next) next = drawn; });
-      // One that moved down stands before the others: it goes, not they.
+      // If an item moved down, move this one item, not all that are now before it.
       if (element !== next && next?.nextElementSibling === element && keys.has(next.dataset.key)) {
         const late = next;
         next = element;
@@ -150,7 +149,7 @@ export class KeyedList {
     }
   }
 
-  // The element of an item, drawn again where the item or what it depends on has changed.
+  // Returns the element of an item, redrawn if the item or its state has changed.
   #row(item, replaced) {
     const key = this.key(item);
     const state = this.state(item);
@@ -168,7 +167,7 @@ export class KeyedList {
     return element;
   }
 
-  // Empty room for what is not drawn, as high as it was or would be.
+  // Sizes the spacers for the rows that are not drawn, by their known or estimated heights.
   #space() {
     const [from, to] = this.#window;
     if (this.#items.length <= this.most) {
@@ -180,7 +179,7 @@ export class KeyedList {
     for (const [key, { element }] of this.#rows) if (element.offsetHeight) this.#heights.set(key, outerHeight(element) + gap);
     const room = (spacer, first, end) => {
       spacer.hidden = first >= end;
-      let height = -gap; // it has one of its own
+      let height = -gap; // the spacer itself adds one gap
       for (const [, line] of this.#lines(first, end)) height += line;
       spacer.style.height = `${Math.max(0, height)}px`;
     };
@@ -191,7 +190,7 @@ export class KeyedList {
   }
 }
 
-// The items as they are now, with the old object for each that is the same: what has not changed is not drawn again.
+// Returns the new items, with the old object for each unchanged item, so that it is not drawn again.
 export function kept(before, after, key) {
   const known = new Map(before.map((item) => [key(item), item]));
   return after.map((item) => {

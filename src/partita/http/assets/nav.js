@@ -1,4 +1,4 @@
-// The way to the other services, to the front page and the console, and the theme, in the header of every page.
+// The menu in the header of every page: links to the services, the front page and the console, and the theme.
 
 import { el, line } from "./dom.js";
 import { site } from "./site.js";
@@ -16,7 +16,7 @@ function themes() {
   return el("fieldset", { className: "themes" }, el("legend", {}, "Colours"), ...theme.all.map(choice));
 }
 
-// The link that skips the header moves the keyboard, and leaves the address as it is: what follows # may name something.
+// The link that skips the header moves the focus, but does not change the address: the part after # may name something.
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault();
   document.querySelector(event.currentTarget.getAttribute("href"))?.focus();

@@ -1,15 +1,15 @@
-// Changes that are shown at once, and taken back where they fail. Changes of one thing wait for each other.
+// Optimistic changes: shown at once, and rolled back if they fail. Changes with the same key run one after the other.
 
 export class Optimistic {
-  #waiting = new Map(); // by key, what is under way
+  #waiting = new Map(); // by key, the changes that are under way
 
-  // `show(previous)` draws what a failed change takes back; `failed(error, again)` tells the person.
+  // `failed(error, key)` is called when a change failed and was rolled back.
   constructor({ failed }) {
     this.failed = failed;
   }
 
-  // `show()` shows the change, `send()` makes it, `settle(result, isLast)` shows what the service made of it, and `rollback()`
-  // takes it back. A failure takes back what waits behind it, too: that was made over what is not there.
+  // `show()` shows the change, `send()` sends it, `settle(result, isLast)` shows the result of the service, and `rollback()`
+  // undoes the change. A failure also rolls back the changes that wait behind it, because they were based on it.
   change(key, { show, send, settle, rollback }) {
     show();
     const entry = { isCancelled: false, rollback };
@@ -39,7 +39,7 @@ export class Optimistic {
     }
   }
 
-  // Whether this was the last one.
+  // Removes a change; returns whether it was the last one.
   #finish(key, entry) {
     const line = this.#waiting.get(key);
     if (!line) return true;

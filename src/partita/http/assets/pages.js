@@ -1,4 +1,4 @@
-// Lists that come page by page: what was read so far, and whether there is more.
+// Lists that are read page by page.
 
 import { el } from "./dom.js";
 import { kept } from "./list.js";
@@ -7,7 +7,8 @@ export class Pages {
   #reads;
   #cursor = null;
 
-  // Each of `reads(cursor)` gives `{items, next_cursor}`; where one has no more, the next one goes on.
+  // Each of `reads` is a function of a cursor that returns `{items, next_cursor}`; after the last page of one, the next
+  // function continues.
   constructor(...reads) {
     this.#reads = reads;
   }
@@ -16,7 +17,7 @@ export class Pages {
     return this.#reads.length > 0;
   }
 
-  // The next items. A page may be short, or empty, and go on: it is read on until there are `least`, `most` times at most.
+  // Returns the next items. Pages may be short or even empty, so it reads until there are `least` items, at most `most` pages.
   async next({ least = 1, most = 10 } = {}) {
     const items = [];
     for (let asked = 0; this.hasMore && items.length < least && asked < most; asked += 1) {
@@ -29,15 +30,15 @@ export class Pages {
   }
 }
 
-// A list that is read page by page, and again, one page at a time: however long it is, a look costs one request, and what was
-// read beyond it stays.
+// A list that is read page by page, and refreshed one page at a time: however long it is, a refresh costs one request, and
+// all other pages stay.
 export class PagesAgain {
   #read;
   #key;
-  #pages = []; // as they were read: cursor, items, next
+  #pages = []; // for each page that was read: cursor, items, next
   #turn = 0;
 
-  // `read(cursor)` gives `{items, next_cursor}`, and `key(item)` names an item, which may move from page to page.
+  // `read(cursor)` returns `{items, next_cursor}`, and `key(item)` the key of an item, which may move from page to page.
   constructor(read, key) {
     [this.#read, this.#key] = [read, key];
   }
@@ -46,7 +47,7 @@ export class PagesAgain {
     return this.#pages.length === 0 || this.#pages.at(-1).next !== null;
   }
 
-  // What was read, each once; what is the same is the same object.
+  // All items that were read, each once. Unchanged items stay the same objects.
   get items() {
     return [...new Map(this.#pages.flatMap(({ items }) => items).map((item) => [this.#key(item), item])).values()];
   }
@@ -54,7 +55,7 @@ export class PagesAgain {
   async readOn() {
     const cursor = this.#pages.at(-1)?.next ?? null;
     const page = await this.#read(cursor);
-    if (cursor === (this.#pages.at(-1)?.next ?? null)) this.#pages.push(this.#taken(cursor, page)); // nobody else has read it
+    if (cursor === (this.#pages.at(-1)?.next ?? null)) this.#pages.push(this.#taken(cursor, page)); // no concurrent call has read this page
     return this.items;
   }
 
@@ -62,7 +63,7 @@ export class PagesAgain {
     return this.#pages.length;
   }
 
-  // Reads the page again whose turn it is.
+  // Reads the next of the known pages again, in turn.
   async again() {
     if (!this.number) return this.readOn();
     const due = this.#turn % this.number;
@@ -77,8 +78,8 @@ export class PagesAgain {
   }
 }
 
-// A button that reads on: when it is pressed, and by itself when it comes near the screen, so that a list goes on as one
-// scrolls. `work` gives null where it failed; then it waits to be pressed.
+// A button that reads the next page: when it is pressed, and automatically when it comes near the screen, so that a list
+// continues while one scrolls. If `work` fails, it returns null, and the button waits to be pressed.
 export function moreButton(work, { className = "link more", byItself = true, signal } = {}) {
   const button = el("button", { className, type: "button", hidden: true }, "Show more");
   const near = new IntersectionObserver((entries) => {
@@ -93,7 +94,7 @@ export function moreButton(work, { className = "link more", byItself = true, sig
     button.disabled = false;
     if (hadFocus && !button.hidden) button.focus();
     near.unobserve(button);
-    if (byItself && isRead) near.observe(button); // asks again whether it is near
+    if (byItself && isRead) near.observe(button); // checks again whether the button is near
   }
 
   button.addEventListener("click", read);

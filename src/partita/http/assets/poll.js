@@ -1,13 +1,14 @@
-// Looking again: what a page shows is read every few seconds while somebody looks, and at once after a change.
+// Polling: the content of a page is read every few seconds while the page is visible, and at once after a change.
 
 import { connection } from "./connection.js";
 import { latest } from "./latest.js";
 
-const AGAIN = 5000; // after what was refused
+const AGAIN = 5000; // the longest pause after a refused request
 
-// `every()` says after how many milliseconds. `read()` asks, `show(answer)` draws, and `failed(error)` hears of what is refused; a lost connection has its own bar.
-// Gives `now()`, to be called after a change: a look that began before it shows nothing any more. `signal` ends all of it,
-// also what is under way.
+// `every()` returns the interval in milliseconds. `read()` sends the request, `show(answer)` draws the result, and
+// `failed(error)` is called if the service refuses; a lost connection has its own bar. Returns `now()`, to be called after a
+// change: the result of a request that began before it is no longer shown. `signal` ends everything, including a request
+// that is under way.
 export function poll({ every, read, show, failed = () => {}, signal }) {
   const ask = latest();
   let [timer, isRefused] = [null, false];

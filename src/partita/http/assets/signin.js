@@ -1,14 +1,14 @@
-// Signing in: with the identity provider, with one click on this machine, or with a token that one has.
+// Sign-in: with the identity provider, with one click on this machine, or with a token.
 
 import { ask, claims, noteSignIn, token } from "./api.js";
 import { el, replace } from "./dom.js";
 import { begin } from "./issuer.js";
 import { site } from "./site.js";
 
-const NOT_TAKEN = "This token is not taken here: it has expired, or is another server's. Get a new one.";
+const NOT_TAKEN = "This token is not accepted here: it has expired, or belongs to another server. Get a new one.";
 const NAMES = { user: "Sign in as a demo user", operator: "Sign in as a demo operator" };
 
-// The buttons that sign in; none where a token is the only way. `done` is called with a token in place.
+// Returns the sign-in buttons; none if a token is the only way. `done` is called after the token was set.
 export async function choices({ roles = ["user"], done, failed }) {
   const { sign_in } = await site;
   const trying = (work) => async (event) => {
@@ -31,20 +31,20 @@ export async function choices({ roles = ["user"], done, failed }) {
 
 let panels = 0;
 
-// Gives the panel. `check` asks the service something with the token; `signedIn` is called when it was taken. It takes the
-// keyboard, unless it is one thing of many on its page (`takesFocus`).
+// Returns the sign-in panel. `check` sends a request with the token; `signedIn` is called if the token was accepted. The
+// panel takes the focus unless `takesFocus` is false, for a page with other content.
 export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1", takesFocus = true }) {
   const id = `token-${++panels}`;
   const field = el("textarea", { id, rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
   const buttons = el("div", { className: "choices" });
-  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("p", {}, "Run this beside the server, and paste what it prints."), commands.map((text, number) => command(text, `${id}-command-${number}`)));
+  const byToken = el("details", { className: "by-token" }, el("summary", {}, "Use a token"), el("p", {}, "Run this where the server runs, and paste the token that it prints."), commands.map((text, number) => command(text, `${id}-command-${number}`)));
 
   async function taken() {
     try {
       await check();
     } catch (error) {
-      if (error.status === 401 || error.status === 403) token.forget(); // nobody, or somebody who may not be here
+      if (error.status === 401 || error.status === 403) token.forget(); // not valid, or not allowed here
       said.textContent = error.status === 401 ? NOT_TAKEN : error.message;
       return;
     }
@@ -70,7 +70,7 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
 
 let own = null;
 
-// How this page signs in again, where that is not with a token of a user: `way()` gives whether it was done.
+// Sets how this page signs in again, if not with a user's token: `way()` resolves to whether the sign-in succeeded.
 export function signInBy(way) {
   own = way;
 }
@@ -80,7 +80,8 @@ export async function signInAgain(options) {
   return isDone;
 }
 
-// Signs in, or again, over the page as it is; gives whether that was done. Somebody else gets a page of their own.
+// Signs in, or signs in again, in a dialog over the page; resolves to whether that succeeded. If the person is another one,
+// the page is reloaded.
 export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {
   const before = claims().sub;
   return new Promise((resolve) => {

@@ -1,4 +1,4 @@
-// What this server has: its services, and how people sign in. Asked for once for each page.
+// The services of this server, and its ways to sign in. Fetched once for each page.
 
 const NOTHING = { services: [], sign_in: { demo: false, issuer: null } };
 

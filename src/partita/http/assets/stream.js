@@ -1,4 +1,4 @@
-// Live updates: server-sent events over one connection, read on after a lost one, and shared by all tabs of one person.
+// Live updates: server-sent events over one connection, resumed after it was lost, and shared by all tabs of one person.
 
 import { claims, onSignIn, send } from "./api.js";
 import { refused } from "./attempt.js";
@@ -8,9 +8,9 @@ const PAUSES = [500, 1000, 2000, 4000, 8000];
 const PATIENCE = 2000;
 const UNKNOWN = 401;
 
-// What the service sends, as `{id, event, data, isNew}`, while `signal` lets it and until `isLast`. After a lost connection it
-// is asked for what came after the last event that was heard; `isNew` says that there was none. Who is not known any more
-// signs in again, and it goes on.
+// Yields the events of the service as `{id, event, data, isNew}`, until `signal` aborts or `isLast` returns true. After a
+// lost connection, it resumes after the last event that was received; `isNew` means that there was none. If the sign-in
+// has expired, it waits until the person has signed in again, and resumes.
 export async function* events(path, { signal, isLast, last = null } = {}) {
   let [at, isHeard] = [last, false];
   while (!signal.aborted) {
@@ -27,7 +27,7 @@ export async function* events(path, { signal, isLast, last = null } = {}) {
   }
 }
 
-// The same until somebody is not known any more, which it throws.
+// The same, but throws if the sign-in has expired.
 async function* heardOn(path, { signal, isLast = () => false, last }) {
   let [id, failures] = [last, 0];
   while (!signal.aborted) {
@@ -51,12 +51,12 @@ async function* heardOn(path, { signal, isLast = () => false, last }) {
   }
 }
 
-// What this server will not send, however often it is asked.
+// Whether an error is permanent, so that retrying is useless.
 const isNever = ({ status, problem }) => (status >= 400 && status < 500 && status !== UNKNOWN) || problem?.code === "not_projected";
 
 const outOfDate = (error) => refused("What you see may be out of date.", error, () => {});
 
-// Waits until the person is known again, which `say` has said meanwhile.
+// Waits until the person has signed in again, and shows the message of `say` meanwhile.
 async function knownAgain(error, signal, say = () => {}) {
   const said = say(error);
   await new Promise((passed) => {
@@ -81,17 +81,17 @@ async function* parsed(response) {
   }
 }
 
-// Calls `heard({id, event, data})` for what the service sends. A browser opens few connections to one server: of all tabs
-// in which this person has the same page open, one listens and tells the others. Gives:
+// Calls `heard({id, event, data})` for each event of the service. A browser opens few connections to one server: of all
+// tabs in which this person has the same page open, one listens and passes the events to the others. Returns:
 //
-// - `ready`: resolves when whatever changes from now on will be heard. A list that is read after it misses nothing.
-// - `during(read)`: reads a list. What is heard meanwhile is told after it: the list may be older than that.
+// - `ready`: resolves when all further changes will be received. A list that is read after it misses nothing.
+// - `during(read)`: reads a list. Events that arrive meanwhile are delivered after it, because the list may be older.
 //
-// A service that does not say `ready` in time is not waited for. Where it does so later, changes may have been missed since
-// the list was read: `heard` gets a `reset`, and reads it again.
+// If the service does not send `ready` in time, `ready` resolves anyway. If it sends it later, changes may have been missed
+// since the list was read: `heard` receives a `reset`, after which the list must be read again.
 //
-// A tab whose sign-in has expired lets another one listen, says so (`unknown(error)`, which may give a message to close), and
-// goes on when the person has signed in again, with what was missed. `who` is the person, where no token says it.
+// A tab whose sign-in has expired lets another one listen, calls `unknown(error)`, which may return a message to close, and
+// resumes with the missed events when the person has signed in again. `who` is the person, if no token names one.
 export function live(path, heard, { signal, patience = PATIENCE, who = claims().sub ?? "", unknown = outOfDate }) {
   const name = `partita ${who} ${new URL(path, location.href).pathname}`;
   const channel = new BroadcastChannel(name);
@@ -134,7 +134,7 @@ export function live(path, heard, { signal, patience = PATIENCE, who = claims().
   return { ready, during: news.during };
 }
 
-// What is heard while a list is read waits until it was read.
+// Holds back events that arrive while a list is being read.
 class HeldNews {
   #reading = 0;
   #waiting = [];
@@ -155,13 +155,13 @@ class HeldNews {
       return await read();
     } finally {
       this.#reading -= 1;
-      if (!this.#reading) for (const each of this.#waiting.splice(0)) this.tell(each); // which may read again
+      if (!this.#reading) for (const each of this.#waiting.splice(0)) this.tell(each); // which may start another read
     }
   };
 }
 
-// Over plain http of another machine a browser has no locks: then every tab listens for itself. Where another tab works
-// already, `taken` is called.
+// Over plain http from another machine, a browser has no locks: then every tab listens for itself. If another tab already
+// has the lock, `taken` is called.
 async function alone(name, signal, work, taken) {
   if (!navigator.locks) return work();
   const { held } = await navigator.locks.query();
@@ -171,7 +171,7 @@ async function alone(name, signal, work, taken) {
   });
 }
 
-// A server that can be reached again is asked at once.
+// Waits, but not longer than until the server can be reached again.
 const pause = (time, signal) => new Promise((passed) => {
   const ended = new AbortController();
   const end = () => {

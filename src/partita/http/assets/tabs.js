@@ -1,6 +1,6 @@
-// Other tabs of this browser: what is changed in one, the others read again.
+// Messages between the tabs of this browser, so that they read again what one of them has changed.
 
-// Gives the function that tells the others; `heard` is called with what another tab tells, until `signal` ends it.
+// Returns a function that sends a message to the other tabs; `heard` is called with their messages, until `signal` aborts.
 export function tabs(name, heard, signal = undefined) {
   const channel = new BroadcastChannel(`partita tabs ${name}`);
   channel.onmessage = ({ data }) => heard(data);

@@ -1,7 +1,7 @@
-// Light, dark, or as the system has it. Kept for all pages of this server.
+// The theme: light, dark, or that of the system. Stored for all pages of this server.
 
 const KEPT = "partita-theme";
-const THEMES = { system: "As the system", light: "Light", dark: "Dark" };
+const THEMES = { system: "System", light: "Light", dark: "Dark" };
 const system = matchMedia("(prefers-color-scheme: dark)");
 
 export const theme = {
@@ -13,7 +13,7 @@ export const theme = {
   },
 };
 
-// The colours are written as light-dark(…, …); base.css makes the scheme follow what is said here.
+// The colours are written as light-dark(…, …); base.css sets the colour scheme by this attribute.
 function apply() {
   const chosen = theme.get();
   document.documentElement.dataset.theme = chosen === "system" ? (system.matches ? "dark" : "light") : chosen;

@@ -1,9 +1,9 @@
-// The time of the server. What a page shows as open, late or due does not depend on the clock of the machine it is on.
+// The time of the server, so that what a page shows as open, late or due does not depend on the clock of its machine.
 
 const SECOND = 1000;
-let [least, most] = [-Infinity, Infinity]; // of the server's time less the time since the page was opened
+let [least, most] = [-Infinity, Infinity]; // bounds of the server's time minus the time since the page was opened
 
-// Every response narrows it: the server's time was within the second that it says, while it was asked.
+// Narrows the bounds by a response: the server's time was within the second of its `Date`, between request and response.
 export function noteTime(date, asked, answered) {
   const said = Date.parse(date ?? "");
   if (Number.isNaN(said)) return;
@@ -12,5 +12,5 @@ export function noteTime(date, asked, answered) {
   else [least, most] = [Math.max(least, from), Math.min(most, to)];
 }
 
-// In milliseconds, as Date.now().
+// The time in milliseconds, like Date.now().
 export const now = () => (Number.isFinite(least) ? Math.round(performance.now() + (least + most) / 2) : Date.now());

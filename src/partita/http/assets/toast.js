@@ -1,4 +1,4 @@
-// Messages that come and go: said to screen readers politely, and shown until they were read.
+// Temporary messages: announced politely by screen readers, and shown long enough to be read.
 
 import { el, line } from "./dom.js";
 
@@ -8,7 +8,7 @@ const MOST = 3;
 
 let region = null;
 
-// The region is there before its first message, or no screen reader would hear of that.
+// The live region must exist before its first message, otherwise screen readers do not announce it.
 function place() {
   if (region) return region;
   region = el("div", { className: "toasts", role: "status", ariaLive: "polite" });
@@ -17,8 +17,8 @@ function place() {
 }
 if (document.body) place();
 
-// Says something. `action` is `[name, work]` for a button; a message that is wrong stays until it is closed, and stands there
-// once, however often it is said. One of `joy` has the page's colour.
+// Shows a message. `action` is `[name, work]` for a button. An error message (`wrong`) stays until it is closed, and is shown
+// once, however often it occurs. A message with `joy` has the page's colour.
 export function toast(text, { wrong = false, joy = false, action = null } = {}) {
   const shown = el("div", { className: `toast ${wrong ? "wrong" : ""} ${joy ? "joy" : ""}` }, el("span", { className: "text" }, text));
   const close = () => {
@@ -44,7 +44,7 @@ export function toast(text, { wrong = false, joy = false, action = null } = {}) 
   return { close };
 }
 
-// A modal dialog makes everything outside inert, messages too: they move into it while it is open.
+// A modal dialog makes everything outside it inert, including messages, so they move into it while it is open.
 function raise() {
   const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
   const home = dialog ?? document.body;

@@ -1,4 +1,4 @@
-"""Who is calling: the tokens of an installation, those of an OpenID Connect issuer, and the caller that one names."""
+"""The identity of callers: tokens of this installation or of an OpenID Connect issuer, and the callers they name."""
 
 from partita.http.identity._caller import Caller, Role, Verifier, unauthenticated
 from partita.http.identity._identity import Identity

@@ -1,4 +1,4 @@
-"""Who is calling, as a verified token says it, and the problem of a token that cannot be verified."""
+"""The caller that a verified token names, and the problem for a token that cannot be verified."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from partita.http._problems import HttpProblem
 
 MAX_USER_ID: Final = 128
 MAX_TOKEN_LENGTH: Final = 16_384
-"""What is longer is not read."""
+"""Longer tokens are refused without being parsed."""
 TOKEN_ERRORS: Final = (ValueError, TypeError, OverflowError, RecursionError)
-"""What can be wrong with a token: besides `TokenRefused`, numbers that are none, and brackets nested too deeply."""
+"""The errors of an invalid token: `TokenRefused`, and those of claims that are not numbers or are nested too deeply."""
 
 
 class Role(StrEnum):
-    """What a caller may do: use the services, or operate them too."""
+    """What a caller may do: use the services, or also operate them."""
 
     USER = "user"
     OPERATOR = "operator"
 
 
 class Caller(Struct, frozen=True):
-    """Who sent a request."""
+    """The user who sent a request."""
 
     user_id: str
     role: Role = Role.USER
 
 
 class Verifier(Protocol):
-    """Knows who is calling by the token of a request."""
+    """Verifies the token of a request and returns its caller."""
 
     hint: str
-    """Where a caller gets a token."""
+    """How a caller gets a token."""
 
     def known(self, token: str) -> Caller | None:
-        """The caller that a token names, found without waiting; None where `caller` must be asked.
+        """Return the caller that a token names, without blocking; None if `caller` must be called.
 
         Raises:
             HttpProblem: 401, the token is not valid.
@@ -46,7 +46,7 @@ class Verifier(Protocol):
         ...
 
     def caller(self, token: str) -> Caller:
-        """The caller that a token names. It may wait for a response from elsewhere, so it is called in a thread.
+        """Return the caller that a token names. This may block on a network request, so it is called in a thread.
 
         Raises:
             HttpProblem: 401, the token is not valid.
@@ -59,39 +59,39 @@ class TokenRefused(ValueError):
 
 
 class TokenExpired(TokenRefused):
-    """The token was valid for a time that is over."""
+    """The token has expired."""
 
 
 class TokenRevoked(TokenRefused):
-    """The token was valid until it was revoked."""
+    """The token was revoked."""
 
 
 def caller_of(claims: Mapping[str, Any]) -> Caller:
-    """The caller that the claims of a token name.
+    """Return the caller that the claims of a token name.
 
     Raises:
-        ValueError: they do not name one, or name an unknown role.
+        ValueError: the claims do not name a caller, or name an unknown role.
     """
     check_user_id(claims["sub"])
     return Caller(claims["sub"], Role(claims.get("role", Role.USER)))
 
 
 def check_user_id(user_id: object) -> None:
-    """Refuse an id that cannot be part of a key.
+    """Refuse a user id that cannot be part of a key.
 
     Raises:
-        ValueError: it is empty or too long, or has half of a character.
+        ValueError: the id is empty or too long, or contains a lone surrogate.
     """
     if not isinstance(user_id, str) or not 0 < len(user_id) <= MAX_USER_ID:
-        raise ValueError(f"A user id has 1 to {MAX_USER_ID} characters.")
+        raise ValueError(f"A user id must have 1 to {MAX_USER_ID} characters.")
     try:
         user_id.encode()
-    except UnicodeEncodeError:  # which says what the id is
-        raise ValueError("A user id has whole characters: a lone surrogate is half of one.") from None
+    except UnicodeEncodeError:  # whose text would contain the id
+        raise ValueError("A user id must not contain a lone surrogate, which is half of a character.") from None
 
 
 def token_problem(error: Exception, hint: str) -> HttpProblem:
-    """The problem of a token for which one of `TOKEN_ERRORS` was raised. It says whether it expired or was revoked."""
+    """The problem for a token that raised one of `TOKEN_ERRORS`. It says whether the token expired or was revoked."""
     if isinstance(error, TokenExpired):
         return unauthenticated("The token has expired.", hint)
     if isinstance(error, TokenRevoked):
@@ -100,5 +100,5 @@ def token_problem(error: Exception, hint: str) -> HttpProblem:
 
 
 def unauthenticated(detail: str, hint: str) -> HttpProblem:
-    """The problem of a request that does not say who is calling."""
+    """The problem for a request without a valid token."""
     return HttpProblem(401, "unauthenticated", detail, hint=hint, headers={"WWW-Authenticate": "Bearer"})

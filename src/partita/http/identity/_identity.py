@@ -1,4 +1,4 @@
-"""The tokens of an installation: signed with a key of its own (JWT, HS256), for a bounded time, and revocable."""
+"""The tokens of an installation: signed with its own key (JWT, HS256), with a bounded lifetime, and revocable."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from partita.runtime import Clock, system_clock
 
 ALGORITHM: Final = "HS256"
 LIFETIME: Final = {Role.USER: timedelta(days=30), Role.OPERATOR: timedelta(days=1)}
-"""How long a token is valid unless said otherwise."""
+"""The default lifetime of a token."""
 MAX_LIFETIME: Final = {Role.USER: timedelta(days=365), Role.OPERATOR: timedelta(days=30)}
-"""No token is valid for longer, however it was made."""
+"""The maximum lifetime of a token; a token that claims a longer one is refused."""
 _MAX_SECONDS: Final[Mapping[str, float]] = {role.value: most.total_seconds() for role, most in MAX_LIFETIME.items()}
 
 
@@ -43,29 +43,29 @@ class Identity:
     hint = "Send `Authorization: Bearer TOKEN`; `partita token --user ID` prints one."
 
     def __init__(self, key: bytes | Callable[[], TokenPolicy], clock: Clock = system_clock) -> None:
-        """Trust the tokens of a key.
+        """Accept tokens that are signed with a key.
 
         Args:
-            key: signs the tokens. Or a function, called for every token, that says which keys are valid and what was
-                revoked.
-            clock: the time, for expiry.
+            key: the key that signs the tokens; or a function that returns the valid keys and what was revoked, and
+                is called for every token.
+            clock: returns the time, for expiry.
         """
         self._policy = _always(key) if isinstance(key, bytes) else key
         self._clock = clock
         self._tokens = VerifiedTokens()
 
     def token(self, caller: Caller, lifetime: timedelta | None = None) -> str:
-        """A token that says who the caller is, for a time: by default a day for operators and 30 days for users.
+        """Issue a token that names the caller. The default lifetime is one day for operators and 30 days for users.
 
         Raises:
-            ValueError: the user id cannot be used, or the time is longer than the role allows.
+            ValueError: the user id cannot be used, or the lifetime is longer than the role allows.
         """
         check_user_id(caller.user_id)
         lifetime = LIFETIME[caller.role] if lifetime is None else lifetime
         if lifetime > (longest := MAX_LIFETIME[caller.role]):
             raise ValueError(f"A token with the role {caller.role} is valid for at most {longest.days} days.")
         policy = self._policy()
-        # A second in which all tokens of the user were revoked is not over yet: then it is issued for the next one.
+        # If all tokens of the user were revoked during this second, the token is issued for the next second.
         issued = max(int(self._clock()), policy.revoked_users.get(caller.user_id, 0))
         claims = {
             "jti": secrets.token_hex(16),
@@ -78,10 +78,10 @@ class Identity:
         return encoded(claims, signing.secret, ALGORITHM, signing.key_id)
 
     def caller(self, token: str) -> Caller:
-        """The caller that a token names.
+        """Return the caller that a token names.
 
         Raises:
-            HttpProblem: 401, the token is not ours, was altered or revoked, or has expired.
+            HttpProblem: 401, the token was not issued here, was altered or revoked, or has expired.
         """
         try:
             policy = self._policy()
@@ -93,14 +93,14 @@ class Identity:
             raise token_problem(error, self.hint) from None
 
     def known(self, token: str) -> Caller:
-        """The same: nobody has to be asked."""
+        """The same as `caller`, which never blocks here."""
         return self.caller(token)
 
     def claims(self, token: str) -> Mapping[str, Any]:
-        """What a token says, also one that was revoked: `jti`, `sub`, `role`, `iat`, `exp`.
+        """Return the claims of a token, even of a revoked one: `jti`, `sub`, `role`, `iat`, `exp`.
 
         Raises:
-            HttpProblem: 401, the token is not ours, was altered, or has expired.
+            HttpProblem: 401, the token was not issued here, was altered, or has expired.
         """
         try:
             return self._verified(token, self._policy())
@@ -117,7 +117,7 @@ class Identity:
 
 
 def _signed(token: str, policy: TokenPolicy) -> Mapping[str, Any]:
-    """What a token says that one of the keys has signed."""
+    """Return the claims of a token that is signed with one of the keys."""
     if len(token) > MAX_TOKEN_LENGTH:
         raise TokenRefused
     secret = policy.secret_of(_key_id(token.partition(".")[0]))
@@ -129,7 +129,7 @@ def _signed(token: str, policy: TokenPolicy) -> Mapping[str, Any]:
         token,
         secret,
         [ALGORITHM],
-        # What time it is, is for the clock to say.
+        # `_check_times` checks the times, with the clock of this `Identity`.
         options={"require": ["exp", "iat", "jti", "sub"], "verify_exp": False, "verify_iat": False},
     )
     return MappingProxyType(parts["payload"])
@@ -142,7 +142,7 @@ def _always(key: bytes) -> Callable[[], TokenPolicy]:
 
 @lru_cache(maxsize=64)  # all tokens of a key have the same header
 def _key_id(header: str) -> str:
-    """The name of the key in the header of a token, which is not verified yet."""
+    """Return the key id in the header of a token. The header is not verified yet."""
     found = json.loads(base64.urlsafe_b64decode(header + "=" * (-len(header) % 4)))
     if not isinstance(found, dict) or not isinstance(found.get("kid"), str):
         raise TokenRefused
@@ -151,7 +151,7 @@ def _key_id(header: str) -> str:
 
 
 def _check_times(claims: Mapping[str, Any], now: int) -> None:
-    """Refuse a token that has expired, is of another time, or is valid for longer than its role allows."""
+    """Refuse a token that has expired, was issued in the future, or is valid for longer than its role allows."""
     issued, expires = claims["iat"], claims["exp"]
     if not (isinstance(issued, int) and isinstance(expires, int)):
         raise TokenRefused

@@ -1,4 +1,4 @@
-"""Tokens of an OpenID Connect issuer, verified by the keys that it publishes."""
+"""Tokens of an OpenID Connect issuer, verified with the keys that it publishes."""
 
 from __future__ import annotations
 
@@ -23,30 +23,31 @@ if TYPE_CHECKING:
     from jwt import PyJWK
 
 ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-"""Signatures with a public key. One with a shared secret could be made by anybody who has the published keys."""
+"""Only signatures with asymmetric keys: with HMAC, anybody could sign with a published key as the secret."""
 LEEWAY_SECONDS: Final = 30.0
 
 
 class Issuer:
-    """Checks the tokens of one issuer. Its keys are fetched with the first token, and again when they change."""
+    """Verifies the tokens of one issuer. Its keys are fetched with the first token, and again when they change."""
 
     def __init__(
         self, url: str, *, audience: str | None = None, any_audience: bool = False, clock: Clock = time.monotonic
     ) -> None:
-        """Trust an issuer.
+        """Accept tokens of an issuer.
 
         Args:
-            url: as it stands in the tokens' `iss`.
-            audience: what the tokens must be meant for (`aud`).
-            any_audience: take tokens that are meant for any client of the issuer. Only where it has no others.
-            clock: the age of its keys.
+            url: the URL of the issuer, exactly as in the `iss` claim of its tokens.
+            audience: the audience that the tokens must have (`aud`).
+            any_audience: accept tokens for any client of the issuer. Use this only if the issuer has no other clients.
+            clock: a clock that measures the age of the keys.
 
         Raises:
-            OperationError: the URL is neither https nor of this machine, or it was not said whom the tokens are for.
+            OperationError: the URL is neither https nor of this machine, or not exactly one of `audience` and
+                `any_audience` was given.
         """
         if bool(audience) == any_audience:
-            hint = "Give `audience`; or `any_audience`, where the issuer has no other clients."
-            raise OperationError("An issuer makes tokens for all of its clients: which are for this one?", hint=hint)
+            hint = "Give `audience`; or `any_audience`, if the issuer has no other clients."
+            raise OperationError("An issuer issues tokens for all of its clients: which are for this one?", hint=hint)
         self.url = checked_address(url)
         self.audience = audience or None
         self.hint = f"Send `Authorization: Bearer TOKEN`, with a token of {url}."
@@ -54,7 +55,7 @@ class Issuer:
         self._tokens = VerifiedTokens()
 
     def known(self, token: str) -> Caller | None:
-        """The caller of a token that was verified before, with keys that are still fresh; None for any other."""
+        """Return the caller of a token that was verified with keys that are still fresh; None for any other token."""
         keys = self._keys.fresh()
         claims = None if keys is None else self._tokens.claims(token, keys)
         if claims is None or int(claims["exp"]) + LEEWAY_SECONDS <= time.time():
@@ -62,10 +63,11 @@ class Issuer:
         return caller_of(claims)
 
     def caller(self, token: str) -> Caller:
-        """The caller that a token names.
+        """Return the caller that a token names.
 
         Raises:
-            HttpProblem: 401, the token is not the issuer's, was altered, or has expired; 503, the issuer is away.
+            HttpProblem: 401, the token is not from this issuer, was altered, or has expired; 503, the issuer cannot
+                be reached.
         """
         try:
             return self._verified(token)
@@ -82,10 +84,10 @@ class Issuer:
         return caller_of(claims)
 
     def _key_id(self, token: str) -> str:
-        """The name of the key that must have signed a token, if all that it says is right.
+        """Return the id of the key that must have signed a token whose claims are valid.
 
-        Nothing is verified yet. But what could not be valid with any signature is refused here, before the issuer is
-        asked for anything.
+        The signature is not verified yet. But a token that could not be valid with any signature is refused here,
+        before a request is sent to the issuer.
         """
         if len(token) > MAX_TOKEN_LENGTH:
             raise TokenRefused
@@ -108,7 +110,7 @@ class Issuer:
                 "verify_signature": verify_signature,
                 "require": ["exp", "iss", "sub"],
                 "verify_aud": self.audience is not None,
-                # What is checked unless said otherwise; but without the signature nothing is.
+                # PyJWT's defaults; but without verification of the signature, it would check nothing.
                 "verify_exp": True,
                 "verify_iat": True,
                 "verify_iss": True,

@@ -1,8 +1,8 @@
-"""Tokens as this installation writes them, read without looking at what they could have been instead.
+"""A fast path for tokens in exactly the form in which this installation writes them.
 
-PyJWT allows for every algorithm, every form of claims and every mistake, which takes longer than a request for an item.
-A token that has exactly the header and the claims that `Identity.token` writes needs one HMAC. Any other is left to
-PyJWT, which says what is wrong with it.
+PyJWT handles every algorithm, every form of claims and every mistake, which takes longer than a request for an item.
+A token with exactly the header and the claims that `Identity.token` writes needs one HMAC. Any other token is left to
+PyJWT, which reports what is wrong with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DOTS: Final = 2
 _HEADER: Final = {"alg", "typ", "kid"}
 _CLAIMS: Final = {"jti", "sub", "role", "iat", "exp"}
 _BLOCK_BYTES: Final = 64
-"""Of SHA-256: a key fills one, or its hash does."""
+"""The block size of SHA-256. The key, or the hash of a longer key, is padded to one block."""
 _INNER: Final = bytes(byte ^ 0x36 for byte in range(256))
 _OUTER: Final = bytes(byte ^ 0x5C for byte in range(256))
 _FOR_URLS: Final = bytes.maketrans(b"+/", b"-_")
@@ -28,7 +28,7 @@ _FROM_URLS: Final = bytes.maketrans(b"-_", b"+/")
 
 
 def own_claims(token: str, secret: bytes) -> dict[str, Any] | None:
-    """What a token says that the secret has signed; None where it is not of the usual form, or not signed with it."""
+    """Return the claims of a token; None if it does not have the usual form, or is not signed with the secret."""
     signed, _, signature = token.rpartition(".")
     header, _, payload = signed.partition(".")
     if not token.isascii() or token.count(".") != _DOTS or not _is_usual(header):
@@ -42,7 +42,7 @@ def own_claims(token: str, secret: bytes) -> dict[str, Any] | None:
 
 
 def _hmac(secret: bytes, text: bytes) -> bytes:
-    """As `hmac.digest(secret, text, "sha256")`, in a third of its time: it begins with the key for each text."""
+    """The same as `hmac.digest(secret, text, "sha256")` in a third of its time, because the key is hashed only once."""
     inner, outer = (each.copy() for each in _keyed(secret))
     inner.update(text)
     outer.update(inner.digest())
@@ -52,7 +52,7 @@ def _hmac(secret: bytes, text: bytes) -> bytes:
 
 @lru_cache(maxsize=4)  # an installation has two keys at most
 def _keyed(secret: bytes) -> tuple[Any, Any]:
-    """Both hashes of an HMAC (RFC 2104), which have the key and no text yet."""
+    """The inner and outer hash of an HMAC (RFC 2104) after the key, before any text."""
     key = (sha256(secret).digest() if len(secret) > _BLOCK_BYTES else secret).ljust(_BLOCK_BYTES, b"\0")
     return sha256(key.translate(_INNER)), sha256(key.translate(_OUTER))
 
@@ -64,7 +64,7 @@ def _is_usual(header: str) -> bool:
 
 
 def _object(part: str) -> dict[str, Any]:
-    """A part of a token; empty where it is not an object in JSON."""
+    """Decode a part of a token; empty if it is not a JSON object."""
     try:
         padded = part.encode() + b"=" * (-len(part) % 4)
         found = msgspec.json.decode(a2b_base64(padded.translate(_FROM_URLS)))

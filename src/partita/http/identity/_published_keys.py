@@ -1,11 +1,11 @@
-"""The keys that an issuer of tokens publishes: fetched by one thread at a time, and rarely, whatever tokens say.
+"""The keys that a token issuer publishes: fetched by one thread at a time, and rarely, whichever keys tokens name.
 
 | the key that a token names | what happens |
 | --- | --- |
-| known, and young | it is used |
-| known, and old | one thread fetches, the others use it meanwhile |
-| not known | one thread fetches, a few wait for that, the others are told to try again |
-| not known just after a fetch | nobody fetches: the key does not exist, or the issuer is away |
+| known and fresh | it is used |
+| known but not fresh | one thread fetches the keys; the others use the known key meanwhile |
+| unknown | one thread fetches the keys, a few threads wait for it, the others respond with 503 |
+| unknown just after a fetch | nothing is fetched: the key does not exist, or the issuer cannot be reached |
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ TIMEOUT_SECONDS: Final = 5.0
 FRESH_SECONDS: Final = 300.0
 """Older keys are fetched again."""
 USABLE_SECONDS: Final = 600.0
-"""Older keys are not used, even where they cannot be fetched again."""
+"""Older keys are not used, even if they cannot be fetched again."""
 COOLDOWN_SECONDS: Final = 30.0
-"""For so long after a fetch no unknown key causes another."""
+"""For this long after a fetch, an unknown key does not cause another fetch."""
 RETRY_SECONDS: Final = 5.0
-"""For so long after a fetch that failed there is no other."""
+"""For this long after a failed fetch, there is no other fetch."""
 MAX_WAITING: Final = 8
-"""So many threads may wait for the fetch of another: a server has 40, and needs them for its work."""
+"""How many threads may wait for the fetch of another: a server has 40 threads, and needs them for its work."""
 MAX_BYTES: Final = 1_048_576
 DISCOVERY: Final = "/.well-known/openid-configuration"
 
@@ -53,18 +53,18 @@ FETCH_ERRORS: Final = (
     RecursionError,
     OperationError,
 )
-"""What can go wrong when a document of an issuer is fetched."""
+"""The errors that fetching a document of an issuer can raise."""
 
 
 class KeySet(Struct, frozen=True):
-    """The keys of one fetch, by their names."""
+    """The keys of one fetch, by key id."""
 
     keys: dict[str, PyJWK]
     fetched_at: float
 
 
 class PublishedKeys:
-    """The keys of one issuer. Safe for any number of threads."""
+    """The keys of one issuer. Thread-safe."""
 
     def __init__(self, issuer: str, clock: Clock) -> None:
         self._issuer = issuer
@@ -72,16 +72,16 @@ class PublishedKeys:
         self._address: str | None = None
         self._known: KeySet | None = None
         self._failed_at: float | None = None
-        """When the last fetch failed; None where it did not."""
+        """When the last fetch failed; None if it succeeded."""
         self._fetching = threading.Lock()
         self._waiting = threading.Semaphore(MAX_WAITING)
 
     def key(self, key_id: str) -> PyJWK:
-        """The key of a name.
+        """Return the key with this id.
 
         Raises:
-            TokenRefused: the issuer does not publish it.
-            HttpProblem: 503, the issuer cannot be asked.
+            TokenRefused: the issuer does not publish such a key.
+            HttpProblem: 503, the issuer cannot be reached.
         """
         if self._is_due(key_id):
             if self._fetching.acquire(blocking=False):
@@ -96,7 +96,7 @@ class PublishedKeys:
         raise TokenRefused
 
     def fresh(self) -> KeySet | None:
-        """The keys, if they need not be fetched again yet."""
+        """Return the keys if they are still fresh, otherwise None."""
         known = self._known
         return None if known is None or self._age() >= FRESH_SECONDS else known
 
@@ -108,20 +108,20 @@ class PublishedKeys:
         return float("inf") if self._known is None else self._clock() - self._known.fetched_at
 
     def _is_due(self, key_id: str) -> bool:
-        """Whether it is time to fetch the keys, for a token that names this one."""
+        """Whether the keys must be fetched for a token that names this key."""
         if self._failed_at is not None and self._clock() - self._failed_at < RETRY_SECONDS:
             return False
         return self._age() >= (COOLDOWN_SECONDS if self._found(key_id) is None else FRESH_SECONDS)
 
     def _fetch(self, key_id: str) -> None:
-        """Fetch the keys, with the lock, which is released; unless another thread did so just before."""
+        """Fetch the keys, unless another thread has just done so, and release the lock, which the caller holds."""
         try:
             if self._is_due(key_id):
                 self._known = KeySet(self._published(), self._clock())
                 self._failed_at = None
         except FETCH_ERRORS:
             self._failed_at = self._clock()
-            self._address = None  # it may have moved
+            self._address = None  # the issuer may have changed the address
         finally:
             self._fetching.release()
 
@@ -142,18 +142,18 @@ class PublishedKeys:
         return {key.key_id: key for key in found if key.key_id and key.public_key_use in ("sig", None)}
 
     def _discovered(self) -> str:
-        """Where the issuer publishes its keys."""
+        """Return the address at which the issuer publishes its keys."""
         found = fetch_document(self._issuer.rstrip("/") + DISCOVERY)
         if found["issuer"] != self._issuer:
-            raise ValueError("The configuration is of another issuer.")
+            raise ValueError("The configuration belongs to another issuer.")
         return checked_address(found["jwks_uri"])
 
 
 def checked_address(url: str) -> str:
-    """The URL, if what it gives can be trusted.
+    """Return the URL, if responses from it can be trusted.
 
     Raises:
-        OperationError: it is neither https nor of this machine.
+        OperationError: the URL is neither https nor of this machine.
     """
     parts = urlsplit(url)
     if parts.scheme == "https" or (parts.scheme == "http" and is_loopback(parts.hostname or "")):
@@ -162,19 +162,19 @@ def checked_address(url: str) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """An address was checked; where it sends us was not."""
+    """Follows no redirects: only the original address was checked."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Follow none."""
+        """Do not follow the redirect."""
 
 
 def fetch_document(
     url: str, *, form: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """The JSON object at a URL of an issuer, which was checked; with a form, the response to it.
+    """Return the JSON object at a checked URL of an issuer; with a form, post the form and return the response.
 
     Raises:
-        OSError: as `FETCH_ERRORS` lists, with the others.
+        OSError: or any other of `FETCH_ERRORS`.
     """
     content = None if form is None else urlencode(form).encode()
     request = urllib.request.Request(url, content, dict(headers or {}))  # noqa: S310 - the address was checked
@@ -188,10 +188,10 @@ def fetch_document(
         raise ValueError("The document is too long.")
     document = json.loads(content)
     if not isinstance(document, dict):
-        raise ValueError("The document is not an object.")  # noqa: TRY004 - of what was received, not of a call
+        raise ValueError("The document is not an object.")  # noqa: TRY004 - received data is wrong, not an argument
     return document
 
 
 def _unavailable() -> HttpProblem:
-    detail = "The issuer of tokens cannot be asked for its keys."
+    detail = "The keys of the token issuer cannot be fetched."
     return HttpProblem(503, "issuer_unavailable", detail, hint="Try again.", headers=RETRY_LATER)

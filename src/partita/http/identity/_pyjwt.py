@@ -1,7 +1,7 @@
-"""PyJWT, loaded with the first token that needs it: with `cryptography`, which it loads, it takes nine megabytes.
+"""PyJWT, imported with the first token that needs it: with `cryptography`, which it imports, it takes nine megabytes.
 
-Tokens as an installation writes them are read without it. What it refuses is raised as an error of ours, so that nobody
-has to load it to catch one.
+Tokens in the form that an installation writes are read without it. Its errors are raised as `TokenRefused`, so that no
+caller has to import PyJWT to catch them.
 """
 
 # ruff: noqa: PLC0415 - see above
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def encoded(claims: Mapping[str, Any], secret: bytes, algorithm: str, key_id: str) -> str:
-    """A token that says this, signed with a secret."""
+    """Return a token with these claims, signed with a secret."""
     import jwt
 
     return jwt.encode(dict(claims), secret, algorithm, {"kid": key_id})
 
 
 def decoded(token: str, key: PyJWK | bytes | str, algorithms: Sequence[str], **checks: Any) -> dict[str, Any]:
-    """The parts of a token: `header` and `payload`. What is checked is said as PyJWT has it.
+    """Return the parts of a token: `header` and `payload`. `checks` are the arguments of PyJWT.
 
     Raises:
-        TokenRefused: a check failed. TokenExpired: it was that of the time.
+        TokenRefused: a check failed. TokenExpired: the token has expired.
     """
     import jwt
 
@@ -39,10 +39,10 @@ def decoded(token: str, key: PyJWK | bytes | str, algorithms: Sequence[str], **c
 
 
 def key_set(document: dict[str, Any]) -> list[PyJWK]:
-    """The keys of a document that an issuer publishes.
+    """Return the keys in a key set document of an issuer.
 
     Raises:
-        TokenRefused: there is none that can be used.
+        TokenRefused: the document has no usable key.
     """
     import jwt
 
@@ -52,7 +52,7 @@ def key_set(document: dict[str, Any]) -> list[PyJWK]:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Raise errors of PyJWT's as ours."""
+    """Raise errors of PyJWT as `TokenRefused`."""
     import jwt
 
     try:

@@ -1,4 +1,4 @@
-"""Capacity units as AWS charges them, the table's and each index's apart."""
+"""Capacity units as AWS charges them, separately for the table and each index."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Parts: TypeAlias = tuple[tuple[str, float, float], ...]
 
 
 def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
-    """Units of a write: the larger of before and after, and what changes in each index.
+    """Units of a write: for the larger of the item before and after it, and for the changes in each index.
 
-    A transaction charges the table's part twice, and the indexes' once.
+    A transaction charges the table's units twice, and the indexes' units once.
     """
     table = planned.table
     largest = planned.size if planned.before is None else max(planned.size, planned.before.size)
@@ -30,13 +30,13 @@ def of_write(planned: PlannedWrite, factor: int = 1) -> Capacity:
 
 
 def _new_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
-    """Units of each index that a new item comes into: as `_index_parts`, without looking for what was there."""
-    entries = zip(planned.table.indexes, planned.entries, strict=False)  # none where nothing is written
+    """Units of each index that a new item is added to; a faster `_index_parts` for items with no previous version."""
+    entries = zip(planned.table.indexes, planned.entries, strict=False)  # there are no entries if nothing is written
     return [(index.name, 0.0, _new_units(index, planned)) for index, entry in entries if entry[0] is not None]
 
 
 def _vector_parts(planned: PlannedWrite) -> list[tuple[str, float, float]]:
-    """Bytes written to each vector index whose entry of the item changes."""
+    """The bytes written to each vector index whose entry changes."""
     parts = []
     for position, index in enumerate(planned.table.vectors):
         was_in = planned.before is not None and planned.old_vectors[position] is not None
@@ -92,7 +92,7 @@ def of_get(table: str, size: int, *, consistent: bool) -> Capacity:
 
 
 def total(parts: Iterable[Capacity]) -> tuple[Capacity, ...]:
-    """One sum for each table, in the order in which the tables came."""
+    """The sum for each table, in the order of the tables' first occurrence."""
     by_table: dict[str, list[Capacity]] = {}
     for part in parts:
         by_table.setdefault(part.table, []).append(part)

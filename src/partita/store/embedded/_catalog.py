@@ -1,7 +1,7 @@
 """The tables of a file, read into memory.
 
-Every change of the catalog raises the generation that is kept in the file. A writer compares it at
-the start of each batch; a reader reads again when it meets a table or an index that it does not know.
+Every change of the catalog increments the generation stored in the file. A writer compares it at the
+start of each batch; a reader reloads the catalog when a table or an index is not in its own copy.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _index = msgspec.json.Decoder(IndexSchema)
 
 
 class Tables(dict[str, Table]):
-    """Tables by name; to ask for one that is not there raises TableNotFound."""
+    """Tables by name; looking up a missing table raises TableNotFound."""
 
     def __missing__(self, name: str) -> Table:
         raise not_found(name)
@@ -52,10 +52,10 @@ def generation(connection: apsw.Connection) -> int:
 
 
 def load(connection: apsw.Connection) -> Catalog:
-    """Read the whole catalog; in a transaction, or it may be torn.
+    """Read the whole catalog. Call this within a transaction, so that its parts are consistent.
 
     Raises:
-        StoreDamaged: its parts do not fit together.
+        StoreDamaged: its parts do not match, or cannot be decoded.
     """
     try:
         return _load(connection)
@@ -80,7 +80,7 @@ def _load(connection: apsw.Connection) -> Catalog:
 
 
 def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, IndexSchema]]]:
-    """The unfinished indexes of each table: the number of each, and its definition."""
+    """The unfinished indexes of each table, with their numbers and definitions."""
     building: defaultdict[int, list[tuple[int, IndexSchema]]] = defaultdict(list)
     rows = connection.execute(_SQL_BUILDS) if has_table(connection, "index_builds") else ()
     for table_id, number, definition in rows:
@@ -89,7 +89,7 @@ def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, I
 
 
 def _streams(connection: apsw.Connection) -> dict[int, Stream]:
-    """The enabled stream of each table; one that was split has several shards."""
+    """The enabled stream of each table; it has several shards if it was split."""
     ends = dict(connection.execute(_SQL_ENDS)) if has_table(connection, "stream_shards") else {}
     streams: dict[int, Stream] = {}
     for table_id, number, view in connection.execute(_SQL_STREAMS):
@@ -100,11 +100,11 @@ def _streams(connection: apsw.Connection) -> dict[int, Stream]:
 
 
 def changed(connection: apsw.Connection) -> Catalog:
-    """Raise the generation after a change, and read the catalog again."""
+    """Increment the generation after a change, and reload the catalog."""
     connection.execute("UPDATE store SET generation = generation + 1")
     return load(connection)
 
 
 def definition_text(schema: TableSchema) -> str:
-    """A table's definition as it is kept in the file."""
+    """The stored form of a table's definition."""
     return msgspec.json.encode(schema).decode()

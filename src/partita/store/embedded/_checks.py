@@ -25,9 +25,9 @@ _INVALID: Final = "One or more parameter values were invalid: "
 
 
 def check_readable(schema: TableSchema) -> None:
-    """Raise ValidationFailed for a definition that would not come out of the catalog as it went in.
+    """Raise ValidationFailed for a definition that would change when it is stored and loaded.
 
-    One that cannot be read would keep the whole file from being opened.
+    A definition that cannot be loaded would prevent the whole file from being opened.
     """
     try:
         is_same = msgspec.json.decode(definition_text(schema), type=TableSchema) == schema

@@ -1,4 +1,4 @@
-"""What a request is executed with: a connection and the catalog that goes with it."""
+"""The execution context of a request: a connection and its view of the catalog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _UNKNOWN: Final = -1
 
 
 class Reader:
-    """A connection with the catalog as this connection may see it, and the time."""
+    """A connection with the catalog as seen by it, and a clock."""
 
     __slots__ = ("catalog", "clock", "connection", "vectors")
 
@@ -27,18 +27,18 @@ class Reader:
         self.vectors = VectorCache() if vectors is None else vectors
 
     def table(self, name: str) -> Table:
-        """The table of that name, or TableNotFound."""
+        """The table with that name; raises TableNotFound if it does not exist."""
         return self.catalog.tables[name]
 
     def refresh(self) -> None:
-        """Read the catalog again if it has changed in the file."""
+        """Reload the catalog if it has changed in the file."""
         if _catalog.generation(self.connection) != self.catalog.generation:
-            with self.connection:  # one snapshot
+            with self.connection:  # so that all is read from one snapshot
                 self.catalog = _catalog.load(self.connection)
 
 
 class Writer(Reader):
-    """The one connection that writes; its catalog is a draft until the batch is committed."""
+    """The only connection that writes; changes of its catalog are visible to readers after the batch is committed."""
 
     __slots__ = ("_version",)
 
@@ -47,19 +47,19 @@ class Writer(Reader):
         self._version = _UNKNOWN
 
     def refresh(self) -> None:
-        """Read the catalog again if it has changed in the file; in a transaction, which sees what others wrote."""
+        """Reload the catalog if another connection has changed it. Call this within the transaction of a batch."""
         if self.connection.data_version("main") != self._version:
             super().refresh()
 
     def committed(self) -> None:
-        """Note what was committed: until another connection writes, the catalog is as it is known here."""
+        """Record a commit: until another connection writes, the catalog in memory is current."""
         self._version = self.connection.data_version("main")
 
     def catalog_changed(self) -> None:
-        """Record that the catalog in the file was changed by this batch."""
+        """Record that this batch changed the catalog in the file, and reload it."""
         self.catalog = _catalog.changed(self.connection)
 
     def forget(self) -> None:
-        """Drop the draft after a rollback."""
+        """Discard the catalog after a rollback."""
         self.catalog = EMPTY
         self._version = _UNKNOWN

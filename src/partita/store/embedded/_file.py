@@ -1,4 +1,4 @@
-"""The file of a store: its tables, its format, and how it is made and opened."""
+"""The file of a store: its tables and format, and how it is created and opened."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.errors import StoreDamaged, StoreError, StoreNewer
 
 APPLICATION_ID: Final = 0x50415254  # "PART"
 FORMAT_VERSION: Final = 3
-"""1 had no hashes of partitions (`upkeep/_upgrade.py`), 2 has no checksums of pages."""
+"""Version 1 had no partition hashes (`upkeep/_upgrade.py`), version 2 has no page checksums."""
 WITHOUT_CHECKSUMS: Final = 2
 
 _SCHEMA: Final = f"""
@@ -48,47 +48,48 @@ _SCHEMA: Final = f"""
 
 
 def has_table(connection: apsw.Connection, name: str) -> bool:
-    """Whether a file has one of the tables that are made when they are needed."""
+    """Whether a file contains a table that is only created when it is first needed."""
     return connection.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).get is not None
 
 
 def is_new(path: str) -> bool:
-    """Whether a store is still to be made at the path; what else is there is left as it is.
+    """Whether there is no store at the path yet. This never changes the file.
 
     Raises:
-        StoreDamaged: the file is not a store. StoreNewer: it is a store of a newer version.
+        StoreDamaged: the file is not a store. StoreNewer: a newer version wrote the store.
+        StoreError: the path is a folder, or its parent folder does not exist.
     """
     if not Path(path).parent.is_dir():
         raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
     if Path(path).is_dir():
-        raise StoreError(f"The path {path} is a folder.", hint="Name a file in it.")
+        raise StoreError(f"The path {path} is a folder.", hint="Use the path of a file in it.")
     header = _sqlite.read_header(path) if Path(path).exists() else None
     if header is None:
         return True
     if header.application_id != APPLICATION_ID:
         raise StoreDamaged(f"The file {path} is not a Partita store.", hint="Choose another path.")
     if header.user_version > FORMAT_VERSION:
-        message = f"The store {path} has format {header.user_version}; this version knows {FORMAT_VERSION}."
+        message = f"The store {path} has format {header.user_version}; this version supports {FORMAT_VERSION}."
         raise StoreNewer(message)
     if header.user_version == FORMAT_VERSION and not header.has_checksums:
-        raise StoreDamaged(f"The header of {path} is damaged: its pages should have checksums.")
+        raise StoreDamaged(f"The header of {path} is damaged: it does not enable page checksums.")
     return False
 
 
 def create(path: str) -> None:
-    """Make an empty store. Until it is complete, the file is not a store to any process."""
+    """Create an empty store. Until it is complete, no process accepts the file as a store."""
     connection = connect(path, durable=True)
-    connection.pragma("synchronous", "extra")  # also the journal's end: it must not come back after power loss
+    connection.pragma("synchronous", "extra")  # also sync the journal's deletion: it must not reappear after power loss
     try:
         create_schema(connection, FORMAT_VERSION if _sqlite.reserve(connection) else WITHOUT_CHECKSUMS)
-        # Only now: in the file itself, not in the log, the header tells whose file it is.
+        # WAL mode only now, so that the header with the application id is in the file itself and not in the log.
         connection.pragma("journal_mode", "wal")
     finally:
         connection.close()
 
 
 def create_schema(connection: apsw.Connection, version: int = WITHOUT_CHECKSUMS) -> None:
-    """Write the empty catalog, unless another process was first."""
+    """Create the empty catalog, unless another process has already done it."""
     connection.execute("BEGIN IMMEDIATE")
     with connection:
         if connection.pragma("user_version") == 0:
@@ -97,7 +98,7 @@ def create_schema(connection: apsw.Connection, version: int = WITHOUT_CHECKSUMS)
 
 
 def add_checksums(connection: apsw.Connection, path: str) -> bool:
-    """Write a store that has no checksums again, with them; True if that was done, and the connection closed."""
+    """Add page checksums to a store without them. If this returns True, it did so and closed the connection."""
     return _sqlite.add_checksums(connection, Path(path), FORMAT_VERSION)
 
 

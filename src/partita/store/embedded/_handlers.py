@@ -1,4 +1,4 @@
-"""What executes each request: a function for each type of request, and the way on to all of the store."""
+"""The functions that execute requests, by the type of the request."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ READS: Final[Mapping[type, Read]] = {
     requests.FindInStream: _streams.find_in_stream,
     _points.DescribeRecovery: points.describe_recovery,
 }
-"""What executes each read, by the type of the request."""
+"""The function that executes each read, by the type of the request."""
 
 
 class _Writes(dict[type, Handler]):
-    """What executes each write; the steps of the work on an index are known when the first of them comes."""
+    """The function that executes each write; those of the steps of index builds are only imported when needed."""
 
     def __missing__(self, kind: type) -> Handler:
         return tables.index_steps()[kind]
@@ -60,7 +60,7 @@ WRITES: Final[Mapping[type, Handler]] = _Writes(
         **points.WRITES,
     }
 )
-"""What executes each write, inside a transaction."""
+"""The function that executes each write inside a transaction, by the type of the request."""
 
 BY_LOOP: Final = frozenset(
     (
@@ -71,4 +71,4 @@ BY_LOOP: Final = frozenset(
         requests.TransactWriteItems,
     )
 )
-"""The writes of items, which an event loop may commit by itself."""
+"""The writes of items, which may be committed in the thread of an event loop."""

@@ -1,6 +1,6 @@
-"""Key attributes: their rules, and their values as they stand in columns.
+"""Key attributes: their rules, and their values as stored in columns.
 
-A string is stored as text (ordered by its UTF-8 bytes), a binary as it is, a number in sortable form.
+A string is stored as text (ordered by its UTF-8 bytes), a binary unchanged, a number in a sortable form.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EMPTY: Final = {str: "string", bytes: "binary"}
 
 
 class KeyPart:
-    """One attribute of a key, with the size that it may have."""
+    """One attribute of a key, with its maximum size."""
 
     __slots__ = ("limit", "name", "type")
 
@@ -39,10 +39,10 @@ class KeyPart:
         return type(value) in _TYPES[self.type]
 
     def column(self, value: Any) -> Column:
-        """The column value of a key of the right type.
+        """The column value of a key attribute whose type was checked.
 
         Raises:
-            ValidationFailed: it is empty or too long.
+            ValidationFailed: the value is empty or too long.
         """
         if self.type == "N":
             return encode_number(value)
@@ -60,13 +60,13 @@ class KeyPart:
             raise ValidationFailed(_INVALID + message)
 
     def in_key(self, value: Any) -> Column:
-        """The column of a value in the `key` of a request."""
+        """The column value of an attribute in the `key` of a request."""
         if not self.has_type(value):
             raise KeyMismatch("The provided key element does not match the schema")
         return self.column(value)
 
     def in_item(self, item: dict[str, Any]) -> Column:
-        """The column of this table key in an item to be put."""
+        """The column value of this table key attribute in an item to be put."""
         if self.name not in item:
             raise KeyMismatch(f"{_INVALID}Missing the key {self.name} in the item")
         value = item[self.name]
@@ -77,7 +77,7 @@ class KeyPart:
         return self.column(value)
 
     def in_index(self, value: Any, index: str) -> Column:
-        """The column of this index key in an item to be written."""
+        """The column value of this index key attribute in an item to be written."""
         if not self.has_type(value):
             types = f"Expected: {self.type} Actual: {kind_of(value)}"
             message = f"Type mismatch for Index Key {self.name} {types} IndexName: {index}"
@@ -89,7 +89,7 @@ class KeyPart:
 
 
 class KeyMismatch(ValidationFailed):
-    """A key that does not fit the table; in a transaction it is a reason of one action (rule 37)."""
+    """A key that does not match the table's schema; in a transaction, the reason of one action (rule 37)."""
 
 
 def _empty(value: str | bytes) -> str:
@@ -97,7 +97,7 @@ def _empty(value: str | bytes) -> str:
 
 
 def partition_hash(column: Column, *others: Column) -> int:
-    """Where a partition stands in the order of a scan: a number of 32 bits, made from the columns of its key."""
+    """The position of a partition in the order of a scan: a 32-bit hash of the columns of its key."""
     hashed = crc32(column.encode() if type(column) is str else column)  # type: ignore[arg-type]  # else it is bytes
     for other in others:
         hashed = crc32(other.encode() if type(other) is str else other, hashed)  # type: ignore[arg-type]

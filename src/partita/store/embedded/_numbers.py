@@ -1,4 +1,4 @@
-"""Numbers as bytes whose order is the order of the numbers, for key columns.
+"""Order-preserving encoding of numbers as bytes, for key columns.
 
 | number | bytes |
 | --- | --- |
@@ -6,8 +6,8 @@
 | zero | 0x80 |
 | negative | 0x40, the complement of the same, 0xFF |
 
-The magnitude is the power of ten of the first digit. Digits are packed two to a byte; below zero
-each is taken from nine, and the closing 0xFF puts -1 after -1.5.
+The magnitude is the power of ten of the first digit. Digits are packed two to a byte. In negative numbers,
+each digit is subtracted from nine, and the final 0xFF sorts -1 after -1.5.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _FROM_NINE: Final = str.maketrans("0123456789", "9876543210")
 
 
 def encode_number(value: int | Decimal) -> bytes:
-    """The sortable form; equal numbers give equal bytes.
+    """The sortable form of a number; equal numbers have the same bytes.
 
     Raises:
-        ValidationFailed: more than 38 digits, or out of range.
+        ValidationFailed: it has more than 38 digits or is out of range.
     """
     exact = number(value)
     if not exact:

@@ -1,7 +1,7 @@
 """The write of one item: planned without writing anything, then applied.
 
-Everything that can be wrong with a request is found while planning, so a request that fails leaves
-nothing to undo, and all actions of a transaction can be planned before the first is applied.
+Planning finds every error of a request. So a request that fails leaves nothing to undo, and all actions
+of a transaction can be planned before the first one is applied.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOO_LARGE_TO_UPDATE: Final = "Item size to update has exceeded the maximum allow
 
 
 class StoredItem:
-    """An item as it is in the file, decoded when somebody looks."""
+    """An item as stored in the file, decoded on first access."""
 
     __slots__ = ("_item", "blob", "id", "size")
 
@@ -38,7 +38,7 @@ class StoredItem:
 
     @property
     def item(self) -> Item:
-        """The decoded item; not to be given away."""
+        """The decoded item; it is shared, so do not return it to callers of the store."""
         item = self._item
         if item is None:
             item = self._item = decode_item(self.blob)
@@ -46,7 +46,7 @@ class StoredItem:
 
 
 class PlannedWrite:
-    """What a write will do to one item: `before` becomes `after`, either of which may be None."""
+    """The effect of a write on one item: `before` is replaced by `after`; either may be None."""
 
     __slots__ = (
         "after",
@@ -84,31 +84,31 @@ class PlannedWrite:
 
     @property
     def changes_anything(self) -> bool:
-        """False for a write that leaves the item as it was, in whatever order its attributes came."""
+        """False for a write that leaves the item unchanged, even if it changes the order of the attributes."""
         if self.before is None or self.after is None:
             return self.before is not None or self.after is not None
         if self.blob == self.before.blob:
             return False
-        # The order matters only to a stream, which must not have a record of it.
+        # Rewriting an item only in another order is harmless, unless it would add a record to a stream.
         return self.table.stream is None or not equal(self.before.item, self.after)
 
 
 def find(connection: apsw.Connection, table: Table, key: KeyColumns) -> StoredItem | None:
-    """The stored item of that key."""
+    """The stored item with that key, or None."""
     row = connection.execute(table.sql_find, key).get
     return None if row is None else StoredItem(row)
 
 
 def locate(table: Table, action: Write | ConditionCheck | GetItem) -> KeyColumns:
-    """The key columns of the item that the action is about."""
+    """The key columns of the item that the action reads or writes."""
     return table.item_columns(action.item) if isinstance(action, PutItem) else table.key_columns(action.key)
 
 
 def plan(connection: apsw.Connection, table: Table, request: Write, key: KeyColumns | None = None) -> PlannedWrite:
-    """What the request will do to the item of that key, which may be known already.
+    """Plan the request. `key` contains the key columns of its item, if they are already known.
 
     Raises:
-        ValidationFailed: it breaks a rule. ConditionFailed: its condition is false.
+        ValidationFailed: the request breaks a rule. ConditionFailed: its condition is false.
     """
     if key is None:
         key = locate(table, request)
@@ -116,7 +116,7 @@ def plan(connection: apsw.Connection, table: Table, request: Write, key: KeyColu
 
 
 def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) -> None:
-    """Raise ConditionFailed if the condition is false, with the stored item where that is asked for."""
+    """Raise ConditionFailed if the condition is false, with the stored item if that was requested."""
     if request.condition is None or evaluate(request.condition, {} if stored is None else stored.item):
         return
     if stored is None or not request.on_failure_item:
@@ -125,31 +125,31 @@ def check_condition(request: Write | ConditionCheck, stored: StoredItem | None) 
 
 
 def may_be_new(request: PutItem) -> bool:
-    """Whether a put may be of a new item, by its condition."""
+    """Whether the condition of a put allows that there is no item with its key."""
     return request.condition is None or evaluate(request.condition, {})
 
 
 def plan_new(table: Table, key: KeyColumns, request: PutItem) -> PlannedWrite:
-    """What a put will do where no item has its key.
+    """Plan a put for the case that no item has its key.
 
     Raises:
-        ValidationFailed: it breaks a rule.
+        ValidationFailed: the put breaks a rule.
     """
     blob, size = encoded(request.item, TOO_LARGE)
     return _with_entries(PlannedWrite(table, key, None, request.item, blob=blob, size=size))
 
 
 def plan_over(planned: PlannedWrite, request: PutItem, before: StoredItem | None) -> PlannedWrite:
-    """What a put will do to the item that has its key.
+    """Complete the plan of a put with the item that has its key, or None.
 
     Raises:
-        ConditionFailed: its condition is false.
+        ConditionFailed: the condition of the put is false.
     """
     if before is not None:
         planned.before = before
         _add_old_entries(planned, before)
     if request.condition is not None:
-        check_condition(request, before)  # an item that cannot be stored is refused whatever is there
+        check_condition(request, before)  # after the validation of the new item, which comes first
     return planned
 
 
@@ -162,7 +162,7 @@ def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, reque
     if before is not None:
         after = apply_update(request.update, before.item)
     elif creates(request.update):
-        # A new item is its key, which the update may read; there is nothing to take away from it.
+        # A new item starts as its key, which the update may read; REMOVE and DELETE have no effect on it.
         after = apply_update(Update(request.update.sets, (), request.update.adds, ()), request.key)
     else:
         return PlannedWrite(table, key, None)
@@ -176,7 +176,7 @@ def _plan_delete(table: Table, key: KeyColumns, before: StoredItem | None, reque
 
 
 def deletion(table: Table, key: KeyColumns, before: StoredItem | None) -> PlannedWrite:
-    """The write that deletes what is there."""
+    """Plan the deletion of the stored item."""
     return _with_entries(PlannedWrite(table, key, before))
 
 
@@ -188,7 +188,7 @@ _PLANS: Final[dict[type, Callable[[Table, KeyColumns, StoredItem | None, Any], P
 
 
 def encoded(item: Item, message: str) -> tuple[bytes, int]:
-    """The stored form of an item and its size; an item that is too large is refused with the message."""
+    """The stored form of an item and its size; raise ValidationFailed with the message if it is too large."""
     blob, size = encode_measured(item)
     if size > MAX_NAME_BYTES:
         if size > MAX_ITEM_BYTES:
@@ -221,7 +221,7 @@ def _add_old_entries(planned: PlannedWrite, before: StoredItem) -> None:
 
 
 def apply_if_new(connection: apsw.Connection, planned: PlannedWrite, now: float) -> bool:
-    """Write a new item, as `apply` does, unless its key is taken: then nothing is written."""
+    """Write a new item like `apply`, and return True; if an item with its key exists, write nothing."""
     connection.execute(planned.table.sql_insert_new, (*planned.key, *_columns(planned)))
     is_new = connection.changes() == 1
     planned.table.last_put_was_new = is_new
@@ -231,7 +231,7 @@ def apply_if_new(connection: apsw.Connection, planned: PlannedWrite, now: float)
 
 
 def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
-    """Write the row, with its records in the change log and the stream of the table."""
+    """Write the row and its records in the table's change log and stream."""
     if not planned.changes_anything:
         return
     _write_row(connection, planned)
@@ -239,7 +239,7 @@ def apply(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_
 
 
 def _write_rest(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool = False) -> None:
-    """What goes with a row that was written."""
+    """Write the vector index entries, change log record and stream record of a written row."""
     if planned.table.vectors:
         _write_vectors(connection, planned)
     if planned.table.sql_log is not None:
@@ -264,15 +264,15 @@ def _write_row(connection: apsw.Connection, planned: PlannedWrite) -> None:
 
 
 def _columns(planned: PlannedWrite) -> Row:
-    """All columns of the row that will be there but those of its key; first its expiry."""
+    """All columns of the new row except those of its key; the expiry comes first."""
     table, after = planned.table, planned.after
-    assert after is not None  # noqa: S101 - there will be a row
+    assert after is not None  # noqa: S101 - the write does not delete the row
     unfinished = table.building_row(after) if table.building else ()
     return (table.expiry(after), planned.size, *chain.from_iterable(planned.entries), *unfinished, planned.blob)
 
 
 def _write_vectors(connection: apsw.Connection, planned: PlannedWrite) -> None:
-    """To be called right after the row was written: a new one is known by the number that SQLite gave it."""
+    """Write the vector index entries. Call this right after writing the row, because it uses the last inserted id."""
     row_id = connection.last_insert_rowid() if planned.before is None else planned.before.id
     none = (None,) * len(planned.table.vectors)
     before, after = planned.old_vectors or none, planned.vectors or none
@@ -285,7 +285,7 @@ def _keeps_expiry(table: Table, expiry: int | None, before: StoredItem) -> bool:
 
 
 def check_update_spares_key(table: Table, update: Update) -> None:
-    """Raise ValidationFailed where the update would change a key attribute."""
+    """Raise ValidationFailed if the update would change a key attribute."""
     for path in updated_paths(update):
         if path.parts[0] in table.key_names:
             message = f"Cannot update attribute {path.parts[0]}. This attribute is part of the key"

@@ -1,4 +1,4 @@
-"""Query and scan: pages of a partition in the order of its keys, and of everything in the order of hashes."""
+"""Query and scan: pages of a partition in the order of its keys, or of a whole table in the order of hashes."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ MAX_SEGMENTS: Final = 1_000_000
 
 
 def query(reader: Reader, request: QueryTable) -> PageResponse:
-    """One page of a partition.
+    """Return one page of a partition.
 
     Raises:
-        ValidationFailed: a condition, start key or projection that breaks a rule.
+        ValidationFailed: a condition, start key or projection breaks a rule.
     """
     table = reader.table(request.table)
     source = _checked_source(table, request)
@@ -51,10 +51,10 @@ def query(reader: Reader, request: QueryTable) -> PageResponse:
 
 
 def scan(reader: Reader, request: ScanTable) -> PageResponse:
-    """One page of everything, or of one segment of it.
+    """Return one page of the whole table or index, or of one segment of it.
 
     Raises:
-        ValidationFailed: a filter, start key, segment or projection that breaks a rule.
+        ValidationFailed: a filter, start key, segment or projection breaks a rule.
     """
     table = reader.table(request.table)
     source = _checked_source(table, request)
@@ -136,7 +136,7 @@ def _check_segments(request: ScanTable) -> None:
 
 
 def _segment(request: ScanTable) -> tuple[int, int]:
-    """The hashes that the segment has: from, and up to."""
+    """The range of hashes of the segment: the first, and the end (exclusive)."""
     return request.segment * HASHES // request.segments, (request.segment + 1) * HASHES // request.segments
 
 
@@ -155,7 +155,7 @@ def _select_range(
     source: Source, bounds: KeyBounds, start: tuple[Column, ...], *, forward: bool
 ) -> tuple[str, tuple[int | Column, ...]]:
     low, high = bounds.low, bounds.high
-    # The start key is inside the range, so it takes the place of the bound behind it.
+    # The start key is inside the range, so it replaces the bound where reading would begin.
     if start and forward:
         low = None
     elif start:
@@ -178,7 +178,7 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
     order = (*columns, *source.ties)[equal:]
     terms = [f"{column} = ?" for column in (source.order_column, *columns[:equal])]
     if low is None and equal == len(source.hash):
-        terms += _presence(source)  # else the terms say it, and SQLite must not begin to read earlier
+        terms += _presence(source)  # otherwise the bounds imply it, and SQLite must start reading at the bound
     if low is not None:
         terms.append(f"{order[0]} >{'=' if low else ''} ?")
     if high is not None:
@@ -189,7 +189,7 @@ def _range_sql(source: Source, shape: tuple[int, bool | None, bool | None, bool,
 
 
 def _presence(source: Source) -> list[str]:
-    """What makes SQLite see that the partial index of an index may be used."""
+    """The term that lets SQLite use the partial index of a secondary index."""
     return [f"{source.columns[0]} IS NOT NULL"] if isinstance(source, Index) else []
 
 
@@ -208,7 +208,7 @@ def _select_all(source: Source, *, start: bool, segmented: bool) -> str:
 
 
 class _Page:
-    """A page while it is being read: what was met, what passed the filter, and what it costs."""
+    """A page while it is being read: the items scanned, the items that passed the filter, and the cost."""
 
     __slots__ = ("bytes", "fetched", "items", "last", "scanned")
 
@@ -223,7 +223,7 @@ class _Page:
 def _page(table: Table, source: Source, request: QueryTable | ScanTable, rows: apsw.Cursor) -> PageResponse:
     with closing(rows):  # an open cursor would keep the snapshot that it reads
         page, full = _read_page(source.index, request, rows)
-    # At the limit there is a next key even if nothing follows; a partition of one item has no next.
+    # At the limit there is a last key even if no item follows, except in a partition of at most one item.
     more = full or (page.scanned == request.limit and not (type(request) is QueryTable and _is_single(source)))
     return PageResponse(
         [] if request.count_only else _projected(request.projection, page.items),
@@ -235,7 +235,7 @@ def _page(table: Table, source: Source, request: QueryTable | ScanTable, rows: a
 
 
 def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) -> tuple[_Page, bool]:
-    """Read until the rows or a page's bytes run out; True if the bytes did."""
+    """Read until there are no more rows or the page is full; the second value is True if the page is full."""
     page, condition = _Page(), request.filter
     partial = index if index is not None and index.projected is not None else None
     if partial is None and condition is None:
@@ -259,7 +259,7 @@ def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) 
 
 
 def _read_whole_items(page: _Page, rows: Any) -> bool:
-    """The same where every item that is met is given as it is, which most reads ask for."""
+    """Read like `_read_page`, without a filter or a partial projection (the most common case)."""
     items, read = page.items, 0
     for size, blob in rows:
         read += size

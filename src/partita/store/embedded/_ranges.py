@@ -2,7 +2,7 @@
 
     hash columns = …, leading range columns = …, low <= next range column <= high
 
-A start key takes the place of the bound that it has passed: SQLite then begins to read exactly there.
+A start key replaces the bound on its side, so that SQLite starts reading exactly there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Bound:
 
 
 class KeyBounds:
-    """The rows that a key condition allows: equal leading columns, then bounds on the next."""
+    """The rows that match a key condition: equality of the leading columns, then bounds on the next column."""
 
     __slots__ = ("equal", "high", "low")
 
@@ -45,7 +45,7 @@ class KeyBounds:
         self.high = high
 
     def holds(self, value: Column) -> bool:
-        """Whether a value of the bounded column is inside."""
+        """Whether a value of the bounded column is within the bounds."""
         value = _sortable(value)
         if self.low is not None:
             low = _sortable(self.low.value)
@@ -63,10 +63,10 @@ def _sortable(value: Column) -> bytes:
 
 
 def bounds_of(source: Source, condition: KeyCondition) -> KeyBounds:
-    """The rows that the condition allows.
+    """The bounds of the rows that match the condition.
 
     Raises:
-        ValidationFailed: it does not fit the key, or a value is of the wrong type.
+        ValidationFailed: the condition does not match the key schema, or a value has the wrong type.
     """
     values = dict(condition.equal)
     _check_shape(source, condition, values)
@@ -146,7 +146,7 @@ def _bounds(part: KeyPart, condition: KeyRange) -> tuple[Bound | None, Bound | N
 
 
 def _after_prefix(prefix: Column) -> Column | None:
-    """The first value after all those that begin with the prefix; None where there is no such value."""
+    """The first value after all values that begin with the prefix; None if there is no such value."""
     if isinstance(prefix, bytes):
         head = prefix.rstrip(b"\xff")
         return head[:-1] + bytes((head[-1] + 1,)) if head else None
@@ -161,7 +161,7 @@ def start_columns(table: Table, source: Source, start: Item) -> tuple[Column, ..
     """All columns of a start key, in the order of the source.
 
     Raises:
-        ValidationFailed: an attribute is missing, too much or of the wrong type.
+        ValidationFailed: an attribute is missing, unexpected or of the wrong type.
     """
     names = {part.name for part in (*table.key, *source.hash, *source.range)}
     if names != start.keys():
@@ -179,10 +179,10 @@ def _start_column(part: KeyPart, value: Any) -> Column:
 
 
 def start_in(bounds: KeyBounds, source: Source, columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns of a start key after those that the condition fixes; refused outside its range.
+    """The columns of a start key after those that the condition fixes.
 
     Raises:
-        ValidationFailed: the start key is not of this query.
+        ValidationFailed: the start key is outside the range of the condition.
     """
     fixed = len(bounds.equal)
     if columns[: len(source.hash)] != bounds.equal[: len(source.hash)]:

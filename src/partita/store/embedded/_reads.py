@@ -1,4 +1,4 @@
-"""Reading items by key: one, or many."""
+"""Reading one or many items by key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_BATCH_BYTES: Final = 16 * 1024 * 1024
 
 
 def get_item(reader: Reader, request: GetItem) -> ItemResponse:
-    """One item by its key."""
+    """Read one item by its key."""
     table = reader.catalog.tables[request.table]
     row = reader.connection.execute(table.sql_get, table.key_columns(request.key)).get
     projection = request.projection
@@ -33,15 +33,15 @@ def get_item(reader: Reader, request: GetItem) -> ItemResponse:
     item = None if blob is None else decode_item(blob)
     if projection is not None and item is not None:
         item = project(projection, item)
-    units = 0.5 if size <= READ_UNIT_BYTES else read_units(size, consistent=False)  # a call less for most items
+    units = 0.5 if size <= READ_UNIT_BYTES else read_units(size, consistent=False)  # avoids a call for most items
     return ItemResponse(item, Capacity(request.table, units + units if request.consistent else units))
 
 
 def batch_get(reader: Reader, request: BatchGetItem) -> BatchGetResponse:
-    """Up to 100 items; what does not fit into 16 MB is left unprocessed.
+    """Read up to 100 items; those beyond 16 MB are returned as unprocessed.
 
     Raises:
-        ValidationFailed: too many, or the same item twice.
+        ValidationFailed: there are too many gets, or two of the same item.
     """
     _check_batch(reader, request.gets)
     items: list[Item | None] = []
@@ -72,7 +72,7 @@ def _check_batch(reader: Reader, gets: tuple[GetItem, ...]) -> None:
 
 
 def read_one(reader: Reader, get: GetItem) -> tuple[Item | None, int]:
-    """The item, projected, and the size of the whole of it."""
+    """The projected item, and the size of the whole item."""
     table = reader.table(get.table)
     row = reader.connection.execute(table.sql_get, table.key_columns(get.key)).get
     if row is None:

@@ -31,11 +31,11 @@ R = TypeVar("R")
 class EmbeddedStore:
     """A store in one SQLite file, or in memory with the path ":memory:".
 
-    `durable=False` is for tests and rebuildable data: faster, but a power loss may lose or damage the file.
-    With `sweep_every` seconds a thread deletes expired items; without, call `sweep`.
+    `durable=False` is for tests and rebuildable data: it is faster, but a power loss may lose or damage the file.
+    With `sweep_every`, a thread deletes expired items at this interval in seconds; without it, call `sweep`.
 
     Raises:
-        StoreError: the file cannot be opened; it is left as it was.
+        StoreError: the file cannot be opened; it is left unchanged.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class EmbeddedStore:
             if self.path == _sqlite.MEMORY:
                 _file.create_schema(self._writer.connection)
             self._writer.refresh()
-            if self._durable and self._process_lock is not None:  # without syncs, frames may be lost from the middle
+            if self._durable and self._process_lock is not None:  # without syncs, a crash may lose any frames
                 _sqlite.refuse_cut_log(self._writer.connection, self.path)
             if upkeep.upgrade(self._writer.connection):
                 self._writer.refresh()
@@ -98,7 +98,7 @@ class EmbeddedStore:
                 self._writer.refresh()
         except Exception as error:
             _sqlite.close_untouched(self._writer.connection)
-            # An error in our own statement: what it names is not there. Any other: what is there is not a catalog.
+            # An SQLError in our own statement: a table or column is missing. Any other error: the content is invalid.
             if isinstance(error, apsw.SQLError) or not isinstance(error, apsw.Error | StoreError):
                 raise StoreDamaged(f"The catalog of the store {self.path} is damaged ({error}).") from error
             raise
@@ -118,7 +118,7 @@ class EmbeddedStore:
         """Execute the request; a write is durable when this returns.
 
         Raises:
-            RequestError: it was refused and changed nothing. StoreError: the store is in trouble.
+            RequestError: the request was refused and changed nothing. StoreError: the store itself failed.
         """
         read = READS.get(type(request))
         if read is None:
@@ -127,7 +127,7 @@ class EmbeddedStore:
             return self._execute_long(request)
         if self._process_lock is not None:
             return self._read(read, request)
-        lock = self._commit.holding_lock()  # in memory all share one connection
+        lock = self._commit.holding_lock()  # a store in memory has only one connection
         try:
             next(lock)
             return self._read(read, request)
@@ -135,7 +135,7 @@ class EmbeddedStore:
             next(lock, None)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task. Reads are executed at once, searches by another thread, writes as `GroupCommit` says."""
+        """Execute the request in a task: reads in this thread, searches in another, writes by `GroupCommit`."""
         if isinstance(request, vector_requests.SearchVectors):
             return await in_thread(lambda: self.execute(request))  # type: ignore[return-value, arg-type]
         if type(request) in READS:
@@ -145,7 +145,7 @@ class EmbeddedStore:
         return await in_thread(lambda: self._execute_long(request))
 
     def _execute_long(self, request: Request[R]) -> R:
-        """Execute what takes several reads and writes."""
+        """Execute a request that consists of several reads and writes."""
         if isinstance(request, requests.CreateIndex):
             return tables.create_index(self._commit.run, self._private_connection, request)  # type: ignore[return-value]
         if isinstance(request, requests.DeleteIndex):
@@ -182,7 +182,7 @@ class EmbeddedStore:
             raise (_sqlite.opened_before_fork if self._is_forked else _sqlite.closed)(self.path)
 
     def _read_again(self, read: Read, reader: Reader, request: Request[R], error: Exception) -> R:
-        """Another process may have changed the catalog; if so, read with the new one."""
+        """Retry the read if another process has changed the catalog; otherwise raise the error."""
         with _sqlite.translating(self.path):
             known = reader.catalog
             reader.refresh()
@@ -192,40 +192,41 @@ class EmbeddedStore:
             return read(reader, request)  # type: ignore[no-any-return]
 
     def sweep(self) -> int:
-        """Delete expired items, trim streams and tokens, and cut the log; returns how many items were deleted."""
+        """Delete expired items, trim streams and tokens, and truncate the log. Return the number of deleted items."""
         deleted = 0
         while batch := self._commit.run(_ttl.DeleteExpired()):
             deleted += batch
         while self._commit.run(_ttl.TrimHistory()):
             pass
         with self._commit.exclusively(), _sqlite.translating(self.path):
-            if not self._closed.is_set():  # nobody closes the files while this thread may write
+            if not self._closed.is_set():  # `close` cannot close the files while this lock is held
                 self._erase_log()
         return deleted
 
     def split_shard(self, table: str, shard: str, parts: int = 2) -> tuple[str, ...]:
-        """Split an open shard of a table's stream, so that several workers can read it; gives the new shards.
+        """Split an open shard of a table's stream, so that several workers can read it. Return the new shards.
 
         Raises:
-            TableNotFound: there is no such open shard. ValidationFailed: it cannot have so many parts.
+            TableNotFound: there is no such open shard. ValidationFailed: it cannot be split into so many parts.
         """
         return self._commit.run(upkeep.SplitShard(table, shard, parts))  # type: ignore[no-any-return]
 
     def merge_shards(self, table: str, first: str, second: str) -> str:
-        """Merge two open shards that are neighbours; gives the new one.
+        """Merge two adjacent open shards and return the new shard.
 
         Raises:
-            TableNotFound: there is no such open shard. ValidationFailed: they are not neighbours.
+            TableNotFound: there is no such open shard. ValidationFailed: the shards are not adjacent.
         """
         return self._commit.run(upkeep.MergeShards(table, first, second))  # type: ignore[no-any-return]
 
     def compact(self, progress: upkeep.Progress | None = None) -> None:
-        """Write the file again without what is free in it: it shrinks, and nothing that was deleted is left in it.
+        """Rewrite the file without free pages: it shrinks, and no deleted data remains in it.
 
-        Needs as much space again as the file has; writers wait, readers do not. `progress` gets pages written and all.
+        This needs free disk space of the size of the file. Writers wait meanwhile, readers do not. `progress` receives
+        the pages written and the total.
 
         Raises:
-            StoreError: it cannot be written; it is as before.
+            StoreError: the new file cannot be written; the store is unchanged.
         """
         with self._commit.exclusively(), _sqlite.translating(self.path):
             self._check_open()
@@ -241,17 +242,17 @@ class EmbeddedStore:
                 self._process_lock.release()
 
     def backup(self, target: Path, progress: upkeep.Progress | None = None) -> None:
-        """Copy the store as it is now, while it is in use; `progress` gets pages copied and all pages.
+        """Copy the current state of the store while it is in use. `progress` receives the pages copied and the total.
 
         Raises:
-            StoreError: the target exists, or cannot be written.
+            StoreError: the target exists or cannot be written.
         """
         with self._private_connection() as connection:
             upkeep.back_up(connection, Path(target), progress)
 
     @contextmanager
     def snapshot(self) -> Iterator[upkeep.StoreSnapshot]:
-        """The store as it is now, for long reads while others write. The log grows until the block ends.
+        """A snapshot of the current state, for long reads while others write. The log grows until the block ends.
 
         Raises:
             StoreError: the file cannot be read.
@@ -265,7 +266,7 @@ class EmbeddedStore:
 
     @contextmanager
     def _one_state(self) -> Iterator[Reader]:
-        """The store with every write that has read the clock; in memory, this thread alone may write meanwhile."""
+        """A snapshot with every write that has read the clock; in memory, only this thread can write meanwhile."""
         with self._commit.exclusively(), self._process_lock or NoLock():
             self._check_open()
         with self._private_connection() as connection:
@@ -280,29 +281,29 @@ class EmbeddedStore:
 
     @property
     def history(self) -> points.StoreHistory:
-        """What the store was at earlier instants, where continuous backups are on."""
+        """The past states of tables with continuous backups."""
         access = points.StoreAccess(self._one_state, self.execute, self._writer.clock, self.path, self._check_open)
         return points.StoreHistory(access, READS, lambda path: EmbeddedStore(path, clock=access.clock, durable=False))
 
     def as_of(self, instant: float) -> points.PastStore:
-        """The store as it was at an instant, to be read; see `StoreHistory.as_of`."""
+        """The store as it was at an instant, for reading; see `StoreHistory.as_of`."""
         return self.history.as_of(instant)
 
     def verify(self, progress: upkeep.Progress | None = None) -> None:
-        """Look for damage in the file, in each row, and between streams and tables; `progress` gets rows done and all.
+        """Check the file, each row, and streams against tables. `progress` receives the rows done and the total.
 
         Raises:
-            StoreDamaged: naming what disagrees.
+            StoreDamaged: damage was found; the message says what.
         """
         with self._private_connection() as connection, _sqlite.translating(self.path):
             upkeep.verify(connection, self.path, progress)
 
     @contextmanager
     def _private_connection(self) -> Iterator[apsw.Connection]:
-        """A connection of its own for long reads; in memory, the one that there is."""
+        """A separate connection for long reads; in memory, the store's only connection."""
         self._check_open()
         self._check_place()
-        with _sqlite.translating(self.path, (apsw.Error,)):  # what cannot be read may be the caller's own
+        with _sqlite.translating(self.path, (apsw.Error,)):  # other errors may come from the caller's block
             if self._process_lock is None:
                 with self._commit.exclusively():
                     yield self._writer.connection
@@ -323,31 +324,31 @@ class EmbeddedStore:
                 self.failed_sweeps += 1
 
     def close(self) -> None:
-        """Finish what is being committed, refuse the rest, and release the file.
+        """Finish the current commit, reject waiting writes, and release the file.
 
         Raises:
-            StoreBusy: this thread is in the middle of a write; the store stays open.
+            StoreBusy: this thread is executing a write; the store stays open.
         """
         self._commit.refuse_reentry()
-        with self._opening:  # from here on no thread gets a connection, nor finds the one it had
+        with self._opening:  # from here on, no thread can open a connection or find its own
             if self._closed.is_set():
                 return
             self._closed.set()
             self._local = threading.local()
         self._commit.close()
         if self._commit.commits:
-            with suppress(apsw.Error):  # what was acknowledged is in the log, and stays there
+            with suppress(apsw.Error):  # acknowledged writes stay in the log
                 self._erase_log(blocking=False)
         for connection in list(self._connections):
-            with suppress(apsw.ThreadingViolationError):  # in use: it closes when its reader lets go of it
+            with suppress(apsw.ThreadingViolationError):  # in use: it is closed when its reader releases it
                 connection.close()
         if self._process_lock is not None:
             self._process_lock.close()
 
     def leave_to_parent(self) -> None:
-        """This process was forked: refuse all use, and touch nothing of what its parent goes on with."""
+        """Close the store in a forked child process, without touching anything that its parent uses."""
         self._is_forked = True
-        self._closed = threading.Event()  # a thread that is not in this process may hold what is in the old one
+        self._closed = threading.Event()  # locks of the old one may be held by threads that the child does not have
         self._closed.set()
         self._opening = threading.RLock()
         self._local = threading.local()

@@ -1,7 +1,7 @@
 """Change streams: one record for each change of an item, written in the same transaction.
 
-Each enabled stream has one shard, with a table of its own, until that is split (`upkeep/_reshard.py`). Disabling closes
-its shards; what they hold stays readable until it is trimmed. Enabling again makes a new stream.
+Each enabled stream has one shard, stored in its own table, until it is split (`upkeep/_reshard.py`). Disabling a stream
+closes its shards; their records stay readable until they are trimmed. Enabling it again creates a new stream.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SQL_OUTDATED: Final = (
 def append(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by_ttl: bool) -> None:
     """Add the record of a write to the table's stream."""
     before, after, stream = planned.before, planned.after, planned.table.stream
-    assert stream is not None  # noqa: S101 - the caller asked
+    assert stream is not None  # noqa: S101 - the caller has checked this
     event = "INSERT" if before is None else "REMOVE" if after is None else "MODIFY"
     keys = planned.table.key_of(after if before is None else before.item)  # type: ignore[arg-type]
     old = before if stream.view in _SEES_OLD else None
@@ -75,13 +75,13 @@ def append(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by
 
 
 def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: float, *, complete: bool) -> None:
-    """Begin a new stream. `complete`: it begins with the table, so it holds every change."""
+    """Create a stream. `complete`: it is created with its table, so it contains every change."""
     label = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
     begin(connection, table_id, label, view, complete=complete)
 
 
 def begin(connection: apsw.Connection, table_id: int, label: str, view: StreamView, *, complete: bool) -> int:
-    """Open a shard, and give its number."""
+    """Create an open shard and return its number."""
     connection.execute(
         "INSERT INTO streams (table_id, label, view, complete) VALUES (?, ?, ?, ?)",
         (table_id, label, view, complete),
@@ -101,7 +101,7 @@ def disable(connection: apsw.Connection, table_id: int, now: float) -> None:
 
 
 def latest_id(connection: apsw.Connection, table: Table) -> str | None:
-    """The identifier of the table's current stream, or of the last one it had."""
+    """The identifier of the table's current or last stream, or None."""
     row = connection.execute(_SQL_LATEST, (table.id,)).get
     return None if row is None else _identifier(_stream_of(connection, row[0]), row[1])
 
@@ -115,14 +115,14 @@ def _has_shards(connection: apsw.Connection) -> bool:
 
 
 def _stream_of(connection: apsw.Connection, number: int) -> int:
-    """The stream that a shard is of: the number of its first shard."""
+    """The stream of a shard, which is identified by the number of its first shard."""
     if not _has_shards(connection):
         return number
     return connection.execute("SELECT stream FROM stream_shards WHERE id = ?", (number,)).get or number
 
 
 def describe_stream(reader: Reader, request: DescribeStream) -> StreamDescription:
-    """The table's current stream, or the last one it had."""
+    """Describe the table's current or last stream."""
     row = reader.connection.execute(_SQL_LATEST, (reader.table(request.table).id,)).get
     if row is None:
         raise TableNotFound(f"Requested resource not found: Stream of table {request.table} not found")
@@ -162,16 +162,16 @@ def shard_id(number: int) -> str:
 
 
 def number_of(shard: str) -> int:
-    """The number in the id of a shard; 0, which no shard has, where it cannot be one of SQLite's."""
+    """The number in the id of a shard; 0, which no shard has, if the id is invalid."""
     number = shard.removeprefix(_SHARD)
     return int(number) if number.isdecimal() and len(number.lstrip("0")) <= _MAX_DIGITS else 0
 
 
 def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
-    """Records of one shard, oldest first; fewer than asked for where they are large.
+    """Read records of one shard, oldest first; fewer than the limit if they are large.
 
     Raises:
-        StreamTrimmed: the position is older than what is kept. TableNotFound: no such shard.
+        StreamTrimmed: the position is older than the oldest kept record. TableNotFound: there is no such shard.
     """
     if not 1 <= request.limit <= MAX_RECORDS:
         raise ValidationFailed(f"Limit must be between 1 and {MAX_RECORDS}")
@@ -189,7 +189,7 @@ def read_stream(reader: Reader, request: ReadStream) -> StreamPage:
 
 
 def _found_shard(reader: Reader, request: ReadStream | FindInStream) -> tuple[int, int, float | None]:
-    """The number of a shard, up to where it is trimmed, and when it was closed."""
+    """The number of a shard, the sequence up to which it is trimmed, and the time when it was closed."""
     table = reader.table(request.table)
     row: Any = reader.connection.execute(_SQL_SHARD, (table.id, number_of(request.shard))).get
     if row is None:
@@ -198,10 +198,10 @@ def _found_shard(reader: Reader, request: ReadStream | FindInStream) -> tuple[in
 
 
 def find_in_stream(reader: Reader, request: FindInStream) -> StreamPosition:
-    """The position before the first record of a time or later.
+    """Find the position before the first record at or after an instant.
 
     Raises:
-        TableNotFound: no such shard.
+        TableNotFound: there is no such shard.
     """
     number, _, _ = _found_shard(reader, request)
     sequence = reader.connection.execute(_SQL_FIND.format(number), (request.instant,)).get
@@ -223,7 +223,7 @@ def _record(row: tuple[Any, ...]) -> StreamRecord:
 
 
 def trim(connection: apsw.Connection, now: float) -> int:
-    """Drop records older than 24 hours, some of each stream, and streams closed as long ago."""
+    """Delete some records of each stream that are older than 24 hours, and streams that were closed before that."""
     oldest, dropped = now - RETENTION_SECONDS, 0
     closed: list[Any] = connection.execute("SELECT id FROM streams WHERE closed_at < ?", (oldest,)).fetchall()
     for (number,) in closed:

@@ -1,13 +1,13 @@
-"""A table as it lies in the file: columns, statements, and the order of each index.
+"""The representation of a table in the file: columns, statements, and the order of each index.
 
     items_<table>(id, hh, hk, rk, ttl, size, k<index>_h, k<index>_<position>…, item)
     key_<table>      on (hh, hk, rk)
     index_<index>    on (k<index>_h, hash columns, range columns, hk, rk), only rows that have all of them
-    unused_<index>_… columns that a deleted index has left, for the next one (`tables/_index_columns.py`)
+    unused_<index>_… columns of a deleted index, to be reused by the next one (`tables/_index_columns.py`)
 
-`hh` and `k<index>_h` are hashes of the partition: scans go in their order, and a segment is a range of them.
+`hh` and `k<index>_h` are hashes of the partition key: scans are in their order, and a segment is a range of hashes.
 
-An item's index entries are columns of its own row, so an index can never disagree with its table.
+An item's index entries are columns of its own row, so an index is always consistent with its table.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ KeyColumns: TypeAlias = tuple[int, Column, Column]
 """The hash of the partition, its key, and the sort key."""
 
 ITEM: Final = "ifnull(CAST(item AS BLOB), x'')"
-"""The bytes of an item. In a damaged row it may be anything, which only as bytes is found to be no item."""
+"""The bytes of an item. In a damaged row, the column may have any type; decoding fails cleanly only for bytes."""
 _NO_RANGE: Final = ""
 _LATEST_TTL: Final = 2**53
 HASHES: Final = 2**32
-"""How many hashes a partition can have."""
+"""The number of different hashes of partition keys."""
 
 
 class Stream(Struct, frozen=True):
-    """A table's enabled stream: the number of its shard, or those of several with where the range of each ends."""
+    """A table's enabled stream: the number of its shard, or pairs of range end and number for several shards."""
 
     id: int
     view: StreamView
@@ -57,36 +57,36 @@ class Stream(Struct, frozen=True):
 
     @property
     def sql_append(self) -> str:
-        """Adds one record."""
+        """The statement that adds one record."""
         return _sql_append(self.id)
 
     def of_partition(self, hashed: int) -> Stream:
-        """The one shard that has the changes of a partition."""
+        """The stream with only the shard for changes of a partition."""
         _, number = self.shards[bisect_right(self.shards, (hashed, inf))]
         return Stream(number, self.view)
 
 
-@lru_cache(maxsize=256)  # the same text for each record: SQLite knows its statement by that
+@lru_cache(maxsize=256)  # the identical string each time, by which the prepared statement is found
 def _sql_append(number: int) -> str:
     return f"INSERT INTO changes_{number} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
 
 
 def sql_log(table_id: int) -> str:
-    """Adds one record to a table's change log; its time is not before that of the last one."""
+    """The statement that adds one record to a table's change log, with a time not before that of the last record."""
     last = f"(SELECT at FROM points_{table_id} ORDER BY sequence DESC LIMIT 1)"
     return f"INSERT INTO points_{table_id} (at, hh, hk, rk, old) VALUES (max(?, ifnull({last}, 0)), ?, ?, ?, ?)"
 
 
 class SourceSql(Protocol):
-    """Where the rows of a source are read from."""
+    """Builds the statements that read the rows of a source."""
 
     def select(self, where: Sequence[str], order: Sequence[str], direction: str = "") -> str:
-        """The statement for sizes and items of rows, in an order of columns; its last parameter is the limit."""
+        """The statement that selects sizes and items of rows, ordered by columns; its last parameter is the limit."""
         ...
 
 
 class RowsOf(Struct, frozen=True):
-    """The rows of one SQLite table, by one of its indexes."""
+    """The rows of one SQLite table, read through one of its indexes."""
 
     table: str
     index: str
@@ -99,14 +99,14 @@ class RowsOf(Struct, frozen=True):
 
 
 class Source:
-    """What can be queried: the table itself, or one of its indexes."""
+    """A source of queries and scans: a table or one of its secondary indexes."""
 
     def __init__(
         self, *, sql_from: SourceSql, order_column: str, hash_columns: tuple[str, ...], ties: tuple[str, ...]
     ) -> None:
         self.sql_from = sql_from
         self.order_column = order_column
-        """The hash of the partition."""
+        """The column with the hash of the partition key."""
         self.hash_columns = hash_columns
         self.ties = ties
         self.index: Index | None = None
@@ -114,7 +114,7 @@ class Source:
         self.range: tuple[KeyPart, ...] = ()
         self.range_columns: tuple[str, ...] = ()
         self.statements: dict[tuple[object, ...], str] = {}
-        """Those that were made for the shapes of requests."""
+        """Cached statements, by the shape of the request."""
 
 
 class Index(Source):
@@ -141,19 +141,19 @@ class Index(Source):
         self.range = tuple(KeyPart(attribute, RANGE_BYTES) for attribute in schema.range)
         self.range_columns = keys[-len(schema.range) :] if schema.range else ()
         self.order = (self.order_column, *self.hash_columns, *self.range_columns, *self.ties)
-        """The columns that it is sorted by, which are all of SQLite's index."""
+        """The columns that it is sorted by, which are all columns of the SQLite index."""
         self._hashes = 0 if schema.local else len(schema.hash)
         self._own = self.range if schema.local else (*self.hash, *self.range)
         self.empty: Row = (None,) * len(self.columns)
         self.projected = _projected(schema, table)
 
     def entry(self, item: Item, before: Item | None = None) -> Row:
-        """The index columns of an item; all None where it is not in the index.
+        """The index columns of an item; all None if the item is not in the index.
 
-        A key of the wrong type that was there `before` stays as it is: it was met when the index was made.
+        An invalid key attribute that the item already had `before` is accepted: the item predates the index.
 
         Raises:
-            ValidationFailed: a key attribute of a wrong type, empty or too long.
+            ValidationFailed: a key attribute has a wrong type, or is empty or too long.
         """
         row: list[Column] = []
         for part in self._own:
@@ -161,7 +161,7 @@ class Index(Source):
             if value is _ABSENT:
                 continue
             if part.type == "S" and type(value) is str and value.isascii() and 0 < len(value) <= RANGE_BYTES:
-                row.append(value)  # within every limit, which is seen without encoding it
+                row.append(value)  # ASCII, so its size is known without encoding it
                 continue
             try:
                 row.append(part.in_index(value, self.name))
@@ -173,20 +173,20 @@ class Index(Source):
         return (partition_hash(*row[: self._hashes]), *row) if self._hashes else tuple(row)
 
     def entry_or_none(self, item: Item) -> Row:
-        """The same for an item that is there already: whatever is wrong keeps it off the index."""
+        """The index columns of a stored item; an item with an invalid key attribute is not in the index."""
         try:
             return self.entry(item)
         except ValidationFailed:
             return self.empty
 
     def projection(self, item: Item) -> Item:
-        """The part of the item that the index holds."""
+        """The attributes of the item that the index projects."""
         if self.projected is None:
             return item
         return {name: item[name] for name in self.projected if name in item}
 
     def sql_create(self, table_id: int) -> str:
-        """Makes the SQLite index."""
+        """The statement that creates the SQLite index."""
         columns = ", ".join(self.order)
         name, present = f"index_{self.number}", f"{self.columns[0]} IS NOT NULL"
         return f"CREATE INDEX {name} ON items_{table_id} ({columns}) WHERE {present}"
@@ -204,7 +204,7 @@ def _projected(schema: IndexSchema, table: TableSchema) -> tuple[str, ...] | Non
 
 
 class Table(Source):
-    """A table with its statements, made once when the catalog is read."""
+    """A table with its statements, which are built once when the catalog is read."""
 
     def __init__(
         self,
@@ -223,7 +223,7 @@ class Table(Source):
         self.name = schema.name
         self.stream = stream
         self.sql_log = sql_log(number) if is_logged else None
-        """Adds a record to the change log of a table that has continuous backups."""
+        """The statement that adds a record to the change log; None without continuous backups."""
         self.hash = (KeyPart(schema.hash, HASH_BYTES),)
         if schema.range is not None:
             self.range = (KeyPart(schema.range, RANGE_BYTES),)
@@ -232,12 +232,12 @@ class Table(Source):
         self.key_names = frozenset(part.name for part in self.key)
         self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
         self.building = tuple(Index(number, made, index, schema) for made, index in building)
-        """Indexes that are not finished: who writes an item writes their entries, and nobody reads them."""
+        """Unfinished indexes: every write of an item also writes their entries, but they cannot be read."""
         self.vectors = tuple(VectorIndex(indexes[index.name], index, schema) for index in schema.vectors)
         self.last_put_was_new = True
-        """Whether the last put found no item under its key: then the next may not either. Writers alone look at it."""
+        """Whether the last put created an item, as a guess for the next put. Only writers use it."""
         self.keeps_entries = bool(schema.indexes or schema.vectors)
-        """Whether a write has to look at what indexes hold."""
+        """Whether a write has to consider index entries."""
         self._hash, self._range = self.hash[0], self.range[0] if self.range else None
         self._text_names = _names_of_text_keys(schema)
         self._scalars = self.key_names.union(part.name for index in schema.indexes for part in index.key)
@@ -264,10 +264,10 @@ class Table(Source):
         self.sql_items = f"SELECT id, {ITEM} {among}"
 
     def index_of(self, name: str) -> Index:
-        """The index of that name.
+        """The secondary index with that name.
 
         Raises:
-            ValidationFailed: there is none.
+            ValidationFailed: there is no such index.
         """
         for index in self.indexes:
             if index.name == name:
@@ -275,10 +275,10 @@ class Table(Source):
         raise MissingIndex("The table does not have the specified index: " + name)
 
     def vector_of(self, name: str) -> VectorIndex:
-        """The vector index of that name.
+        """The vector index with that name.
 
         Raises:
-            ValidationFailed: there is none.
+            ValidationFailed: there is no such index.
         """
         for index in self.vectors:
             if index.name == name:
@@ -286,7 +286,7 @@ class Table(Source):
         raise MissingIndex("The table does not have the specified index: " + name)
 
     def check_scalars(self, paths: Iterable[Path]) -> None:
-        """Raise ValidationFailed for a path that leads into a key attribute, which has no inside."""
+        """Raise ValidationFailed for a path into a key attribute, because key attributes are scalars."""
         for path in paths:
             name = path.parts[0]
             if len(path.parts) == 1 or name not in self._scalars:
@@ -296,14 +296,14 @@ class Table(Source):
             raise ValidationFailed(f"{message}: {role}: {name}")
 
     def key_columns(self, key: Item) -> KeyColumns:
-        """The columns of the key of a request, which must hold the key attributes and nothing else."""
+        """The columns of the key of a request, which must contain exactly the key attributes."""
         if len(key) != len(self.key):
             raise KeyMismatch("The provided key element does not match the schema")
         names = self._text_names
         if names is not None:
             hk, rk = key.get(names[0]), key.get(names[1])
             if type(hk) is str and type(rk) is str and hk and rk:
-                both = hk + rk  # most keys are within every limit together, which is seen without a call
+                both = hk + rk  # fast path: most keys are so short that one check of both suffices
                 if both.isascii() and len(both) <= RANGE_BYTES:
                     return crc32(hk.encode()), hk, rk
         hash_column = self._hash.in_key(key.get(self._hash.name))
@@ -317,7 +317,7 @@ class Table(Source):
         if names is not None:
             hk, rk = item.get(names[0]), item.get(names[1])
             if type(hk) is str and type(rk) is str and hk and rk:
-                both = hk + rk  # most keys are within every limit together, which is seen without a call
+                both = hk + rk  # fast path: most keys are so short that one check of both suffices
                 if both.isascii() and len(both) <= RANGE_BYTES:
                     return crc32(hk.encode()), hk, rk
         hash_column = self._hash.in_item(item)
@@ -329,14 +329,14 @@ class Table(Source):
         return {part.name: item[part.name] for part in self.key}
 
     def building_row(self, item: Item) -> Row:
-        """The columns of the indexes that are not finished."""
+        """The columns of an item for the unfinished indexes."""
         row: Row = ()
         for index in self.building:
             row += index.entry_or_none(item)
         return row
 
     def expiry(self, item: Item) -> int | None:
-        """The second when the item expires, where its TTL attribute says so."""
+        """The time when the item expires, in seconds, or None if it has no valid TTL attribute."""
         if self.schema.ttl is None:
             return None
         value = item.get(self.schema.ttl)
@@ -345,11 +345,11 @@ class Table(Source):
         return int(value)  # type: ignore[arg-type]
 
     def sql_create_key(self) -> str:
-        """Makes the SQLite index of the key."""
+        """The statement that creates the SQLite index of the key."""
         return f"CREATE UNIQUE INDEX key_{self.id} ON items_{self.id} (hh, hk, rk)"
 
     def sql_create(self) -> list[str]:
-        """Makes the SQLite table and its indexes."""
+        """The statements that create the SQLite table and its indexes."""
         columns = "".join(f"{column}, " for index in self.indexes for column in index.columns)
         items = f"items_{self.id}"
         fixed = "id INTEGER PRIMARY KEY, hh NOT NULL, hk NOT NULL, rk NOT NULL, ttl INTEGER, size INTEGER NOT NULL"
@@ -362,7 +362,7 @@ class Table(Source):
 
 
 class MissingIndex(ValidationFailed):
-    """The index is not known here; another process may have made it."""
+    """The index is not in the catalog in memory; another process may have created it."""
 
     hint = "Create it with `session.create_tables()`."
 
@@ -374,12 +374,12 @@ def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:
 
 
 def entry_size(index: Index, item: Item, size: int) -> int:
-    """Bytes of the item's entry in the index; `size` is that of the whole item."""
+    """The size of the item's entry in the index; `size` is the size of the whole item."""
     if index.projected is None:
         return size
     return sum(text_size(name) + value_size(item[name]) for name in index.projected if name in item)
 
 
 def not_found(name: str) -> TableNotFound:
-    """The error for a table that is not there."""
+    """The error for a table that does not exist."""
     return TableNotFound(f"Requested resource not found: Table: {name} not found")

@@ -1,4 +1,4 @@
-"""Transactions: reads at one instant, and writes that all happen or none, once per token."""
+"""Transactions: reads of one instant, and writes that happen all or none, once per token."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ _SQL_KEEP: Final = "INSERT OR REPLACE INTO tokens (token, digest, at) VALUES (?,
 
 
 def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWriteResponse:
-    """Make all changes, or none.
+    """Apply all changes or none.
 
     Raises:
-        TransactionCancelled: with one reason per action. TokenMismatch: the token was used otherwise.
-        ValidationFailed: the request as a whole breaks a rule.
+        TransactionCancelled: an action failed; the error has one reason per action.
+        TokenMismatch: the token was used with another request. ValidationFailed: the request breaks a rule.
     """
     _check_count(request.actions)
     if request.token is not None:
@@ -76,24 +76,24 @@ def transact_write(writer: Writer, request: TransactWriteItems) -> TransactWrite
 
 
 def transact_get(reader: Reader, request: TransactGetItems) -> TransactGetResponse:
-    """Up to 100 items as they were at one instant; each is charged twice.
+    """Read up to 100 items as of one instant; each is charged twice.
 
     Raises:
-        TransactionCancelled: a key does not fit its table.
-        ValidationFailed: too many, too large together, or the same item twice.
+        TransactionCancelled: a key does not match the schema of its table.
+        ValidationFailed: there are too many items, they are too large together, or two are the same.
     """
     _check_count(request.gets)
     for get in request.gets:
         if get.projection is not None:
             validate_projection(get.projection)
     _checked_keys([reader.table(get.table) for get in request.gets], request.gets)
-    is_within = reader.connection.in_transaction  # a snapshot's own, or of whoever reads a past state
+    is_within = reader.connection.in_transaction  # of a snapshot, or of a read of a past state
     try:
         if not is_within:
             reader.connection.execute("BEGIN")
         found = [read_one(reader, get) for get in request.gets]
     finally:
-        if not is_within and reader.connection.in_transaction:  # an interrupt may come before it began
+        if not is_within and reader.connection.in_transaction:  # an interrupt may come before BEGIN
             reader.connection.execute("COMMIT")
     if sum(size for _, size in found) > MAX_BYTES:
         raise ValidationFailed(TOO_LARGE)
@@ -144,7 +144,7 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
 
 
 def _checked_keys(tables: Sequence[Table], actions: Sequence[Action]) -> list[KeyColumns]:
-    """The key columns of each action, no two of which are on one item."""
+    """The key columns of each action; raise an error if two actions have the same item."""
     seen: set[tuple[int, KeyColumns]] = set()
     keys = []
     for position, (table, action) in enumerate(zip(tables, actions, strict=True)):
@@ -161,14 +161,14 @@ def _checked_keys(tables: Sequence[Table], actions: Sequence[Action]) -> list[Ke
 
 
 def _check_puts(actions: Sequence[Action]) -> None:
-    """Refuse the request for an item that no table takes: that much is known before the transaction begins."""
+    """Reject the request if one of its items cannot be stored in any table, e.g. because it is too large."""
     for action in actions:
         if isinstance(action, PutItem):
             encoded(action.item, TOO_LARGE_ITEM)
 
 
 def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> TransactionCancelled:
-    """Only the first invalid action is reported, whatever the conditions of the others say."""
+    """The error that reports only the first invalid action, whatever the conditions of the others are."""
     reasons = [Reason() for _ in range(actions)]
     reasons[position] = Reason("ValidationError", error.message)
     return TransactionCancelled(reasons)
@@ -202,7 +202,7 @@ def _replay_capacity(writer: Writer, request: TransactWriteItems) -> tuple[Capac
 
 
 def forget_tokens(writer: Writer, now: float) -> None:
-    """Drop tokens that are older than ten minutes."""
+    """Delete tokens that are older than ten minutes."""
     writer.connection.execute("DELETE FROM tokens WHERE at <= ?", (now - TOKEN_SECONDS,))
 
 
@@ -212,7 +212,7 @@ def _digest(request: TransactWriteItems) -> bytes:
 
 
 def _form(value: Any) -> Any:
-    """The value with everything named that its encoding would lose: node types, kinds of number, sets."""
+    """The value with explicit tags for what its encoding would lose: node types, numbers and sets."""
     if isinstance(value, Struct):
         return [type(value).__name__, *(_form(getattr(value, name)) for name in value.__struct_fields__)]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Deleting what has expired, in bounded batches."""
+"""Deleting expired items and old records, in bounded batches."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FIVE_YEARS: Final = 5 * 365 * 86_400
 
 
 class DeleteExpired(Request[int], frozen=True):
-    """Delete one batch of expired items; returns how many there were."""
+    """Delete one batch of expired items. The response is the number of deleted items."""
 
 
 class TrimHistory(Request[int], frozen=True):
-    """Drop stream records and tokens that are kept no longer, and what deleted indexes left, and compact change logs.
+    """Delete old stream records, old tokens and leftovers of deleted indexes, and compact change logs.
 
-    Returns 0 when all is done.
+    The response is 0 when nothing is left to do.
     """
 
 
 def delete_expired(writer: Writer, _: DeleteExpired) -> int:
-    """Delete up to a batch of expired items, with records that name the sweeper."""
+    """Delete up to one batch of expired items, with stream records that are marked `by_ttl`."""
     deleted = 0
     for table in writer.catalog.tables.values():
         if table.schema.ttl is not None and deleted < BATCH:
@@ -45,7 +45,7 @@ def _delete_from(writer: Writer, table: Table, limit: int) -> int:
 
 
 def trim_history(writer: Writer, _: TrimHistory) -> int:
-    """Drop what is kept no longer: stream records after 24 hours, tokens after ten minutes; and compact change logs."""
+    """Delete stream records after 24 hours and tokens after ten minutes, clear leftovers, and compact change logs."""
     now, connection = writer.clock(), writer.connection
     _transactions.forget_tokens(writer, now)
     left = tables.clear_leftovers(connection)

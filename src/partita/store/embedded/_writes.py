@@ -55,7 +55,7 @@ def write_item(writer: Writer, request: UpdateItem | DeleteItem) -> WriteRespons
 
 
 def put_item(writer: Writer, request: PutItem) -> WriteResponse:
-    """Put one item. Where the last put was of a new one, this is tried as one, too: then nothing has to be read.
+    """Put one item. If the last put created an item, first try an insert, which saves reading the old item.
 
     Raises:
         ValidationFailed, ConditionFailed, TableNotFound
@@ -86,7 +86,7 @@ _RETURNS: Final = {
 
 
 def check_write(table: Table, request: Write | ConditionCheck) -> None:
-    """Raise ValidationFailed for what is wrong with the request's expressions, whatever is stored."""
+    """Raise ValidationFailed for invalid expressions of the request, which are checked without the stored item."""
     if type(request) is UpdateItem:
         validate_update(request.update)
         check_update_spares_key(table, request.update)
@@ -108,10 +108,10 @@ def _returned(request: Write, planned: PlannedWrite) -> Item | None:
 
 
 def batch_write(writer: Writer, request: BatchWriteItem) -> BatchWriteResponse:
-    """Up to 25 puts and deletes of different items.
+    """Execute up to 25 puts and deletes of different items.
 
     Raises:
-        ValidationFailed: too many, the same item twice, or one of them breaks a rule.
+        ValidationFailed: there are too many writes, two of the same item, or one breaks a rule.
     """
     if not 1 <= len(request.writes) <= MAX_BATCH_WRITES:
         raise ValidationFailed(
@@ -137,4 +137,4 @@ def _plan_in_batch(writer: Writer, write: PutItem | DeleteItem) -> PlannedWrite:
     try:
         return plan(writer.connection, writer.table(write.table), write)
     except KeyMismatch:
-        raise KeyMismatch("The provided key element does not match the schema") from None  # of a put too
+        raise KeyMismatch("The provided key element does not match the schema") from None  # also for a put

@@ -1,4 +1,4 @@
-"""The remote store: DynamoDB on AWS, and everything else that speaks its protocol."""
+"""The remote store: DynamoDB on AWS, or any other server that speaks its protocol."""
 
 from partita._aws import Credentials, CredentialSource, GivenCredentials, Limits
 from partita.store.remote._bulk import CancelBulk, DescribeBulk, StartBulkPut

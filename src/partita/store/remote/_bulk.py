@@ -1,4 +1,4 @@
-"""Bulk operations of the endpoint itself: started, and looked at until they end."""
+"""Bulk operations that the endpoint executes: starting, describing and cancelling them."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from partita.store.remote._tables import table_call
 
 
 class StartBulkPut(Request[Json], frozen=True):
-    """Start `StartBulkPutItems` with these parameters; a `ClientToken` among them makes it safe to send twice."""
+    """Call `StartBulkPutItems` with these parameters; with a `ClientToken`, the call can be retried safely."""
 
     parameters: Json
 
 
 class DescribeBulk(Request[Json], frozen=True):
-    """What became of a bulk operation so far."""
+    """Describe the state of a bulk operation."""
 
     arn: str
 
 
 class CancelBulk(Request[Json], frozen=True):
-    """Have a bulk operation end early."""
+    """Cancel a bulk operation."""
 
     arn: str
 
 
 def start_bulk(client: ApiClient, request: StartBulkPut) -> Calls[Json]:
-    """The description of the operation that was started."""
+    """Start an operation and return its description."""
     repeatable = "ClientToken" in request.parameters
     call = table_call("StartBulkPutItems", request.parameters, repeatable=repeatable)
     return _description((yield from client.send(call)))
 
 
 def describe_bulk(client: ApiClient, request: DescribeBulk) -> Calls[Json]:
-    """The description of an operation."""
+    """Return the description of an operation."""
     call = table_call("DescribeBulkOperation", {"BulkOperationArn": request.arn}, repeatable=True)
     return _description((yield from client.send(call)))
 
@@ -47,7 +47,7 @@ def _description(response: bytes) -> Json:
 
 
 def cancel_bulk(client: ApiClient, request: CancelBulk) -> Calls[Json]:
-    """The ARN and the status of an operation that is cancelled."""
+    """Cancel an operation and return its ARN and status."""
     call = table_call("CancelBulkOperation", {"BulkOperationArn": request.arn}, repeatable=True)
     response: Json = msgspec.json.decode((yield from client.send(call)))
     return response

@@ -1,4 +1,4 @@
-"""Requests for items: each becomes one call."""
+"""Requests for items, each of which is sent as one call."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def call_for(request: rq.Request[Any]) -> ApiCall:
-    """The call that a request for items becomes.
+    """The API call for a request for items.
 
     Raises:
         ValidationFailed: an expression is longer than DynamoDB allows.
@@ -54,7 +54,7 @@ def _check_expressions(parameters: Json) -> None:
                     _check_expressions(part)
         elif name.endswith("Expression") and len(value.encode()) > MAX_EXPRESSION_BYTES:
             message = f"Invalid {name}: Expression size has exceeded the maximum allowed size of 4096 bytes"
-            raise ValidationFailed(message, hint="It has too many names, values or operators: split it.")
+            raise ValidationFailed(message, hint="Use fewer names, values and operators, or split the request.")
 
 
 def _decoder(shape: type[T]) -> Callable[[Any], T]:
@@ -107,7 +107,7 @@ def search_vectors(client: ApiClient, request: vrq.SearchVectors) -> Calls[vrq.S
 
 
 def batch_get(client: ApiClient, request: rq.BatchGetItem) -> Calls[rq.BatchGetResponse]:
-    """Read items of several keys; they come in any order, and are put into that of the gets."""
+    """Read items of several keys; the endpoint returns them in any order, and they are sorted in that of the gets."""
     _check_one_way_of_reading_a_table(request.gets)
     gets = [_with_its_key(get) for get in request.gets]
     output = _decode_batch_get((yield from client.send(call_for(rq.BatchGetItem(tuple(gets))))))
@@ -134,11 +134,11 @@ def _check_one_way_of_reading_a_table(gets: tuple[rq.GetItem, ...]) -> None:
     ways = {get.table: (get.consistent, get.projection) for get in gets}
     if any(ways[get.table] != (get.consistent, get.projection) for get in gets):
         message = "A batch reads all items of a table with one projection and one consistency."
-        raise ValidationFailed(message, hint="Send the others in a batch of their own.")
+        raise ValidationFailed(message, hint="Send the other gets in a separate batch.")
 
 
 def _with_its_key(get: rq.GetItem) -> rq.GetItem:
-    """The same get, with the key in its projection: without it, whose item came back would be unknown."""
+    """The get with the key added to its projection, so that returned items can be matched to gets."""
     if get.projection is None:
         return get
     return msgspec.structs.replace(get, projection=(*get.projection, *map(_path, _added_keys(get))))
@@ -165,7 +165,7 @@ def _identity(table: str, names: Iterable[str], item: Item) -> tuple[Any, ...]:
 
 
 def batch_write(client: ApiClient, request: rq.BatchWriteItem) -> Calls[rq.BatchWriteResponse]:
-    """Put and delete several items; what the endpoint left unprocessed is passed on."""
+    """Put and delete several items; the response contains the writes that the endpoint left unprocessed."""
     output = _decode_batch_write((yield from client.send(call_for(request))))
     unprocessed = [
         _unprocessed(table, entry) for table, entries in output.unprocessed_items.items() for entry in entries
@@ -188,7 +188,7 @@ def _is_same(write: rq.PutItem | rq.DeleteItem, table: str, kind: type, subject:
 
 
 def transact_get(client: ApiClient, request: rq.TransactGetItems) -> Calls[rq.TransactGetResponse]:
-    """Read several items of one instant."""
+    """Read several items as of one instant."""
     output = _decode_transact_get((yield from client.send(call_for(request))))
     return rq.TransactGetResponse(
         items=[wire.optional_item(each.item) for each in output.responses],
@@ -199,7 +199,7 @@ def transact_get(client: ApiClient, request: rq.TransactGetItems) -> Calls[rq.Tr
 def transact_write(
     client: ApiClient, request: rq.TransactWriteItems, new_token: Callable[[], str]
 ) -> Calls[rq.TransactWriteResponse]:
-    """Write several items, all or nothing; there is always a token, so that it can be sent again."""
+    """Write several items, all or nothing; a token is always sent, so that the call can be retried."""
     if request.token is None:
         request = msgspec.structs.replace(request, token=new_token())
     output = _decode_transact_write((yield from client.send(call_for(request))))

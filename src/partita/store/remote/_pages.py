@@ -1,4 +1,4 @@
-"""Pages of queries and scans: decoded in general, or by the shape that the pages of the same source had before."""
+"""Decoding pages of queries and scans: with a general decoder, or one for the shape of the source's earlier pages."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from partita.store.remote._responses import PageOutput, TaggedItem, plain
 from partita.store.remote._shapes import Page, Shape, decoder_for, shape_of, widened
 
 MIN_BYTES: Final = 4_096
-"""Smaller pages gain nothing."""
+"""Smaller pages do not benefit from a special decoder."""
 MAX_SOURCES: Final = 256
 MAX_SHAPES: Final = 8
-"""So many shapes a source may have had, each wider than the last; then its items are too different."""
+"""After a source has had this many shapes, each wider than the last, its items are considered too different."""
 
 Source: TypeAlias = tuple[str, str | None, Projection | None]
-"""What items are read from: a table, an index, and which attributes of it."""
+"""The source of items: a table, an index, and the projected attributes."""
 
 
 class SourceShape(Struct, frozen=True):
-    """What is known of a source: after its first page nothing yet, since who asks once would gain nothing by it."""
+    """The shape of a source; empty after its first page, because a single request would not benefit from it."""
 
     shape: Shape | None = None
     decode: Callable[[Any], Page] | None = None
     shapes: int = 0
-    """How many it has had."""
+    """The number of shapes that the source has had."""
 
 
 class PageDecoder:
-    """Decodes the pages of one store. Safe for threads: what is known of a source is replaced, never changed."""
+    """Decodes the pages of one store. Thread-safe: the entry of a source is replaced and never mutated."""
 
     def __init__(self) -> None:
         self._known: dict[Source, SourceShape] = {}
 
     def decode(self, request: QueryTable | ScanTable, body: Any) -> Page:
-        """The response, and its items without tags.
+        """The decoded response, and its items without tags.
 
         Raises:
-            msgspec.DecodeError: it is not a page.
+            msgspec.DecodeError: the body is not a page.
         """
         source = (request.table, request.index, request.projection)
         known = self._known.get(source)
@@ -50,14 +50,14 @@ class PageDecoder:
             try:
                 return known.decode(body)
             except (msgspec.ValidationError, UnicodeDecodeError):
-                pass  # another shape, or one that is refused in general, too
+                pass  # a page of another shape, or invalid: the general decoder decides
         output = _decode(body)
         if len(body) >= MIN_BYTES and output.items:
             self._learn(source, known, output.items)
         return output, [plain(item) for item in output.items]
 
     def shape(self, request: QueryTable | ScanTable) -> Shape | None:
-        """The shape that pages of this source are decoded by, if there is one."""
+        """The shape with which pages of this source are decoded, if there is one."""
         known = self._known.get((request.table, request.index, request.projection))
         return None if known is None else known.shape
 
@@ -69,7 +69,7 @@ class PageDecoder:
 
 
 def _with_items(known: SourceShape, items: list[TaggedItem]) -> SourceShape:
-    """What is known of a source once it had these items, too, which its shape did not fit."""
+    """The entry of a source, extended by items that did not match its shape."""
     if known.shapes == MAX_SHAPES:
         return NO_SHAPE
     shape = shape_of(items) if known.shape is None else widened(known.shape, shape_of(items))
@@ -80,6 +80,6 @@ def _with_items(known: SourceShape, items: list[TaggedItem]) -> SourceShape:
 
 
 NO_SHAPE: Final = SourceShape(shapes=MAX_SHAPES)
-"""Of a source whose items are too different: its pages are decoded in general, for good."""
+"""The entry of a source whose items are too different: its pages always use the general decoder."""
 
 _decode: Final[Callable[[Any], PageOutput[TaggedItem]]] = msgspec.json.Decoder(PageOutput[TaggedItem]).decode

@@ -1,4 +1,4 @@
-"""Requests about points in time: continuous backups, and tables restored from them."""
+"""Requests for point-in-time recovery: continuous backups, and tables restored from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def set_recovery(client: ApiClient, request: _points.SetRecovery) -> Calls[_poin
 
 
 def describe_recovery(client: ApiClient, request: _points.DescribeRecovery) -> Calls[_points.RecoveryDescription]:
-    """Whether continuous backups are on, and which instants they reach."""
+    """Return whether continuous backups are enabled, and which instants they cover."""
     call = table_call("DescribeContinuousBackups", {"TableName": request.table}, repeatable=True)
     return _description((yield from client.send(call)))
 
@@ -44,7 +44,7 @@ def _description(response: bytes) -> _points.RecoveryDescription:
 
 
 def restore_table(client: ApiClient, request: _points.RestoreTable) -> Calls[rq.TableDescription]:
-    """Make a table as another was, and wait until it can be used."""
+    """Restore a past state of a table into a new table, and wait until that can be used."""
     schema = request.schema
     given: Json = {"SourceTableName": request.table, "TargetTableName": schema.name}
     given |= {"UseLatestRestorableTime": True} if request.instant is None else {"RestoreDateTime": request.instant}

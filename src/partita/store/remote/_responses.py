@@ -1,4 +1,4 @@
-"""The shapes of DynamoDB's responses, named as its API names them, and how they become values of ours."""
+"""The types of DynamoDB's responses, with the names of its API, and their conversion to plain values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NonEmptyTexts: TypeAlias = Annotated[frozenset[str], Meta(min_length=1)]
 
 
 class TaggedValue(Struct, gc=False):
-    """An attribute value with its type tag; decoding into slots is faster than into a dictionary for each."""
+    """An attribute value with its type tag; decoding into slots is faster than into a dictionary per value."""
 
     S: str | UnsetType = UNSET
     N: str | UnsetType = UNSET
@@ -53,7 +53,7 @@ class VectorCapacity(Struct, frozen=True, rename="pascal"):
 
 
 class ConsumedCapacity(CapacityUnits, frozen=True, rename="pascal"):
-    """The units of a table, and of the table and each index apart."""
+    """The total units, and those of the table and each index separately."""
 
     table_name: str = ""
     table: CapacityUnits | None = None
@@ -63,21 +63,21 @@ class ConsumedCapacity(CapacityUnits, frozen=True, rename="pascal"):
 
 
 class GetItemOutput(Struct, frozen=True, rename="pascal"):
-    """Of GetItem."""
+    """The response of GetItem."""
 
     item: TaggedItem | None = None
     consumed_capacity: ConsumedCapacity | None = None
 
 
 class WriteItemOutput(Struct, frozen=True, rename="pascal"):
-    """Of PutItem, UpdateItem and DeleteItem."""
+    """The response of PutItem, UpdateItem and DeleteItem."""
 
     attributes: TaggedItem | None = None
     consumed_capacity: ConsumedCapacity | None = None
 
 
 class PageOutput(Struct, Generic[ItemForm], frozen=True, rename="pascal"):
-    """Of Query and Scan, with items of one form."""
+    """The response of Query and Scan, with items of one form."""
 
     count: int
     scanned_count: int
@@ -94,7 +94,7 @@ class SearchResult(Struct, frozen=True, rename="pascal"):
 
 
 class SearchVectorsOutput(Struct, frozen=True, rename="pascal"):
-    """Of SearchVectors."""
+    """The response of SearchVectors."""
 
     search_results: list[SearchResult] = []
     consumed_capacity: VectorCapacity | None = None
@@ -107,7 +107,7 @@ class UnprocessedKeys(Struct, frozen=True, rename="pascal"):
 
 
 class BatchGetItemOutput(Struct, frozen=True, rename="pascal"):
-    """Of BatchGetItem."""
+    """The response of BatchGetItem."""
 
     responses: dict[str, list[TaggedItem]] = {}
     unprocessed_keys: dict[str, UnprocessedKeys] = {}
@@ -134,35 +134,35 @@ class WriteRequest(Struct, frozen=True, rename="pascal"):
 
 
 class BatchWriteItemOutput(Struct, frozen=True, rename="pascal"):
-    """Of BatchWriteItem."""
+    """The response of BatchWriteItem."""
 
     unprocessed_items: dict[str, list[WriteRequest]] = {}
     consumed_capacity: list[ConsumedCapacity] = []
 
 
 class OptionalItem(Struct, frozen=True, rename="pascal"):
-    """One item of a transaction of reads, or none."""
+    """One item of a read transaction, or none."""
 
     item: TaggedItem | None = None
 
 
 class TransactGetItemsOutput(Struct, frozen=True, rename="pascal"):
-    """Of TransactGetItems."""
+    """The response of TransactGetItems."""
 
     responses: list[OptionalItem]
     consumed_capacity: list[ConsumedCapacity] = []
 
 
 class TransactWriteItemsOutput(Struct, frozen=True, rename="pascal"):
-    """Of TransactWriteItems."""
+    """The response of TransactWriteItems."""
 
     consumed_capacity: list[ConsumedCapacity] = []
 
 
 def plain(item: TaggedItem) -> Item:
-    """The item without type tags: the same dictionary, whose values are replaced."""
-    result: Item = item  # a call of `cast` would be paid for by every item
-    for name, tagged in item.items():  # the usual types without a call
+    """Remove the type tags of an item, in place, and return the same dictionary."""
+    result: Item = item  # avoids the cost of a call of `cast` for each item
+    for name, tagged in item.items():  # the common types are handled without a call
         if (text := tagged.S) is not UNSET:
             result[name] = text
         elif (digits := tagged.N) is not UNSET:
@@ -179,7 +179,7 @@ def plain(item: TaggedItem) -> Item:
     return result
 
 
-def plain_value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the usual ones first
+def plain_value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for each type, the common ones first
     """A value without its type tag."""
     if (text := tagged.S) is not UNSET:
         return text
@@ -201,10 +201,10 @@ def plain_value(tagged: TaggedValue) -> Any:  # noqa: PLR0911 - one line for eac
 
 
 def received_number(text: str) -> int | Decimal:
-    """The number that a response says. What is not one is a fault of the response, not of the request.
+    """Parse a number of a response. An invalid number is an error of the response, not of the request.
 
     Raises:
-        ValidationError: it is not a number that DynamoDB has.
+        ValidationError: the text is not a valid DynamoDB number.
     """
     try:
         return plain_number(text)
@@ -213,17 +213,17 @@ def received_number(text: str) -> int | Decimal:
 
 
 def _null(tagged: TaggedValue) -> None:
-    if tagged.NULL is UNSET:  # a type that is not known here must not be taken for a null, and written back as one
-        raise ValidationError("an attribute value is of no known type")
+    if tagged.NULL is UNSET:  # an unknown type must not be read as null, and later written back as null
+        raise ValidationError("an attribute value has an unknown type")
 
 
 def optional_item(item: TaggedItem | None) -> Item | None:
-    """The item, where there is one."""
+    """The item without type tags, or None."""
     return None if item is None else plain(item)
 
 
 def capacity_of(consumed: ConsumedCapacity | None, table: str, direction: Direction) -> Capacity:
-    """The units of one table, with those of each index."""
+    """The units of one table and its indexes."""
     if consumed is None:
         return Capacity(table)
     read, write = _units(consumed.table or consumed, direction)
@@ -247,7 +247,7 @@ def capacities_of(consumed: list[ConsumedCapacity], direction: Direction) -> tup
 
 
 def _units(part: CapacityUnits, direction: Direction) -> tuple[float, float]:
-    """Read and write units; a part that names its direction itself (a replayed transaction) is believed."""
+    """Read and write units; units with an explicit direction (of a replayed transaction) override `direction`."""
     if part.read_capacity_units is not None or part.write_capacity_units is not None:
         return part.read_capacity_units or 0.0, part.write_capacity_units or 0.0
     return (part.capacity_units, 0.0) if direction == "read" else (0.0, part.capacity_units)

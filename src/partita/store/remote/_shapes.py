@@ -1,8 +1,8 @@
-"""The shape of items that are alike, as those of most pages are, and a decoder that is made for it.
+"""The common shape of the items of a page, and a decoder that is generated for it.
 
-In general an attribute value is decoded into a slot for each type tag, and then looked at to find its tag. Where it is
-known that `title` is a text and `priority` a number, each is decoded into one slot of that type, and one expression
-makes the item of them. What does not have exactly this shape is refused, never dropped or guessed.
+The general decoder decodes an attribute value into one slot per type tag, and then checks which slot is set. If it is
+known that `title` is a string and `priority` a number, each is decoded into one slot of that type, and one expression
+builds the item from them. A page that does not have exactly this shape is rejected; nothing is dropped or guessed.
 """
 
 from __future__ import annotations
@@ -24,43 +24,43 @@ from partita.store.remote._responses import (
 from partita.values import MAX_DIGITS, Item
 
 MAX_ATTRIBUTES: Final = 64
-"""Of an item and the maps in it; more would make a decoder that looks for too many."""
+"""The maximum number of attributes of an item and its maps; a decoder for more would have to look for too many."""
 MAX_DEPTH: Final = 4
-"""Maps that lie deeper are decoded as in general."""
+"""Maps that are nested deeper use the general decoder."""
 
 
 class Text(Struct, gc=False, forbid_unknown_fields=True):
-    """A text with its tag, and nothing else."""
+    """A string with its tag, and nothing else."""
 
     S: str
 
 
 class Number(Struct, gc=False, forbid_unknown_fields=True):
-    """A number."""
+    """A number with its tag."""
 
     N: str
 
 
 class Truth(Struct, gc=False, forbid_unknown_fields=True):
-    """True or false."""
+    """A boolean with its tag."""
 
     BOOL: bool
 
 
 class Texts(Struct, gc=False, forbid_unknown_fields=True):
-    """A set of texts."""
+    """A set of strings with its tag."""
 
     SS: NonEmptyTexts
 
 
 class Shape(Struct, frozen=True):
-    """The attributes of some items, or of a map in each of them."""
+    """The attributes of items, or of a map in each of them."""
 
     attributes: tuple[Attribute, ...]
 
 
 class Attribute(Struct, frozen=True):
-    """An attribute, and what is known of its values."""
+    """An attribute and the form of its values."""
 
     name: str
     form: Form
@@ -69,17 +69,17 @@ class Attribute(Struct, frozen=True):
 
 
 Page: TypeAlias = tuple[PageOutput[Any], list[Item]]
-"""A response, and the items in it without tags."""
+"""A decoded response, and its items without tags."""
 
 Form: TypeAlias = Shape | str
-"""The shape of a map whose names are always the same; else the type tag of all values; empty where they differ."""
+"""The shape of maps that all have the same names, or the type tag of all values; empty if they differ."""
 
 _TYPES: Final[dict[str, type[Struct]]] = {"S": Text, "N": Number, "BOOL": Truth, "SS": Texts}
-"""Values of other tags are decoded as in general."""
+"""The types of values with special slots; others use the general decoder."""
 
 
 def shape_of(items: Sequence[TaggedItem], depth: int = 0) -> Shape:
-    """The shape that all of these items have, or maps of this depth."""
+    """The common shape of items, or of maps at a depth."""
     values: dict[str, list[TaggedValue]] = {}
     for item in items:
         for name, value in item.items():
@@ -96,7 +96,7 @@ def _form(values: list[TaggedValue], depth: int) -> Form:
 
 
 def widened(one: Shape, other: Shape) -> Shape:
-    """The shape that items of both shapes have."""
+    """The common shape of items of both shapes."""
     ours, theirs = ({each.name: each for each in shape.attributes} for shape in (one, other))
     return Shape(tuple(_both(name, ours.get(name), theirs.get(name)) for name in ours | theirs))
 
@@ -110,10 +110,10 @@ def _both(name: str, one: Attribute | None, other: Attribute | None) -> Attribut
 
 
 def decoder_for(shape: Shape) -> Callable[[Any], Page]:
-    """What decodes pages of this shape; it raises `msgspec.ValidationError` for any other page.
+    """A function that decodes pages of this shape; it raises `msgspec.ValidationError` for any other page.
 
     Raises:
-        ValueError: there is no decoder for so many attributes, or for such names.
+        ValueError: no decoder can be generated for so many attributes, or for their names.
     """
     if _size(shape) > MAX_ATTRIBUTES:
         raise ValueError("The items have too many attributes.")
@@ -132,7 +132,7 @@ def _size(shape: Shape) -> int:
 
 
 def _row_type(shape: Shape) -> type[Struct]:
-    """A type with a slot for each attribute; slots are numbered, since names can be anything."""
+    """A type with a slot for each attribute; slots are numbered, because attribute names can be any string."""
     fields: list[Any] = []
     for slot, attribute in _slots(shape):
         kind = _value_type(attribute.form)
@@ -152,10 +152,10 @@ def _slots(shape: Shape) -> list[tuple[str, Attribute]]:
 
 
 def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
-    """A function that makes items of rows.
+    """A function that converts rows to items.
 
-    It is compiled from a text: one expression for an item takes half of the time that a loop over its attributes takes.
-    Nothing in that text comes from outside but the names, which stand in it as literals of Python.
+    It is compiled from source text, because one expression per item takes half the time of a loop over its attributes.
+    The only external input in that text is the attribute names, which are inserted as Python literals.
     """
     slots = _slots(shape)
     always = [f"{each.name!r}: {_read(f'row.{slot}', each.form)}" for slot, each in slots if each.always]
@@ -166,13 +166,13 @@ def _compiled(shape: Shape) -> Callable[[list[Any]], list[Item]]:
             lines.append(f"            item[{each.name!r}] = {_read('value', each.form)}")
     lines += ["        items.append(item)", "    return items"]
     names: dict[str, Any] = {"UNSET": UNSET, "received_number": received_number, "plain_value": plain_value}
-    exec("\n".join(lines), names)  # noqa: S102 - as above
+    exec("\n".join(lines), names)  # noqa: S102 - see the docstring
     items_of: Callable[[list[Any]], list[Item]] = names["items_of"]
     return items_of
 
 
 def _read(value: str, form: Form) -> str:
-    """The expression that makes a plain value of a decoded one."""
+    """The expression that converts a decoded value to a plain one."""
     if isinstance(form, Shape):
         parts = [f"{each.name!r}: {_read(f'{value}.M.{slot}', each.form)}" for slot, each in _slots(form)]
         return f"{{{', '.join(parts)}}}"

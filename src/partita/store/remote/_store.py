@@ -1,4 +1,4 @@
-"""The remote store: one core without input and output, run with blocking calls or with `await`."""
+"""The remote store: one core without I/O, which runs with blocking calls or with `await`."""
 
 from __future__ import annotations
 
@@ -64,26 +64,26 @@ HANDLERS: Final[Mapping[type, Handler]] = {
 
 
 def new_token() -> str:
-    """A client request token for a transaction that has none."""
+    """A new client request token, for a transaction without one."""
     return str(uuid.uuid4())
 
 
 class Outside(msgspec.Struct, frozen=True):
-    """What a store takes from the outside besides responses."""
+    """The external inputs of a store other than responses."""
 
     clock: Clock = system_clock
     random: Random = msgspec.field(default_factory=SystemRandom)
-    """Spreads retries."""
+    """The source of jitter for retries."""
     sleep: Callable[[float], None] | None = None
-    """Waits, instead of waiting in real time."""
+    """Replaces waiting in real time."""
     tokens: Callable[[], str] = new_token
-    """Makes client request tokens."""
+    """Creates client request tokens."""
 
 
 class RemoteStore:
-    """DynamoDB in an AWS region, or anything that speaks its protocol at an endpoint.
+    """DynamoDB in an AWS region, or a server at an endpoint that speaks its protocol.
 
-    Region, endpoint and credentials come from botocore's chain (environment, profiles, SSO, roles, IMDS) unless given.
+    By default, region, endpoint and credentials come from botocore's chain (environment, profiles, SSO, roles, IMDS).
     """
 
     def __init__(
@@ -97,20 +97,20 @@ class RemoteStore:
         transport: Transport | None = None,
         outside: Outside | None = None,
     ) -> None:
-        """Make a store; its first request connects.
+        """Create a store, which connects on its first request.
 
         Args:
-            endpoint: a URL, for example `http://127.0.0.1:8000`; by default that of the region on AWS.
+            endpoint: a URL, for example `http://127.0.0.1:8000`; by default AWS's endpoint for the region.
             region: for example `ap-southeast-2`.
-            profile: of the AWS configuration files.
-            credentials: a session of botocore's or boto3's, its credentials, `Credentials`, or a function that gives
-                `Credentials`, which is called again before they end; by default what the chain finds.
+            profile: a profile of the AWS configuration files.
+            credentials: a botocore or boto3 session, its credentials, `Credentials`, or a function that returns
+                `Credentials` and is called again before they expire; by default those of botocore's chain.
             limits: time-outs, connections and tries.
-            transport: how calls are sent; tests pass their own.
+            transport: sends the calls; tests pass their own.
             outside: time, randomness and tokens; tests pass their own.
 
         Raises:
-            OperationError: neither endpoint nor region is known, or the URL cannot be used.
+            OperationError: neither endpoint nor region is known, or the URL is invalid.
         """
         endpoints = find_endpoints(endpoint, region, profile, credentials)
         limits, outside = limits or Limits(), outside or Outside()
@@ -127,12 +127,13 @@ class RemoteStore:
         """Send the request to the endpoint; a write is durable when this returns.
 
         Raises:
-            RequestError: it was refused and changed nothing. StoreUnavailable: whether it happened is unknown.
+            RequestError: the request was refused and changed nothing.
+            StoreUnavailable: it is unknown whether the request was executed.
         """
         return self._runner.run(self._calls(request))
 
     async def execute_async(self, request: rq.Request[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Send the request without blocking the event loop."""
         return await self._runner.run_async(self._calls(request))
 
     def _calls(self, request: rq.Request[R]) -> Calls[R]:

@@ -1,4 +1,4 @@
-"""The shapes of the responses about streams, named as the API names them."""
+"""The types of responses about streams, with the names of the API."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita.store._schema import StreamView
 from partita.store.remote._responses import TaggedItem
 
 SequenceNumber: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,40}$")]
-"""AWS gives at most 40 digits."""
+"""A sequence number; AWS's have at most 40 digits."""
 
 _TTL: Final = "dynamodb.amazonaws.com"
 
@@ -22,13 +22,13 @@ class StreamOutput(Struct, frozen=True, rename="pascal"):
 
 
 class ListStreamsOutput(Struct, frozen=True, rename="pascal"):
-    """Of ListStreams."""
+    """The response of ListStreams."""
 
     streams: list[StreamOutput]
 
 
 class SequenceNumberRange(Struct, frozen=True, rename="pascal"):
-    """The first and the last number of a shard, as far as they are known."""
+    """The first and the last sequence number of a shard, if they are known."""
 
     starting_sequence_number: SequenceNumber | None = None
     ending_sequence_number: str | None = None
@@ -52,19 +52,19 @@ class DescriptionOutput(Struct, frozen=True, rename="pascal"):
 
 
 class DescribeStreamOutput(Struct, frozen=True, rename="pascal"):
-    """Of DescribeStream."""
+    """The response of DescribeStream."""
 
     stream_description: DescriptionOutput
 
 
 class GetShardIteratorOutput(Struct, frozen=True, rename="pascal"):
-    """Of GetShardIterator."""
+    """The response of GetShardIterator."""
 
     shard_iterator: str
 
 
 class ChangeOutput(Struct, frozen=True, rename="pascal"):
-    """What a record says of an item."""
+    """The change of an item in a record."""
 
     sequence_number: SequenceNumber
     keys: TaggedItem
@@ -75,19 +75,19 @@ class ChangeOutput(Struct, frozen=True, rename="pascal"):
 
 
 class IdentityOutput(Struct, frozen=True):
-    """Who made a change, where it was not a client; the API writes the name in one way, its examples in another."""
+    """The author of a change other than a client; the field's name differs between the API and its examples."""
 
     PrincipalId: str | None = None
-    principalId: str | None = None  # noqa: N815 - as it is sent
+    principalId: str | None = None  # noqa: N815 - the name in the response
 
     @property
     def is_ttl(self) -> bool:
-        """Whether the item had expired."""
+        """Whether the item was deleted because it had expired."""
         return _TTL in (self.PrincipalId, self.principalId)
 
 
 class RecordOutput(Struct, frozen=True, rename="camel"):
-    """One record."""
+    """One record of a stream."""
 
     event_name: Literal["INSERT", "MODIFY", "REMOVE"]
     dynamodb: ChangeOutput
@@ -95,7 +95,7 @@ class RecordOutput(Struct, frozen=True, rename="camel"):
 
 
 class GetRecordsOutput(Struct, frozen=True, rename="pascal"):
-    """Of GetRecords."""
+    """The response of GetRecords."""
 
     records: list[RecordOutput]
     next_shard_iterator: str | None = None

@@ -1,4 +1,4 @@
-"""Requests about streams, which are an API of their own: shards, iterators that expire, records."""
+"""Requests about streams, which use a separate API with shards, expiring iterators and records."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ MAX_ITERATORS: Final = 1000
 EMPTY_PAGES: Final = 5
 
 Position = tuple[str, str, int]
-"""Stream, shard, and the sequence number after which reading goes on."""
+"""Stream, shard, and the sequence number after which reading continues."""
 
 
 class Iterators:
-    """The iterators with which reading goes on, by position.
+    """The iterators to continue reading with, by position.
 
-    An empty response does not mean that the shard has ended: the next iterator stands further on, so it must be kept.
+    An empty response does not mean that the shard has ended: its next iterator is further ahead, so it must be kept.
     """
 
     def __init__(self) -> None:
@@ -47,38 +47,38 @@ class Iterators:
         self._lock = threading.Lock()
 
     def pop(self, position: Position) -> str | None:
-        """The iterator that stands at this position, if one is kept."""
+        """Remove and return the iterator for this position, if there is one."""
         with self._lock:
             return self._by_position.pop(position, None)
 
     def keep(self, position: Position, iterator: str) -> None:
-        """Go on from here with this iterator; the oldest are dropped."""
+        """Store the iterator to continue with at this position; the oldest iterators are dropped."""
         with self._lock:
             self._by_position[position] = iterator
             if len(self._by_position) > MAX_ITERATORS:
                 self._by_position.popitem(last=False)
 
     def text_of(self, sequence: int) -> str:
-        """A sequence number as the endpoint writes it."""
+        """A sequence number in the endpoint's format."""
         return str(sequence).zfill(self._digits)
 
     def number_of(self, text: str) -> int:
-        """A sequence number as an integer; how it is filled with zeros, which AWS does not do, is remembered."""
+        """A sequence number as an integer; remembers its length if it has leading zeros (which AWS does not use)."""
         if text.startswith("0"):
             self._digits = len(text)
         return int(text)
 
     def stream_of(self, table: str) -> str | None:
-        """The stream of a table, as it was described last."""
+        """The last known stream of a table."""
         return self._streams.get(table)
 
     def remember(self, table: str, stream: str) -> None:
-        """The stream of a table."""
+        """Store the stream of a table."""
         self._streams[table] = stream
 
 
 def describe_stream(client: ApiClient, request: rq.DescribeStream, iterators: Iterators) -> Calls[rq.StreamDescription]:
-    """A table's newest stream with all of its shards."""
+    """Describe a table's newest stream with all its shards."""
     arn = yield from _arn(client, request.table, iterators)
     shards: list[rq.Shard] = []
     page: Json = {"StreamArn": arn}
@@ -93,7 +93,7 @@ def describe_stream(client: ApiClient, request: rq.DescribeStream, iterators: It
 
 
 def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators) -> Calls[rq.StreamPage]:
-    """Records of a shard after a sequence number."""
+    """Read records of a shard after a sequence number."""
     arn = iterators.stream_of(request.table) or (yield from _arn(client, request.table, iterators))
     position = (arn, request.shard, request.after)
     kept = iterators.pop(position)
@@ -114,7 +114,7 @@ def read_stream(client: ApiClient, request: rq.ReadStream, iterators: Iterators)
 
 
 def find_in_stream(client: ApiClient, request: rq.FindInStream, iterators: Iterators) -> Calls[rq.StreamPosition]:
-    """The position before the first record of a time or later; several empty pages in a row are taken for the end."""
+    """Find the position before the first record at or after an instant; several empty pages in a row mean the end."""
     arn = iterators.stream_of(request.table) or (yield from _arn(client, request.table, iterators))
     parameters: Json = {"StreamArn": arn, "ShardId": request.shard, "ShardIteratorType": "AT_TIMESTAMP"}
     parameters["Timestamp"] = request.instant
@@ -134,11 +134,11 @@ def find_in_stream(client: ApiClient, request: rq.FindInStream, iterators: Itera
 
 def _arn(client: ApiClient, table: str, iterators: Iterators) -> Calls[str]:
     arn: str | None = (yield from described(client, table)).get("LatestStreamArn")
-    if not arn:  # one that was disabled can still be read
+    if not arn:  # a disabled stream can still be read
         streams = (yield from _call(client, "ListStreams", {"TableName": table}, ListStreamsOutput)).streams
         arn = streams[-1].stream_arn if streams else None
     if not arn:
-        raise TableNotFound(f"The table {table!r} has no stream.", hint="Declare one: Table(…, stream=…).")
+        raise TableNotFound(f"The table {table!r} has no stream.", hint="Declare one with Table(…, stream=…).")
     iterators.remember(table, arn)
     return arn
 
@@ -169,16 +169,16 @@ def _shard(shard: ShardOutput, iterators: Iterators, *, enabled: bool) -> rq.Sha
 
 
 def pushed_record(record: Any) -> rq.StreamRecord:
-    """A record as AWS hands it to a function, decoded from JSON.
+    """Convert a record that AWS passes to a Lambda function, decoded from JSON.
 
     Raises:
-        ValidationFailed: it is not a record of a stream.
+        ValidationFailed: the value is not a stream record.
     """
     try:
         found = msgspec.convert(record, RecordOutput)
         return _record(found, int(found.dynamodb.sequence_number))
     except msgspec.ValidationError as error:
-        raise ValidationFailed(f"This is not a record of a stream: {error}.") from error
+        raise ValidationFailed(f"The value is not a stream record: {error}.") from error
 
 
 def _record(record: RecordOutput, sequence: int) -> rq.StreamRecord:

@@ -1,4 +1,4 @@
-"""Requests about tables: what takes the endpoint a while is waited for."""
+"""Requests about tables; they wait until the endpoint has completed a change."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _OFF: Final = ("DISABLED", "DISABLING")
 
 
 def table_call(name: str, parameters: Json, *, repeatable: bool = False) -> ApiCall:
-    """A call about tables."""
+    """The API call for a request about tables."""
     return ApiCall(name, msgspec.json.encode(parameters), repeatable=repeatable, writes=not repeatable)
 
 
 def described(client: ApiClient, table: str) -> Calls[Json]:
-    """What DescribeTable says of a table."""
+    """The response of DescribeTable for a table."""
     call = table_call("DescribeTable", {"TableName": table}, repeatable=True)
     response: Json = msgspec.json.decode((yield from client.send(call)))["Table"]
     return response
@@ -57,12 +57,12 @@ def create_table(client: ApiClient, request: rq.CreateTable) -> Calls[rq.TableDe
 
 
 def describe_table(client: ApiClient, request: rq.DescribeTable) -> Calls[rq.TableDescription]:
-    """What the endpoint knows of a table."""
+    """Describe a table."""
     return (yield from _description(client, request.table))
 
 
 def delete_table(client: ApiClient, request: rq.DeleteTable) -> Calls[rq.TableDescription]:
-    """Delete a table, and wait until its name is free again."""
+    """Delete a table, and wait until its name can be used again."""
     description = yield from _description(client, request.table)
     yield from client.send(table_call("DeleteTable", {"TableName": request.table}))
     with suppress(TableNotFound):
@@ -71,7 +71,7 @@ def delete_table(client: ApiClient, request: rq.DeleteTable) -> Calls[rq.TableDe
 
 
 def list_tables(client: ApiClient, request: rq.ListTables) -> Calls[tuple[str, ...]]:  # noqa: ARG001 - has no fields
-    """All table names, of all pages."""
+    """List all table names, from all pages."""
     names: list[str] = []
     page: Json = {}
     while True:
@@ -121,9 +121,9 @@ def set_stream(client: ApiClient, request: rq.SetStream) -> Calls[rq.TableDescri
 
 
 def set_time_to_live(client: ApiClient, request: rq.SetTimeToLive) -> Calls[rq.TableDescription]:
-    """Name the TTL attribute, or switch TTL off."""
+    """Set the TTL attribute, or disable TTL."""
     attribute = request.attribute
-    if attribute is None:  # the API wants the name of what is switched off
+    if attribute is None:  # the API requires the name of the attribute that is disabled
         attribute = (yield from _ttl_attribute(client, request.table)) or "ttl"
     yield from _switch_ttl(client, request.table, attribute, enabled=request.attribute is not None)
     return (yield from _description(client, request.table))
@@ -167,7 +167,7 @@ def _until(client: ApiClient, table: str, is_ready: Callable[[Json], bool]) -> C
         if is_ready((yield from described(client, table))):
             return
         yield Pause(pause)
-    raise TableInUse(f"The table {table!r} is still being changed.", hint="Run it again later.")
+    raise TableInUse(f"The table {table!r} is still being changed.", hint="Try again later.")
 
 
 def _pauses() -> Iterator[float]:

@@ -1,4 +1,4 @@
-"""Many puts in one transaction, each with an outcome of its own."""
+"""Many puts in one transaction, each with its own outcome."""
 
 from partita.store.embedded.bulk._load import BulkPut, LoadItems, LoadResponse, RejectedPut, load_items
 

@@ -1,11 +1,11 @@
-"""Puts by the thousand: what cannot be stored is left out and said, the rest is written in one transaction.
+"""Thousands of puts: invalid ones are skipped and reported, the others are written in one transaction.
 
     plain items, no stream, no continuous backups     rows, in the order of their keys ── one statement for all
     a condition, a stream, continuous backups         plan and apply each, as a single put does
     or a vector index
 
-In either way the entries of indexes are columns of the item's own row, so they are written in the same pass. Whoever
-loads keeps a journal of how far it is: its items are written in the same transaction, so they never disagree.
+In both cases, index entries are columns of the item's own row, so they are written in the same pass. The caller keeps
+a journal of its progress, which is written in the same transaction, so it is always consistent with the items.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ _KEY: Final = itemgetter(0, 1, 2)
 
 
 class BulkPut(Struct, frozen=True):
-    """An item to be put, if its condition is true of what is stored."""
+    """An item to be put if its condition is true for the stored item."""
 
     item: Item
     condition: Condition | None = None
 
 
 class RejectedPut(Struct, frozen=True):
-    """A put that was not written: which of them, why, and what is stored where its condition was false."""
+    """A put that was not written: its position and the error, which contains the stored item if a condition failed."""
 
     position: int
     error: ValidationFailed | ConditionFailed
 
 
 class LoadResponse(Struct):
-    """What became of the puts. Bytes and units are those of the puts that were written."""
+    """The outcome of the puts. Sizes and units are those of the puts that were written."""
 
     rejected: list[RejectedPut] = field(default_factory=list)
     size: int = 0
@@ -54,7 +54,7 @@ class LoadResponse(Struct):
 
 
 class LoadItems(Request[LoadResponse], frozen=True):
-    """Put any number of items into a table. `journal` is given the response, and says what else to write with them."""
+    """Put any number of items into a table. `journal` receives the response and returns further puts to write."""
 
     table: str
     puts: Sequence[BulkPut]
@@ -62,15 +62,15 @@ class LoadItems(Request[LoadResponse], frozen=True):
 
 
 def load_items(writer: Writer, request: LoadItems) -> LoadResponse:
-    """Write the puts that can be written, and the journal.
+    """Write the valid puts and the journal.
 
     Raises:
-        TableNotFound: there is no such table, or none for the journal.
+        TableNotFound: the table, or that of the journal, does not exist.
     """
     table = writer.table(request.table)
     response = LoadResponse(index_sizes={index.name: 0 for index in table.indexes})
     is_logged = table.stream is not None or table.sql_log is not None
-    is_alone = not is_logged and not table.vectors  # nothing is written beside its row
+    is_alone = not is_logged and not table.vectors  # an item is written as one row and nothing else
     if is_alone and all(put.condition is None for put in request.puts):
         _write_rows(writer, table, request.puts, response)
     else:
@@ -82,7 +82,7 @@ def load_items(writer: Writer, request: LoadItems) -> LoadResponse:
 
 
 def _write_rows(writer: Writer, table: Table, puts: Sequence[BulkPut], response: LoadResponse) -> None:
-    """Write all rows with one statement, in the order in which they lie in the index of the key."""
+    """Write all rows with one statement, in the order of the key index."""
     rows: list[Row] = []
     for position, put in enumerate(puts):
         item = put.item
@@ -95,12 +95,12 @@ def _write_rows(writer: Writer, table: Table, puts: Sequence[BulkPut], response:
         columns = (*(column for entry in entries for column in entry), *table.building_row(item))
         rows.append((*key, table.expiry(item), size, *columns, blob))
         _count(response, table, item, size, entries)
-    rows.sort(key=_KEY)  # stable: of several puts of one key, the last one stays
+    rows.sort(key=_KEY)  # stable: of several puts of one key, the last one wins
     writer.connection.executemany(table.sql_upsert, rows)
 
 
 def _write_each(writer: Writer, table: Table, puts: Sequence[BulkPut], response: LoadResponse) -> None:
-    """Write one after the other: each condition sees what those before it wrote."""
+    """Write the puts one by one, so that each condition sees the previous puts."""
     now = writer.clock()
     for position, put in enumerate(puts):
         try:

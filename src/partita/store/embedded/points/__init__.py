@@ -1,4 +1,4 @@
-"""Points in time: the change log of a table, what it was at an instant, and tables restored from it."""
+"""Point-in-time recovery: change logs of tables, their past states, and tables restored from them."""
 
 from partita._late import late_names
 

@@ -1,4 +1,4 @@
-"""What is needed of a store to read its past: a view of one state, writes, and the time."""
+"""The access to a store that reading its past needs: snapshots, writes and the clock."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from partita.store.embedded._connection import Reader
 
 
 class StoreAccess(Struct, frozen=True):
-    """The parts of a store that points in time are made of."""
+    """The functions of a store that point-in-time recovery uses."""
 
     snapshot: Callable[[], AbstractContextManager[Reader]]
-    """One state of the file, with every write that has read the clock before; temporary tables may be made on it."""
+    """Opens a snapshot with every write that has read the clock before; it allows temporary tables."""
     write: Callable[[Any], Any]
     """Executes a write, which is durable when it returns."""
     clock: Clock
     path: str
     check_open: Callable[[], None]
-    """Raises StoreClosed for a store that is closed, or that another process opened."""
+    """Raises StoreClosed if the store is closed, or was opened before the process was forked."""
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether all share one connection, so that a snapshot keeps every other thread waiting."""
+        """Whether there is only one connection, so that a snapshot blocks all other threads."""
         return self.path == MEMORY

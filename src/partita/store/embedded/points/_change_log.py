@@ -1,11 +1,12 @@
-"""The change log of a table: what each item was before each change, written in the transaction of the change.
+"""The change log of a table: the old image of each changed item, written in the transaction of the change.
 
     recovery(table_id, days, since, merged)
     points_<table>(sequence, at, hh, hk, rk, old)
 
-The table itself is the base, and the log leads back from it: at an instant, an item was what stands before its first
-change after that instant; an item without one was as it is now. So the base is never copied, and the oldest records are
-dropped without touching what follows. Times are in microseconds, and never go back from one record to the next.
+The table itself is the base, and the log is an undo log: the state of an item at an instant is the old image of its
+first change after that instant, or its current state if there is no such change. So the base is never copied, and the
+oldest records can be deleted independently of later ones. Times are in microseconds, and never decrease from one record
+to the next.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SQL_SETTINGS: Final = """
 
 
 def microseconds(seconds: float) -> int:
-    """A time of the clock as the log has it."""
+    """Convert a time of the clock to the unit of the log."""
     return round(seconds * SECOND)
 
 
@@ -41,17 +42,17 @@ def append(connection: apsw.Connection, planned: PlannedWrite, now: float) -> No
 
 
 def has_settings(connection: apsw.Connection) -> bool:
-    """Whether a table of the file ever had a log."""
+    """Whether any table of the file ever had a log."""
     return has_table(connection, "recovery")
 
 
 def enabled_days(connection: apsw.Connection) -> dict[int, int]:
-    """For how many days each table with a log is kept restorable."""
+    """The recovery period in days of each table with a log."""
     return dict(connection.execute("SELECT table_id, days FROM recovery")) if has_settings(connection) else {}
 
 
 def begin(connection: apsw.Connection, table_id: int, days: int, now: float) -> None:
-    """Begin a log, which is complete from now on."""
+    """Create a log, which is complete from now on."""
     connection.execute(_SQL_SETTINGS)
     since = microseconds(now)
     connection.execute("INSERT INTO recovery VALUES (?, ?, ?, ?)", (table_id, days, since, since))
@@ -60,14 +61,14 @@ def begin(connection: apsw.Connection, table_id: int, days: int, now: float) -> 
 
 
 def drop(connection: apsw.Connection, table_id: int) -> None:
-    """Drop a log with all that it has, if there is one."""
+    """Drop a log with its records, if there is one."""
     if has_settings(connection):
         connection.execute(f"DROP TABLE IF EXISTS points_{table_id}")
         connection.execute("DELETE FROM recovery WHERE table_id = ?", (table_id,))
 
 
 def restart_all(connection: apsw.Connection, now: float) -> None:
-    """Begin every log again: the file was taken from a backup, so what it has now was not there until now."""
+    """Restart every log. Call this after the file was restored from a backup, because its logs lack that change."""
     if has_settings(connection):
         rows: list[Any] = connection.execute("SELECT table_id, days FROM recovery").fetchall()
         for table_id, days in rows:
@@ -76,7 +77,7 @@ def restart_all(connection: apsw.Connection, now: float) -> None:
 
 
 def first_after(connection: apsw.Connection, table_id: int, at: int) -> int | None:
-    """The sequence of the first record after a time, found by halving: times never go back."""
+    """The sequence of the first record after a time, found by binary search, because times never decrease."""
     low, high = connection.execute(f"SELECT min(sequence), max(sequence) FROM points_{table_id}").get
     if low is None:
         return None

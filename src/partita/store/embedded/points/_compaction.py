@@ -1,8 +1,8 @@
-"""Compaction of change logs by age: every change for an hour, then one record of an item for each second, then none.
+"""Compaction of change logs by age: every change for an hour, then one record per item and second, then none.
 
-Restores are to the second, so of the changes of an item within one second only the first is needed: it says what the
-item was before. What is older than the recovery period is dropped. Both are done in small steps, from where the last
-one ended.
+Older states are restored to the second, so of the changes of an item within one second only the first is needed: it has
+the image before that second. Records older than the recovery period are deleted. Both happen in small steps, each of
+which continues where the last one ended.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SQL_SETTINGS: Final = "SELECT table_id, days, since, merged FROM recovery"
 
 
 def compact_logs(connection: apsw.Connection, now: float) -> int:
-    """Compact some records of each log; returns how many were looked at, 0 when there is nothing left to do."""
+    """Compact some records of each log. Return the number of records examined, 0 if nothing is left to do."""
     if not has_settings(connection):
         return 0
     rows: list[Any] = connection.execute(_SQL_SETTINGS).fetchall()
@@ -31,7 +31,7 @@ def compact_logs(connection: apsw.Connection, now: float) -> int:
 
 
 def _trim(connection: apsw.Connection, table_id: int, oldest: int, since: int) -> int:
-    """Drop records that lead only to instants before the oldest one, with a second to spare."""
+    """Delete records that are only needed for instants before the oldest one, with a margin of one second."""
     cut = oldest // SECOND * SECOND - SECOND
     if cut <= since:
         return 0
@@ -50,7 +50,7 @@ def _trim(connection: apsw.Connection, table_id: int, oldest: int, since: int) -
 
 
 def _merge(connection: apsw.Connection, table_id: int, newest: int, merged: int) -> int:
-    """Keep the first record of each item and second, of whole seconds that are old enough."""
+    """Keep only the first record per item and second, for whole seconds up to `newest`."""
     newest = newest // SECOND * SECOND
     first = first_after(connection, table_id, merged)
     if merged >= newest or first is None:

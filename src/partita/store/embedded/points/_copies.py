@@ -1,4 +1,4 @@
-"""Tables as they were, each copied to a file of its own when it is first searched."""
+"""Past states of tables, copied to a temporary file when they are first searched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partita.store.embedded.points._restore import fill_table
 
 
 class PastCopies:
-    """Copies of tables at one instant. The file goes when this is closed, or when nobody has it any more."""
+    """Copies of tables as of one instant. The file is removed when this object is closed or garbage collected."""
 
     def __init__(self, access: StoreAccess, instant: float, new_store: Callable[[Path], Store]) -> None:
         self._access = access
@@ -28,10 +28,10 @@ class PastCopies:
         self._lock = threading.Lock()
 
     def execute(self, request: SearchVectors) -> SearchResponse:
-        """Search the copy of a table, which is made the first time.
+        """Search the copy of a table, which is created on the first search.
 
         Raises:
-            RecoveryDisabled, InstantOutOfRange: the table cannot be read so.
+            RecoveryDisabled, InstantOutOfRange: the table cannot be read at this instant.
         """
         with self._lock:
             if request.table not in self._copied:
@@ -45,9 +45,9 @@ class PastCopies:
 
     @property
     def _store(self) -> Store:
-        """The file, made when it is first needed, for its owner alone."""
+        """The store of the copies, created on first use in a folder that only its owner can access."""
         if self._made is None:
-            import tempfile  # noqa: PLC0415 - hardly ever needed, and slow to load
+            import tempfile  # noqa: PLC0415 - rarely needed, and slow to load
 
             folder = tempfile.mkdtemp(prefix="partita-past-")
             self._made = self._new_store(Path(folder) / "past.db")
@@ -62,7 +62,7 @@ class PastCopies:
 
 
 def _remove(store: Store, folder: str) -> None:
-    import shutil  # noqa: PLC0415 - hardly ever needed, and slow to load
+    import shutil  # noqa: PLC0415 - rarely needed, and slow to load
 
     store.close()
     shutil.rmtree(folder, ignore_errors=True)

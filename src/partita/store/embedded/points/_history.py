@@ -1,4 +1,4 @@
-"""The history of a store: its past states, restored tables, and what changed between two instants."""
+"""The history of a store: its past states, restored tables, and the changes between two instants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ R = TypeVar("R")
 
 
 class StoreHistory:
-    """What a store was at earlier instants, in seconds since the epoch."""
+    """The past states of a store. Instants are in seconds since the epoch."""
 
     def __init__(
         self,
@@ -33,10 +33,10 @@ class StoreHistory:
         self._new_store = new_store
 
     def as_of(self, instant: float) -> PastStore:
-        """The store at an instant. The first read of a table reads what has changed in it since.
+        """The store as it was at an instant. The first read of a table reads the log of its changes since then.
 
         Raises:
-            InstantOutOfRange: it is in the future.
+            InstantOutOfRange: the instant is in the future.
         """
         now = self._access.clock()
         if instant > now:
@@ -46,20 +46,20 @@ class StoreHistory:
     def restore_table(
         self, request: RestoreTable, progress: Callable[[int], object] = lambda _items: None
     ) -> TableDescription:
-        """Make a table with the items that another had; `progress` gets how many more were written.
+        """Restore a past state into a new table. `progress` receives the number of items written since its last call.
 
         Raises:
-            RecoveryDisabled, InstantOutOfRange: it cannot be restored so. TableInUse: there is one of that name.
+            RecoveryDisabled, InstantOutOfRange: this state cannot be restored. TableInUse: the new table exists.
         """
         restore_table(self._access, request, progress)
         description: TableDescription = self._access.write(DescribeTable(request.schema.name))
         return description
 
     def execute(self, request: Request[R]) -> R:
-        """Execute a request that takes long, and that neither one read nor one write does.
+        """Execute a long request, which consists of several reads and writes.
 
         Raises:
-            TypeError: it is not one of these.
+            TypeError: the request is not `RestoreTable`.
         """
         if not isinstance(request, RestoreTable):
             raise TypeError(f"{type(request).__name__} is not a request that the store can execute.")
@@ -67,20 +67,20 @@ class StoreHistory:
 
     @contextmanager
     def table_at(self, table: str, instant: float | None = None) -> Iterator[PastTable]:
-        """A table at an instant, item by item, while the block runs.
+        """The state of a table at an instant, to be read item by item while the block runs.
 
         Raises:
-            RecoveryDisabled, InstantOutOfRange: it cannot be read so.
+            RecoveryDisabled, InstantOutOfRange: the table cannot be read at this instant.
         """
         with opened(self._access, table, instant) as past:
             yield past
 
     @contextmanager
     def changes(self, table: str, since: float, until: float | None = None) -> Iterator[Iterator[NetChange]]:
-        """What became of each item that changed after one instant and up to another, while the block runs.
+        """The net change of each item that changed after one instant and up to another, while the block runs.
 
         Raises:
-            RecoveryDisabled, InstantOutOfRange: it cannot be read so.
+            RecoveryDisabled, InstantOutOfRange: the table cannot be read at these instants.
         """
         with opened(self._access, table, until) as past:
             yield past.changes_since(since)

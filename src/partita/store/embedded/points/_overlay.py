@@ -1,10 +1,10 @@
-"""A table as it was, read through the table as it is: what has changed since lies over it.
+"""The past state of a table, as the current table with an overlay of the old images of items that changed since.
 
     temp.undone_<table>(hh, hk, rk, ttl, size, index columns, item)     one row for each item that changed since
-    rows of the past = rows of the table that are not in it, and its own that have an item
+    rows of the past = rows of the table without a row in the overlay, and rows of the overlay that have an item
 
-An item that changed was what stands before its first change after the instant. So the overlay takes as much as the
-items that changed since, however large the table is, and grows by what changes while it is read.
+The past state of a changed item is the old image of its first change after the instant. So the size of the overlay
+depends on the items that changed and not on the size of the table, and it grows with changes made while it is read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEY: Final = "hh = ?1 AND hk = ?2 AND rk = ?3"
 
 
 class RowsThen(Struct, frozen=True):
-    """The rows of a source as they were: of the table and of the overlay, merged in their order."""
+    """The past rows of a source: those of the table and of the overlay, merged in order."""
 
     items: str
     index: str
@@ -36,7 +36,7 @@ class RowsThen(Struct, frozen=True):
     undone_index: str
 
     def select(self, where: Sequence[str], order: Sequence[str], direction: str = "") -> str:
-        """The statement, with the parameters of one that reads the table alone."""
+        """The statement, with the same parameters as one that reads only the table."""
         numbers = count(1)
         terms = [_MARK.sub(lambda _: f"?{next(numbers)}", term) for term in where]
         limit = f"?{next(numbers)}"
@@ -54,7 +54,7 @@ class RowsThen(Struct, frozen=True):
 
 
 class Overlay:
-    """The overlay of one table at an instant, on a connection that keeps it."""
+    """The overlay of one table at an instant, in a temporary table of a connection."""
 
     def __init__(self, reader: Reader, table: Table, instant: float) -> None:
         self.instant = instant
@@ -74,14 +74,14 @@ class Overlay:
             connection.execute(_sql_index(self._name, index))
 
     def fits(self, table: Table) -> bool:
-        """Whether the table is still the one that this lies over, with the same indexes."""
+        """Whether the table is still the one that this overlay was created for, with the same indexes."""
         return self.numbers == _numbers(table)
 
     def follow(self, reader: Reader, table: Table, now: float) -> None:
-        """Add what has changed since this was last called, in the transaction that then reads.
+        """Add the changes since the last call. Call this in the transaction that then reads.
 
         Raises:
-            RecoveryDisabled, InstantOutOfRange: the log does not reach the instant, or no longer.
+            RecoveryDisabled, InstantOutOfRange: the log does not reach back to the instant.
         """
         connection = reader.connection
         at = checked(connection, table, self.instant, now)
@@ -102,7 +102,7 @@ class Overlay:
         self._last = connection.execute(f"SELECT sequence, at FROM {log} ORDER BY sequence DESC LIMIT 1").get
 
     def _next(self, connection: apsw.Connection, table: Table, at: int) -> int | None:
-        """The first record to read. In a log that was emptied numbers begin again: it is read from the instant on."""
+        """The first record to read. A log that was emptied restarts its numbers and is read from the instant on."""
         if self._last is not None:
             sequence, time = self._last
             if connection.execute(f"SELECT at FROM points_{table.id} WHERE sequence = ?", (sequence,)).get == time:
@@ -111,7 +111,7 @@ class Overlay:
         return first_after(connection, table.id, at)
 
     def difference(self, connection: apsw.Connection) -> tuple[int, int]:
-        """By how many items, and by how many bytes of them, the table then was larger than the table now."""
+        """The item count and size of the past table minus those of the current table."""
         items, undone = f"items_{self.table.id}", f"temp.{self._name}"
         then = connection.execute(f"SELECT count(item), ifnull(sum(size), 0) FROM {undone} WHERE item IS NOT NULL").get
         now = connection.execute(
@@ -121,7 +121,7 @@ class Overlay:
         return then[0] - now[0], then[1] - now[1]
 
     def drop(self, connection: apsw.Connection) -> None:
-        """Remove it from its connection."""
+        """Drop the temporary table."""
         connection.execute(f"DROP TABLE IF EXISTS temp.{self._name}")
 
 
@@ -130,7 +130,7 @@ def _numbers(table: Table) -> tuple[int, Row]:
 
 
 def _then(table: Table, undone: str) -> Table:
-    """The table with statements that read what was there."""
+    """The table with statements that read the past state."""
     numbers = {index.name: index.number for index in table.indexes}
     numbers |= {index.name: index.number for index in table.vectors}
     then = Table(table.id, table.schema, numbers, None)

@@ -1,4 +1,4 @@
-"""A store as it was at an instant: tables with what has changed since laid over them."""
+"""A store as it was at an instant: the current tables with overlays of what has changed since."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ READ_KINDS: Final = (
 
 
 class PastStore:
-    """Executes reads of items, one at a time. What it keeps goes when it is closed, or when nobody has it any more.
+    """Executes reads of items, one at a time. Its resources are released when it is closed or garbage collected.
 
-    A read is executed in one state of the file, after what was changed since the last one is laid over it. In between
-    nothing is held: the log of the file is cut as ever. A search compares all vectors, so it is of a copy.
+    Each read runs in one snapshot of the file, after the changes since the last read were added to the overlay. No
+    snapshot is held between reads, so the log of the file can be truncated as usual. Vector searches read all vectors,
+    so they run on a copy.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class PastStore:
         """Execute a read of items.
 
         Raises:
-            PastRefused: it is something else. RecoveryDisabled, InstantOutOfRange: the table cannot be read so.
+            PastRefused: the request is not a read of items.
+            RecoveryDisabled, InstantOutOfRange: a table cannot be read at this instant.
         """
         names = _tables(request)
         if isinstance(request, SearchVectors):
@@ -84,11 +86,11 @@ class PastStore:
             return response  # type: ignore[no-any-return]
 
     async def execute_async(self, request: rq.Request[R]) -> R:
-        """The same for a task, in another thread."""
+        """Execute a read of items in another thread."""
         return await in_thread(partial(self.execute, request))
 
     def close(self) -> None:
-        """Let go of what is kept. Closing twice does nothing."""
+        """Release the overlays and copies. Closing twice does nothing."""
         with self._lock:
             self._overlays.clear()
             self._reader = None
@@ -97,7 +99,7 @@ class PastStore:
 
     @contextmanager
     def _state(self) -> Iterator[Reader]:
-        """One state of the file: the first with every write that had read the clock; in memory, each."""
+        """A snapshot of the file. The first one (in memory, each one) has every write that has read the clock."""
         self._access.check_open()
         if self._access.is_in_memory:
             with self._access.snapshot() as reader:
@@ -112,7 +114,7 @@ class PastStore:
         try:
             yield reader
         finally:
-            reader.connection.execute("COMMIT")  # what was laid over it stays; nothing else was written
+            reader.connection.execute("COMMIT")  # keeps the overlays; nothing else was written
 
     def _kept_reader(self) -> Reader:
         if self._reader is None:
@@ -130,7 +132,7 @@ class PastStore:
         return overlay
 
     def _described(self, reader: Reader, now: rq.TableDescription) -> rq.TableDescription:
-        """What the table had, with the schema of now; of its past no stream can be read."""
+        """The description of the past table, with the current schema and without a stream."""
         more, larger = self._overlays[now.schema.name].difference(reader.connection)
         count, size = max(0, now.item_count + more), max(0, now.size_bytes + larger)
         return replace(now, item_count=count, size_bytes=size, stream_id=None)
@@ -139,7 +141,7 @@ class PastStore:
 def _tables(request: Any) -> set[str]:
     if not isinstance(request, READ_KINDS):
         name = type(request).__name__
-        raise PastRefused(f"{name} cannot be executed on a past state.", hint="Only items can be read from it.")
+        raise PastRefused(f"{name} cannot be executed on a past state.", hint="Only reads of items are possible.")
     if isinstance(request, rq.BatchGetItem | rq.TransactGetItems):
         return {get.table for get in request.gets}
     return {request.table}

@@ -1,4 +1,4 @@
-"""A table as it was at an instant, read from the table and its change log; and what changed between two instants."""
+"""A table as it was at an instant, read from the table and its change log; and the changes between two instants."""
 
 from __future__ import annotations
 
@@ -25,29 +25,29 @@ _SAME_KEY: Final = "{0}.hh = items.hh AND {0}.hk = items.hk AND {0}.rk = items.r
 
 
 class NetChange(Struct, frozen=True):
-    """What became of one item between two instants; either image may be missing, in the stored form."""
+    """The net change of one item between two instants. Images are in the stored form; either may be missing."""
 
     old: bytes | None
     new: bytes | None
     image: bytes
-    """One of the item that has its key: it may have come and gone in between."""
+    """Some image of the item, for its key: an item created and deleted in between has neither old nor new."""
     at: float
-    """The second of its last change."""
+    """The time of its last change, in seconds."""
 
 
 class PastTable(Struct, frozen=True):
-    """A table at an instant, on a connection that sees one state of the file."""
+    """A table at an instant, on a connection with a snapshot of the file."""
 
     connection: apsw.Connection
     table: Table
     at: int
-    """In microseconds."""
+    """The instant, in microseconds."""
     now: float
-    """When it was opened, in seconds."""
+    """The time when it was opened, in seconds."""
 
     @property
     def schema(self) -> TableSchema:
-        """The schema of the table as it is now."""
+        """The current schema of the table."""
         return self.table.schema
 
     def blobs(self) -> Iterator[bytes]:
@@ -58,10 +58,10 @@ class PastTable(Struct, frozen=True):
             yield blob
 
     def changes_since(self, instant: float) -> Iterator[NetChange]:
-        """What became of each item that changed between an earlier instant and this one.
+        """The net change of each item that changed between an earlier instant and this one.
 
         Raises:
-            InstantOutOfRange: it is not kept.
+            InstantOutOfRange: the log does not reach back to the instant.
         """
         since = checked(self.connection, self.table, instant, self.now)
         first = first_after(self.connection, self.table.id, since)
@@ -77,18 +77,18 @@ class PastTable(Struct, frozen=True):
         sql = f"SELECT changed.old, {new}, changed.at, changed.image FROM temp.changed AS changed {later} {now}"
         for old, image, at, between in self.connection.execute(sql):
             known = old or image or between
-            if known is not None:  # else it came and went in one second, and its records are merged
+            if known is not None:  # otherwise it was created and deleted within one second, and its records were merged
                 yield NetChange(old, image, known, at / SECOND)
 
 
 @contextmanager
 def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[PastTable]:
-    """A table at an instant, or now for None; to be read while the block runs.
+    """The state of a table at an instant (None: now), to be read while the block runs.
 
     Raises:
-        RecoveryDisabled: it has no continuous backups. InstantOutOfRange: they do not reach the instant.
+        RecoveryDisabled: the table has no continuous backups. InstantOutOfRange: they do not cover the instant.
     """
-    now = access.clock()  # before the snapshot, which has what was stamped before
+    now = access.clock()  # before the snapshot, so that it contains all writes stamped before this time
     with access.snapshot() as reader:
         table, connection = reader.table(name), reader.connection
         at = checked(connection, table, now if instant is None else instant, now)
@@ -98,10 +98,10 @@ def opened(access: StoreAccess, name: str, instant: float | None) -> Iterator[Pa
 
 
 def checked(connection: apsw.Connection, table: Table, instant: float, now: float) -> int:
-    """An instant as the log has it: of what is older than an hour, the second that it is in.
+    """Check an instant and return it in microseconds, rounded down to the second if it is older than an hour.
 
     Raises:
-        RecoveryDisabled: there is no log. InstantOutOfRange: it does not reach the instant.
+        RecoveryDisabled: the table has no log. InstantOutOfRange: the log does not cover the instant.
     """
     if table.sql_log is None:
         raise RecoveryDisabled(f"The table {table.name} has no continuous backups.")
@@ -113,9 +113,9 @@ def checked(connection: apsw.Connection, table: Table, instant: float, now: floa
 
 
 def out_of_range(what: str, instant: float, earliest: float | None, latest: float) -> InstantOutOfRange:
-    """The error for an instant that nothing is kept of."""
-    since = "" if earliest is None else f" from {_shown(math.ceil(earliest * 1_000) / 1_000)}"  # which can be read
-    message = f"{_shown(instant)} is not an instant that {what} can be read at."
+    """The error for an instant at which the table or store cannot be read."""
+    since = "" if earliest is None else f" from {_shown(math.ceil(earliest * 1_000) / 1_000)}"  # rounded up
+    message = f"The instant {_shown(instant)} is outside the range in which {what} can be read."
     hint = f"It can be read{since} to {_shown(latest)}."
     return InstantOutOfRange(message, hint=hint, earliest=earliest, latest=latest)
 
@@ -134,12 +134,12 @@ def _temporary(connection: apsw.Connection, name: str) -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(apsw.LockedError):  # it is still being read: the next one drops it
+        with suppress(apsw.LockedError):  # still being read: the next use drops the table
             connection.execute(f"DROP TABLE temp.{name}")
 
 
 def _gather(connection: apsw.Connection, table: Table, name: str, first: int | None, end: int | None) -> None:
-    """Of each item that has records from the first one on: what it was before the first, and when its last is."""
+    """Collect the old image of each item's first record, and the time of its last, from records `first` to `end`."""
     if first is None:
         return
     before_end = "" if end is None else f" AND sequence < {end}"

@@ -1,7 +1,7 @@
-"""A new table with the items that another had at an instant, filled in steps and seen when it is complete.
+"""Restoring the items of a table at an instant into a new table, which is filled in steps and visible when complete.
 
-Until then it is in no catalog: `restoring(table_id, at)` has its number. What a killed process left is dropped by the
-next restore.
+Until then the table is not in the catalog; its number is in `restoring(table_id, at)`. Unfinished tables of a killed
+process are dropped by the next restore.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from partita.values import decode_item, item_size
 
 CHUNK: Final = 500
 ABANDONED_SECONDS: Final = 3_600
-"""A restore that has written nothing for so long is not going on."""
+"""A restore that has written nothing for this time is considered abandoned."""
 _SQL_RESTORING: Final = "CREATE TABLE IF NOT EXISTS restoring (table_id INTEGER PRIMARY KEY, at REAL NOT NULL)"
 
 
 class BeginRestore(Request[int], frozen=True):
-    """Make a table that is not seen yet; gives its number."""
+    """Create a table that is not visible yet. The response is its number."""
 
     schema: TableSchema
 
 
 class FillRestored(Request[None], frozen=True):
-    """Put items, in the stored form, into a table that is not seen yet."""
+    """Put items, in the stored form, into a table that is not visible yet."""
 
     number: int
     schema: TableSchema
@@ -46,7 +46,7 @@ class FillRestored(Request[None], frozen=True):
 
 
 class FinishRestore(Request[None], frozen=True):
-    """Let the table be seen."""
+    """Make the table visible."""
 
     number: int
     schema: TableSchema
@@ -59,10 +59,10 @@ class AbandonRestore(Request[None], frozen=True):
 
 
 def restore_table(access: StoreAccess, request: RestoreTable, progress: Callable[[int], object]) -> None:
-    """Make the table; `progress` gets how many items were written since the last call.
+    """Restore the table. `progress` receives the number of items written since its last call.
 
     Raises:
-        RecoveryDisabled, InstantOutOfRange: the source cannot be restored so. TableInUse: the target exists.
+        RecoveryDisabled, InstantOutOfRange: the source cannot be read at this instant. TableInUse: the target exists.
     """
     with opened(access, request.table, request.instant) as past:
         fill_table(access.write, request.schema, past.blobs(), progress)
@@ -71,7 +71,7 @@ def restore_table(access: StoreAccess, request: RestoreTable, progress: Callable
 def fill_table(
     write: Callable[[Any], Any], schema: TableSchema, blobs: Iterable[bytes], progress: Callable[[int], object]
 ) -> None:
-    """Make a table of items in the stored form, whole or not at all."""
+    """Create a table with items in the stored form, or nothing if an error occurs."""
     number = write(BeginRestore(schema))
     try:
         rest = iter(blobs)
@@ -85,10 +85,10 @@ def fill_table(
 
 
 def begin_restore(writer: Writer, request: BeginRestore) -> int:
-    """Make the table under a number that no other has had.
+    """Create the table with a number that was never used before.
 
     Raises:
-        TableInUse: there is a table of that name. ValidationFailed: its definition breaks a rule.
+        TableInUse: a table of that name exists. ValidationFailed: the definition breaks a rule.
     """
     connection, schema, now = writer.connection, request.schema, writer.clock()
     check_readable(schema)
@@ -125,7 +125,7 @@ def _table(connection: apsw.Connection, number: int, schema: TableSchema) -> Tab
 
 
 def fill_restored(writer: Writer, request: FillRestored) -> None:
-    """Write the rows of some items; what does not fit an index is left off it."""
+    """Write the rows of some items. Items with an invalid key for an index are not in that index."""
     connection, number = writer.connection, request.number
     table = _table(connection, number, request.schema)
     rows = [row_of(table, blob) for blob in request.blobs]
@@ -137,7 +137,7 @@ def fill_restored(writer: Writer, request: FillRestored) -> None:
 
 
 def _insert_each(connection: apsw.Connection, table: Table, rows: list[tuple[Any, ...]]) -> None:
-    """Write rows one by one, each with what the vector indexes hold of its item."""
+    """Write rows one by one, each with its vector index entries."""
     for row in rows:
         connection.execute(table.sql_insert, row)
         item, row_id = decode_item(row[-1]), connection.last_insert_rowid()
@@ -146,17 +146,17 @@ def _insert_each(connection: apsw.Connection, table: Table, rows: list[tuple[Any
 
 
 def row_of(table: Table, blob: bytes) -> tuple[Any, ...]:
-    """The row of an item in the stored form; what does not fit an index is left off it."""
+    """The row of an item in the stored form. An item with an invalid key for an index is not in that index."""
     item = decode_item(blob)
     entries = chain.from_iterable(index.entry_or_none(item) for index in table.indexes)
     return (*table.item_columns(item), table.expiry(item), item_size(item), *entries, blob)
 
 
 def finish_restore(writer: Writer, request: FinishRestore) -> None:
-    """Put the table into the catalog.
+    """Add the table to the catalog.
 
     Raises:
-        TableInUse: another has made a table of that name meanwhile.
+        TableInUse: a table of that name was created meanwhile.
     """
     _refuse_existing(writer, request.schema)
     connection = writer.connection
@@ -169,7 +169,7 @@ def finish_restore(writer: Writer, request: FinishRestore) -> None:
 
 
 def abandon_restore(writer: Writer, request: AbandonRestore) -> None:
-    """Drop what was made of the table."""
+    """Drop the unfinished table."""
     _drop(writer.connection, request.number)
 
 

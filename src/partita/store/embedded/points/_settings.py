@@ -1,4 +1,4 @@
-"""Continuous backups of a table: on, off, for how long, and which instants they reach."""
+"""The settings of a table's continuous backups, and the instants that they cover."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from partita.store.embedded.points import _change_log
 from partita.store.embedded.points._change_log import DAY, SECOND, microseconds
 
 EXACT: Final = 3_600 * SECOND
-"""For so long every change has a record of its own; then one record of an item is kept for each second."""
+"""The time for which every change has its own record; after that, one record per item and second is kept."""
 _SQL_BYTES: Final = "SELECT ifnull(sum(pgsize), 0) FROM dbstat WHERE name = ? AND aggregate = TRUE"
 
 
 def set_recovery(writer: Writer, request: SetRecovery) -> RecoveryDescription:
-    """Begin or drop the log of a table, or change for how long it is kept.
+    """Create or drop the log of a table, or change its recovery period.
 
     Raises:
-        ValidationFailed: the days are not 1 to 35.
+        ValidationFailed: the days are not between 1 and 35.
     """
     table, connection, days, now = writer.table(request.table), writer.connection, request.days, writer.clock()
     if days is not None and not 1 <= days <= MAX_RECOVERY_DAYS:
@@ -38,13 +38,13 @@ def set_recovery(writer: Writer, request: SetRecovery) -> RecoveryDescription:
 
 
 def describe_recovery(reader: Reader, request: DescribeRecovery) -> RecoveryDescription:
-    """The instants that a table can be restored to; where it is asked for, with what its log takes."""
+    """Return the instants that a table can be restored to and, if requested, the size of its log."""
     reader.refresh()  # another process may have changed it
     return describe(reader.connection, reader.table(request.table), reader.clock(), measured=request.measured)
 
 
 def describe(connection: apsw.Connection, table: Table, now: float, *, measured: bool = False) -> RecoveryDescription:
-    """What is kept of a table."""
+    """The description of a table's continuous backups."""
     days = _change_log.enabled_days(connection).get(table.id)
     if days is None:
         return RecoveryDescription(enabled=False)
@@ -58,7 +58,7 @@ def describe(connection: apsw.Connection, table: Table, now: float, *, measured:
 
 
 def window(connection: apsw.Connection, table: Table, now: float) -> tuple[int, int]:
-    """The first and the last instant that can be read of a table that has a log."""
+    """The first and the last instant at which a table with a log can be read."""
     days, since = connection.execute("SELECT days, since FROM recovery WHERE table_id = ?", (table.id,)).get
     last = microseconds(now)
     return min(max(since, last - days * DAY), last), last

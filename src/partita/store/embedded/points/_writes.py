@@ -1,4 +1,4 @@
-"""What executes each write that has to do with points in time."""
+"""The functions that execute the writes of point-in-time recovery."""
 
 from __future__ import annotations
 
@@ -17,4 +17,4 @@ WRITES: Final[Mapping[type, Handler]] = {
     _restore.FinishRestore: _restore.finish_restore,
     _restore.AbandonRestore: _restore.abandon_restore,
 }
-"""What executes each write, by the type of the request."""
+"""The function that executes each write, by the type of the request."""

@@ -1,4 +1,4 @@
-"""Tables of the embedded store: made, described, changed and removed, with their indexes."""
+"""Creating, describing, changing and deleting tables of the embedded store and their indexes."""
 
 from partita.store.embedded.tables._definitions import (
     create_table,

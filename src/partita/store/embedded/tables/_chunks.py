@@ -1,4 +1,4 @@
-"""The rows of a table by some at a time: as many as can be written while others wait."""
+"""Reading the rows of a table in chunks that are small enough to be rewritten while other writers wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CHUNK_BYTES: Final = 1_000_000
 
 
 def items_of(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, Item]]:
-    """Every item with its row; in chunks, so that rows may be changed between them."""
+    """Every item with its row number; read in chunks, so that rows may be changed during the iteration."""
     last = 0
     while rows := chunk_of(connection, table, last):
         for row_id, blob in rows:
@@ -25,7 +25,7 @@ def items_of(connection: apsw.Connection, table: Table) -> Iterator[tuple[int, I
 
 
 def chunk_of(connection: apsw.Connection, table: Table, after: int) -> list[tuple[int, bytes]]:
-    """Some rows after a row: their numbers and the bytes of their items, which are few together."""
+    """The next rows after a row number: their numbers and items, limited in total size."""
     rows: list[tuple[int, bytes]] = []
     size = 0
     for row_id, blob in connection.execute(_SQL_CHUNK.format(ITEM, f"items_{table.id}"), (after, MAX_ROWS)):
@@ -37,7 +37,7 @@ def chunk_of(connection: apsw.Connection, table: Table, after: int) -> list[tupl
 
 
 def chunk_end(connection: apsw.Connection, items: str, after: int) -> int | None:
-    """The last of some rows after a row; None where there are none."""
+    """The last row number of the chunk after a row number; None if there are no more rows."""
     last, size = None, 0
     for row_id, bytes_of_item in connection.execute(_SQL_CHUNK.format("size", items), (after, MAX_ROWS)):
         last = row_id

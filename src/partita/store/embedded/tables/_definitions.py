@@ -35,10 +35,10 @@ _SQL_DEFINE: Final = "UPDATE tables SET definition = ? WHERE id = ?"
 
 
 def create_table(writer: Writer, request: CreateTable) -> TableDescription:
-    """Make the table with its indexes and stream.
+    """Create the table with its indexes and stream.
 
     Raises:
-        TableInUse: it exists. ValidationFailed: its definition breaks a rule.
+        TableInUse: the table exists. ValidationFailed: its definition breaks a rule.
     """
     schema, connection, now = request.schema, writer.connection, writer.clock()
     check_readable(schema)
@@ -60,23 +60,23 @@ def create_table(writer: Writer, request: CreateTable) -> TableDescription:
 
 
 def new_index(connection: apsw.Connection, table_id: int, name: str) -> int:
-    """Give an index of a table its number."""
+    """Assign a number to a new index and return it."""
     connection.execute(_SQL_INDEX, (table_id, name))
     return connection.last_insert_rowid()
 
 
 def refuse_known(table: Table, name: str) -> None:
-    """Raise ValidationFailed where a table has an index of that name, be it unfinished."""
+    """Raise ValidationFailed if a table has an index of that name, even an unfinished one."""
     known = {*table.schema.index_names, *(index.name for index in table.building)}
     if name in known:
         raise ValidationFailed(f"Attempting to create an index which already exists: {name}")
 
 
 def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
-    """The table as it is now, with about how many items it holds.
+    """Describe the current state of a table, with its approximate number of items.
 
     Raises:
-        StoreMoved: the file is not at its path any more; whoever asks after its health learns it here.
+        StoreMoved: the file is no longer at its path; health checks rely on this check.
     """
     refuse_moved(reader.connection)
     reader.refresh()  # another process may have changed it
@@ -84,7 +84,7 @@ def describe_table(reader: Reader, request: DescribeTable) -> TableDescription:
 
 
 def description_of(reader: Reader, name: str) -> TableDescription:
-    """The table as it is known to this reader."""
+    """The description of a table from the catalog of this reader."""
     table, connection = reader.table(name), reader.connection
     count, size = table_stats(connection, f"items_{table.id}")
     created_at = connection.execute("SELECT created_at FROM tables WHERE id = ?", (table.id,)).get
@@ -114,17 +114,17 @@ def delete_table(writer: Writer, request: DeleteTable) -> TableDescription:
 
 
 def redefine(writer: Writer, table: Table, schema: TableSchema) -> TableDescription:
-    """Write another definition of a table."""
+    """Replace the definition of a table."""
     writer.connection.execute(_SQL_DEFINE, (definition_text(schema), table.id))
     writer.catalog_changed()
     return description_of(writer, schema.name)
 
 
 def set_time_to_live(writer: Writer, request: SetTimeToLive) -> TableDescription:
-    """Name the attribute that says when an item expires, or none.
+    """Set the attribute that contains the expiry time of an item, or disable TTL with None.
 
     Raises:
-        ValidationFailed: TTL is so already, or is on with another attribute; or the attribute has no name.
+        ValidationFailed: nothing would change, TTL is enabled with another attribute, or the name is invalid.
     """
     table = writer.table(request.table)
     schema = msgspec.structs.replace(table.schema, ttl=request.attribute)
@@ -152,10 +152,10 @@ def _fill_expiry(connection: apsw.Connection, table: Table) -> None:
 
 
 def set_stream(writer: Writer, request: SetStream) -> TableDescription:
-    """Enable the table's stream with a view, or disable it.
+    """Enable the table's stream with a view, or disable it with None.
 
     Raises:
-        ValidationFailed: it is enabled, or disabled, already; or there is no such view.
+        ValidationFailed: the stream is already enabled or disabled, or the view is invalid.
     """
     table, now = writer.table(request.table), writer.clock()
     schema = msgspec.structs.replace(table.schema, stream=request.view)

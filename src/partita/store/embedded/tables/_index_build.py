@@ -1,4 +1,4 @@
-"""Making an index: its transactions one after the other, and how far they are."""
+"""Building an index: running its transactions one after the other, and reporting progress."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ from partita.store.embedded.tables._indexes import (
 )
 
 _SORTING: Final = 4
-"""To sort and write the entries of so many rows takes about as long as to fill one."""
+"""Sorting and writing the entries of this many rows takes about as long as filling one row."""
 _COPIED_ROWS: Final = 50_000
-"""Rows from one report of progress to the next while entries are copied, which nobody waits for."""
+"""Rows between two reports of progress while entries are copied, which blocks no writer."""
 
 Write: TypeAlias = Callable[[Any], Any]
 Connected: TypeAlias = Callable[[], AbstractContextManager[apsw.Connection]]
-"""A connection of its own for long reads."""
+"""Opens a separate connection for long reads."""
 Report: TypeAlias = Callable[[float], object]
-"""Gets which part is done, of 1."""
+"""Receives the fraction that is done, from 0 to 1."""
 
 
 def create_index(write: Write, connected: Connected, request: CreateIndex) -> TableDescription:
-    """Add a global index and fill it; items whose keys do not fit are left off it.
+    """Add a global index and fill it. Items with invalid keys for the index are not in it.
 
-    `request.progress` gets what is done and all that there is to do, both in rows. Without it, every tenth is logged.
+    `request.progress` receives the amount done and the total, both in rows. Without it, progress is logged in steps of
+    ten percent.
 
     Raises:
-        ValidationFailed: the index exists, or breaks a rule. TableNotFound: it was deleted meanwhile.
+        ValidationFailed: the index exists or breaks a rule. TableNotFound: it was deleted meanwhile.
     """
     number: int = write(BeginIndex(request.table, request.index))
     table, index = request.table, request.index.name
@@ -70,14 +71,14 @@ def _add_entries(write: Write, connected: Connected, begin: BeginEntries, report
             for some in entries:
                 write(AddEntries(begin.table, begin.index, begin.number, some))
     except StoreError:
-        write(begin)  # where it was deleted meanwhile, it has no columns any more: this says so
+        write(begin)  # if the index was deleted meanwhile, its columns are gone: this then raises TableNotFound
         raise
 
 
 def _sorted(connection: apsw.Connection, source: EntrySource, report: Report) -> Generator[list[Row], None, None]:
-    """All entries in the order of the index, some at a time; SQLite sorts them in temporary files.
+    """All entries in the order of the index, in chunks; SQLite sorts them in temporary files.
 
-    They are copied first, by some rows at a time: nobody's log grows while they are sorted.
+    They are first copied in chunks, so that no snapshot is held, which would let the log grow, while they are sorted.
     """
     columns = ", ".join((*source.columns, "id"))
     connection.execute("ATTACH '' AS sorting")
@@ -98,7 +99,7 @@ def _sorted(connection: apsw.Connection, source: EntrySource, report: Report) ->
 
 
 def _copy(connection: apsw.Connection, source: EntrySource, columns: str, report: Report) -> int:
-    """Copy the entries; gives how many there are."""
+    """Copy the entries and return their number."""
     sql = (
         f"INSERT INTO sorting.copied SELECT {columns} FROM main.{source.items} "
         f"WHERE id > ? AND id <= ? AND {source.columns[0]} IS NOT NULL"

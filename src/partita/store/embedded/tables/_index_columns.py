@@ -1,10 +1,10 @@
-"""The columns of indexes in the rows of a table: made, left behind by an index that is deleted, and used again.
+"""The columns of indexes in the rows of a table: created, left behind by deleted indexes, and reused.
 
     k<index>_<part>         of an index
-    unused_<index>_<part>   of one that was deleted; cleared, some rows at a time
+    unused_<index>_<part>   of a deleted index; cleared in chunks of rows
 
-To drop a column SQLite writes the whole table again. So a column stays, empty, for the next index that is made: then it
-takes one byte of a row.
+SQLite would have to rewrite the whole table to drop a column. So a column of a deleted index stays, empty, for the next
+index; an empty column takes one byte of a row.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _UNUSED: Final = "unused_"
 
 
 def make_columns(connection: apsw.Connection, table: Table, index: Index, being_cleared: Collection[int]) -> None:
-    """Give a table the columns of an index: those that an earlier one left, where they are cleared, or new ones."""
+    """Add the columns of an index to a table: reuse cleared columns of deleted indexes, or create new ones."""
     items = f"items_{table.id}"
     left = [name for name in column_names(connection, items) if _is_free(name, being_cleared)]
     for column in index.columns:
@@ -36,7 +36,7 @@ def _is_free(name: str, being_cleared: Collection[int]) -> bool:
 
 
 def leave_columns(connection: apsw.Connection, table: Table, index: Index) -> tuple[str, ...]:
-    """Take the columns from an index that is deleted; gives their names from now on."""
+    """Rename the columns of an index that is deleted, and return their new names."""
     names = tuple(f"{_UNUSED}{column.removeprefix('k')}" for column in index.columns)
     for column, name in zip(index.columns, names, strict=True):
         connection.execute(f"ALTER TABLE items_{table.id} RENAME COLUMN {column} TO {name}")
@@ -44,7 +44,7 @@ def leave_columns(connection: apsw.Connection, table: Table, index: Index) -> tu
 
 
 def clear_columns(connection: apsw.Connection, items: str, columns: Sequence[str], rows: tuple[int, int]) -> int | None:
-    """Clear the columns of some rows after a row, up to another; gives the last of them, None where there are none."""
+    """Clear the columns of the next chunk in a range of rows. Return its last row, or None if there are no more."""
     after, highest = rows
     last = chunk_end(connection, items, after)
     if last is None or after >= highest:
@@ -56,5 +56,5 @@ def clear_columns(connection: apsw.Connection, items: str, columns: Sequence[str
 
 
 def column_names(connection: apsw.Connection, name: str) -> list[str]:
-    """The columns of an SQLite table, in their order."""
+    """The columns of an SQLite table, in order."""
     return [column for (column,) in connection.execute("SELECT name FROM pragma_table_info(?)", (name,))]

@@ -1,12 +1,12 @@
-"""The entries of an index as a table of their own: until all are there, and again when the index is deleted.
+"""The entries of an index as a separate table: until the index is complete, and again when it is deleted.
 
     entries_<index>(columns of the index, id)    in the order of the index
-    changed_<index>(id)                          rows written since: their entries are right already
+    changed_<index>(id)                          rows written since: their entries are already correct
 
-SQLite makes an index in one transaction, and drops it in one. A table is filled and emptied in many. A table WITHOUT
-ROWID over the columns of an index and the number of the row has the very pages that SQLite's index has: each is a
-B-tree of the same records (sqlite.org/fileformat2.html, 2.4 and 2.5). So one becomes the other by what the schema says
-of it, whatever its size. Triggers keep the table right while it is filled, whoever writes.
+SQLite creates and drops an index in one transaction each. A table can be filled and emptied in many. A WITHOUT ROWID
+table with the columns of an index and the row number consists of exactly the same pages as an SQLite index: both are
+B-trees of the same records (sqlite.org/fileformat2.html, 2.4 and 2.5). So one can be turned into the other by changing
+only its entry in the schema, whatever its size. Triggers keep the table up to date for all writers while it is filled.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def entries_table(number: int) -> str:
 
 
 def changed_table(number: int) -> str:
-    """The name of the table with the rows that were written since."""
+    """The name of the table with the numbers of rows that were written since the table of entries was created."""
     return f"changed_{number}"
 
 
 def begin_entries(connection: apsw.Connection, table: Table, index: Index) -> None:
-    """Make the table, unless it is there; from here on it has the entries of all rows that are written."""
+    """Create the table unless it exists; from then on, it contains the entries of all rows that are written."""
     entries, changed, items = entries_table(index.number), changed_table(index.number), f"items_{table.id}"
     old, new = (", ".join(f"{row}.{column}" for column in (*index.order, "id")) for row in ("old", "new"))
     present, touched = f"new.{index.columns[0]} IS NOT NULL", f"SELECT 1 FROM {changed} WHERE id = old.id"
     insert = f"INSERT INTO {entries} SELECT {new} WHERE {present};"
     delete = f"DELETE FROM {entries} WHERE ({', '.join((*index.order, 'id'))}) = ({old});"
-    # Not OR IGNORE: the statement of whoever writes the row overrules it.
+    # Not OR IGNORE: the conflict clause of the statement that fires the trigger would override it.
     change = f"INSERT INTO {changed} SELECT old.id WHERE NOT EXISTS ({touched});"
     for sql in (
         _sql_entries(index),
@@ -62,7 +62,7 @@ def _sql_trigger(name: str, index: Index, event: str, body: str) -> str:
 
 
 def add_entries(connection: apsw.Connection, index: Index, rows: Iterable[Row]) -> None:
-    """Add the entries of rows, each with the number of its row; one that was written since has its own already."""
+    """Add entries of rows, each with its row number. Rows that were written since already have their entries."""
     marks = ", ".join(f"?{place + 1}" for place in range(len(index.order) + 1))
     changed = f"SELECT 1 FROM {changed_table(index.number)} WHERE id = ?{len(index.order) + 1}"
     sql = f"INSERT OR IGNORE INTO {entries_table(index.number)} SELECT {marks} WHERE NOT EXISTS ({changed})"
@@ -70,16 +70,16 @@ def add_entries(connection: apsw.Connection, index: Index, rows: Iterable[Row]) 
 
 
 def entries_to_index(connection: apsw.Connection, table: Table, index: Index) -> None:
-    """Let the table be SQLite's index from now on."""
+    """Turn the table into an SQLite index."""
     name = f"index_{index.number}"
     _relabel(connection, entries_table(index.number), ("index", name, f"items_{table.id}", index.sql_create(table.id)))
     _drop_triggers(connection, index)
 
 
 def index_to_entries(connection: apsw.Connection, index: Index) -> None:
-    """Let SQLite's index be a table from now on, which nobody keeps. The caller changes the schema in another way too.
+    """Turn the SQLite index into a table that is no longer maintained. The caller must also change the schema.
 
-    An index that is not finished has such a table already, or none.
+    An unfinished index already has such a table, or no entries.
     """
     name = entries_table(index.number)
     _relabel(connection, f"index_{index.number}", ("table", name, name, _sql_entries(index)))
@@ -87,16 +87,16 @@ def index_to_entries(connection: apsw.Connection, index: Index) -> None:
 
 
 def _relabel(connection: apsw.Connection, old: str, new: tuple[str, str, str, str]) -> None:
-    """Change what the schema says of the pages of one table or index; nothing, where there is none.
+    """Change the schema entry of a table or index that keeps its pages; do nothing if there is no such entry.
 
-    The next statement that changes the schema raises the number by which all connections notice, and by which
-    this one reads it again after a rollback. So there has to be one in the same transaction.
+    This does not increment SQLite's schema version, which makes other connections (and this one after a rollback)
+    reload the schema. So another statement in the same transaction must change the schema.
     """
     connection.pragma("writable_schema", True)
     try:
         connection.execute(_SQL_RELABEL, (*new, old))
     finally:
-        connection.pragma("writable_schema", "reset")  # off, and this connection reads the schema again
+        connection.pragma("writable_schema", "reset")  # turns it off, and makes this connection reload the schema
 
 
 def _drop_triggers(connection: apsw.Connection, index: Index) -> None:

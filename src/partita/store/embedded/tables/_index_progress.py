@@ -1,4 +1,4 @@
-"""How far the work on an index is, for a log."""
+"""Logging the progress of work on an index."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 from partita.runtime import warn
 
 QUIET_ROWS: Final = 5_000
-"""What there are no more rows of is done at once, and not logged."""
+"""Work on at most this many rows is fast and therefore not logged."""
 _TENTHS: Final = 10
 
 
 def log_of(message: str, index: str, table: str) -> Callable[[int, int], None]:
-    """What logs each tenth of the rows of a large table: the message gets the index, the table and a percentage."""
+    """A function that logs each tenth of the rows of a large table, with the index, the table and a percentage."""
     logged = -1
 
     def log(done: int, total: int) -> None:

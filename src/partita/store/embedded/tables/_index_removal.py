@@ -1,10 +1,10 @@
-"""Deleting a global index: it is gone at once, and what it leaves is cleared in many short transactions.
+"""Deleting a global index: it disappears at once, and its leftovers are cleared in many short transactions.
 
-    begin      the index is not in the catalog; its entries are a table that nobody keeps, its columns are unused
-    clear      some of those entries; then the columns of some rows ── and how far it is, in the same transaction
-    …          others write between two of them
+    begin      remove the index from the catalog; its entries become an unused table, its columns unused columns
+    clear      delete some of those entries, then clear the columns of some rows ── and save the progress
+    …          other writers run between these transactions
 
-Whoever deletes an index waits for all of it. What a killed process leaves, `sweep` clears.
+The caller waits until everything is cleared. If the process is killed, `sweep` clears the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SQL_FORGET: Final = "DELETE FROM index_builds WHERE number = ?"
 
 
 class Removal(msgspec.Struct, frozen=True):
-    """An index that is removed: its number, the number of the last row, and its table without it."""
+    """A removed index: its number, the number of the last row, and the description of its table without it."""
 
     number: int
     rows: int
@@ -36,20 +36,20 @@ class Removal(msgspec.Struct, frozen=True):
 
 
 class BeginRemoval(Request[Removal], frozen=True):
-    """Take a global index out of the catalog, be it unfinished."""
+    """Remove a finished or unfinished global index from the catalog."""
 
     table: str
     index: str
 
 
 class ClearLeftovers(Request[Cleared], frozen=True):
-    """Clear some of what an index has left."""
+    """Clear some leftovers of an index."""
 
     number: int
 
 
 def delete_index(write: Callable[[Any], Any], request: DeleteIndex) -> TableDescription:
-    """Remove a global index, or one that is not finished; every tenth is logged.
+    """Delete a finished or unfinished global index. Progress is logged in steps of ten percent.
 
     Raises:
         TableNotFound: there is no such global index.
@@ -62,7 +62,7 @@ def delete_index(write: Callable[[Any], Any], request: DeleteIndex) -> TableDesc
 
 
 def clear_all(write: Callable[[Any], Any], number: int, report: Callable[[float], object] = lambda _: None) -> None:
-    """Clear all that an index has left; `report` gets which part is done, of 1."""
+    """Clear all leftovers of an index; `report` receives the fraction that is done, from 0 to 1."""
     cleared: Cleared = write(ClearLeftovers(number))
     while not cleared.is_done:
         report(cleared.part)
@@ -70,7 +70,7 @@ def clear_all(write: Callable[[Any], Any], number: int, report: Callable[[float]
 
 
 def begin_removal(writer: Writer, request: BeginRemoval) -> Removal:
-    """Take the index out of the catalog.
+    """Remove the index from the catalog.
 
     Raises:
         TableNotFound: there is no such global index.
@@ -91,14 +91,14 @@ def begin_removal(writer: Writer, request: BeginRemoval) -> Removal:
 
 
 def index_not_found(name: str) -> TableNotFound:
-    """The error for an index that is not there."""
+    """The error for an index that does not exist."""
     return TableNotFound(f"Requested resource not found: Index: {name} not found")
 
 
 def clear_leftovers(writer: Writer, request: ClearLeftovers) -> Cleared:
-    """Clear some of what was left."""
+    """Clear some leftovers."""
     return clear_some(writer.connection, request.number)
 
 
 REMOVAL: Final[Mapping[type, Handler]] = {BeginRemoval: begin_removal, ClearLeftovers: clear_leftovers}
-"""What removes global indexes, by the type of the request. `delete_index` runs both."""
+"""The functions that remove global indexes, by the type of the request. `delete_index` runs both."""

@@ -1,4 +1,4 @@
-"""The work on indexes of tables that are there: few programs do it, so whoever does it loads its modules."""
+"""Creating and deleting indexes of existing tables. The modules for it are rarely needed, so they are loaded lazily."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def create_index(
 
 
 def delete_index(write: Callable[[Any], Any], request: DeleteIndex) -> TableDescription:
-    """Remove a global index; see `_index_removal.py`."""
+    """Delete a global index; see `_index_removal.py`."""
     from partita.store.embedded.tables._index_removal import delete_index  # noqa: PLC0415 - see above
 
     return delete_index(write, request)
 
 
 def index_steps() -> Mapping[type, Handler]:
-    """What executes each step of both, by the type of the request."""
+    """The function that executes each step of both, by the type of the request."""
     from partita.store.embedded.tables._index_removal import REMOVAL  # noqa: PLC0415 - see above
     from partita.store.embedded.tables._indexes import INDEXES  # noqa: PLC0415 - see above
 
@@ -38,14 +38,14 @@ def index_steps() -> Mapping[type, Handler]:
 
 
 def clear_leftovers(connection: apsw.Connection) -> bool:
-    """Clear some of what deleted indexes have left; True if there may be more."""
+    """Clear some leftovers of deleted indexes. Return True if there may be more."""
     from partita.store.embedded.tables._leftovers import clear_some  # noqa: PLC0415 - see above
 
     return not clear_some(connection).is_done
 
 
 def drop_leftovers(connection: apsw.Connection, table: Table) -> None:
-    """Drop what indexes of a table that is deleted have beside its rows."""
+    """Drop the separate tables that unfinished and deleted indexes of a deleted table have."""
     from partita.store.embedded.tables._leftovers import drop_all  # noqa: PLC0415 - see above
 
     drop_all(connection, table)

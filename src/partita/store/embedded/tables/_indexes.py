@@ -1,15 +1,15 @@
-"""Global indexes of tables that are there already: made in many short transactions.
+"""Adding a global index to an existing table, in many short transactions.
 
-    begin      columns for its entries in the rows ── from here on, whoever writes an item writes its entry too
-    fill       the entries of some thousand rows ── and how far it is, in the same transaction
-    …          others write between two of them
-    entries    a table for all entries in their order, which triggers keep for whatever is written from here on
-    add        some thousand of the others, sorted
-    …          others write between two of them
-    finish     the table is SQLite's index ── the index can be queried
+    begin      add columns for its entries to the rows ── from here on, each write of an item also writes its entry
+    fill       write the entries of up to a thousand rows ── and save the progress in the same transaction
+    …          other writers run between these transactions
+    entries    create a table for all entries in order, which triggers maintain for all writes from here on
+    add        add up to a thousand of the other entries, sorted
+    …          other writers run between these transactions
+    finish     turn the table into an SQLite index ── the index can be queried
 
-So neither memory, nor the log, nor what a writer waits for grow with the table. A process that is killed leaves an
-unfinished index, which nobody can query; who asks for the same index again goes on with it.
+So neither memory use, nor the log, nor the wait of other writers grows with the size of the table. A killed process
+leaves an unfinished index, which cannot be queried; creating the same index again resumes its build.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _SQL_FORGET: Final = "DELETE FROM index_builds WHERE number = ?"
 
 
 class BeginIndex(Request[int], frozen=True):
-    """Make room for an index, or find the one that was not finished; gives its number."""
+    """Begin an index, or find the unfinished one. The response is its number."""
 
     table: str
     index: IndexSchema
 
 
 class Filled(msgspec.Struct, frozen=True):
-    """How far an index is filled: up to which row, of which; and whether that is all of them."""
+    """The progress of filling an index: the last filled row, the highest row, and whether all rows are filled."""
 
     last: int
     highest: int
@@ -69,14 +69,14 @@ class FillIndex(Request[Filled], frozen=True):
 
 
 class EntrySource(msgspec.Struct, frozen=True):
-    """Where the entries of an index are: in which columns of which rows."""
+    """The table and columns that contain the entries of an index."""
 
     items: str
     columns: tuple[str, ...]
 
 
 class BeginEntries(Request[EntrySource | None], frozen=True):
-    """Make the table of the entries of an index that is filled; None where the index is finished."""
+    """Create the table of entries of a filled index. The response is None if the index is already finished."""
 
     table: str
     index: str
@@ -84,7 +84,7 @@ class BeginEntries(Request[EntrySource | None], frozen=True):
 
 
 class AddEntries(Request[None], frozen=True):
-    """Add some entries to that table, each with the number of its row."""
+    """Add some entries to that table, each with its row number."""
 
     table: str
     index: str
@@ -93,7 +93,7 @@ class AddEntries(Request[None], frozen=True):
 
 
 class FinishIndex(Request[TableDescription], frozen=True):
-    """Make an index that has all entries one that can be queried."""
+    """Make an index with all its entries available for queries."""
 
     table: str
     index: str
@@ -101,10 +101,10 @@ class FinishIndex(Request[TableDescription], frozen=True):
 
 
 def begin_index(writer: Writer, request: BeginIndex) -> int:
-    """Make room for an index, unless it is being made already.
+    """Begin an index, or return the number of the same unfinished index.
 
     Raises:
-        ValidationFailed: the index exists, or breaks a rule.
+        ValidationFailed: the index exists or breaks a rule.
     """
     table, connection = writer.table(request.table), writer.connection
     schema = _with_index(table, request.index)
@@ -132,7 +132,7 @@ def _with_index(table: Table, index: IndexSchema) -> TableSchema:
 
 
 def fill_index(writer: Writer, request: FillIndex) -> Filled:
-    """Write some entries; items whose keys do not fit are left off the index."""
+    """Write some entries. Items with invalid keys for the index are not in it."""
     table, connection = writer.table(request.table), writer.connection
     index = _unfinished(table, request)
     if index is None:  # another process has finished it
@@ -148,10 +148,10 @@ def fill_index(writer: Writer, request: FillIndex) -> Filled:
 
 
 def _unfinished(table: Table, request: FillIndex | BeginEntries | AddEntries | FinishIndex) -> Index | None:
-    """The index that is being made; None where it is finished.
+    """The index that is being built; None if it is finished.
 
     Raises:
-        TableNotFound: it was deleted meanwhile, be there another of its name.
+        TableNotFound: it was deleted meanwhile, even if there is another index of that name.
     """
     if any(index.number == request.number for index in table.indexes):
         return None
@@ -162,7 +162,7 @@ def _unfinished(table: Table, request: FillIndex | BeginEntries | AddEntries | F
 
 
 def begin_entries_of(writer: Writer, request: BeginEntries) -> EntrySource | None:
-    """Make the table of entries, unless it is there."""
+    """Create the table of entries unless it exists."""
     table = writer.table(request.table)
     index = _unfinished(table, request)
     if index is None:
@@ -172,14 +172,14 @@ def begin_entries_of(writer: Writer, request: BeginEntries) -> EntrySource | Non
 
 
 def add_entries_of(writer: Writer, request: AddEntries) -> None:
-    """Add entries; those of rows that were written since are there already."""
+    """Add entries, except those of rows that were written since, which already have theirs."""
     index = _unfinished(writer.table(request.table), request)
     if index is not None:
         add_entries(writer.connection, index, request.entries)
 
 
 def finish_index(writer: Writer, request: FinishIndex) -> TableDescription:
-    """Let the index be queried."""
+    """Make the index available for queries."""
     table, connection = writer.table(request.table), writer.connection
     index = _unfinished(table, request)
     if index is None:
@@ -197,4 +197,4 @@ INDEXES: Final[Mapping[type, Handler]] = {
     AddEntries: add_entries_of,
     FinishIndex: finish_index,
 }
-"""What makes global indexes, by the type of the request, in their order. `create_index` runs them."""
+"""The functions that build global indexes, by the type of the request, in order. `create_index` runs them."""

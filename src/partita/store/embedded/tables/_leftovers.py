@@ -1,6 +1,6 @@
-"""What an index that is deleted leaves in the file: a table with its entries, and columns in every row.
+"""Leftovers of a deleted index in the file: a table with its entries, and columns in every row.
 
-It is noted in `index_removals` and cleared in transactions that are short whatever the size of the table.
+They are recorded in `index_removals` and cleared in transactions that are short regardless of the size of the table.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _SQL_NUMBERS: Final = f"SELECT number FROM {_NAME} WHERE table_id = ?"
 _SQL_ADVANCE: Final = f"UPDATE {_NAME} SET last = ? WHERE number = ?"
 _SQL_END: Final = f"DELETE FROM {_NAME} WHERE number = ?"
 _ENTRIES_PART: Final = 0.25
-"""Of all that is to be done, about so much is to delete the entries."""
+"""The approximate fraction of the work that is deleting the entries."""
 
 
 class Cleared(msgspec.Struct, frozen=True):
-    """Which part of what was left is cleared, of 1; and whether nothing is left."""
+    """The fraction of the leftovers that is cleared, from 0 to 1, and whether nothing is left."""
 
     part: float
     is_done: bool = False
@@ -42,9 +42,9 @@ _ALL: Final = Cleared(1, is_done=True)
 
 
 def leave(connection: apsw.Connection, table: Table, index: Index, columns: tuple[str, ...] = ()) -> None:
-    """Note what is to be cleared: tables of an index that nobody keeps any more, and these columns.
+    """Record leftovers to be cleared: the tables of an index that are no longer maintained, and these columns.
 
-    Rows that are written from here on have nothing in them.
+    Rows that are written from here on have no values in these columns.
     """
     connection.execute(_SQL_TABLE)
     highest = connection.execute(f"SELECT max(id) FROM items_{table.id}").get or 0
@@ -52,14 +52,14 @@ def leave(connection: apsw.Connection, table: Table, index: Index, columns: tupl
 
 
 def left_by(connection: apsw.Connection, table: Table) -> list[int]:
-    """The numbers of those indexes of a table that have left something."""
+    """The numbers of deleted indexes of a table that have leftovers."""
     if not connection.table_exists("main", _NAME):
         return []
     return [number for (number,) in connection.execute(_SQL_NUMBERS, (table.id,))]
 
 
 def drop_all(connection: apsw.Connection, table: Table) -> None:
-    """Drop whatever is beside the rows of a table that is deleted: of indexes that are deleted, or not finished."""
+    """Drop the separate tables of a deleted table's indexes, which exist for deleted and unfinished indexes."""
     for number in (*left_by(connection, table), *(index.number for index in table.building)):
         for name in (entries_table(number), changed_table(number)):
             connection.execute(f"DROP TABLE IF EXISTS {name}")
@@ -68,7 +68,7 @@ def drop_all(connection: apsw.Connection, table: Table) -> None:
 
 
 def clear_some(connection: apsw.Connection, number: int | None = None) -> Cleared:
-    """Clear some entries that an index has left, or the columns of some rows; of any index, where none is named."""
+    """Clear some entries of a deleted index, or the columns of some rows; of any deleted index if `number` is None."""
     found = connection.execute(_SQL_NEXT, (number,)).get if connection.table_exists("main", _NAME) else None
     if found is None:
         return _ALL
@@ -85,9 +85,9 @@ def clear_some(connection: apsw.Connection, number: int | None = None) -> Cleare
 
 
 def _delete_first(connection: apsw.Connection, name: str) -> float:
-    """Delete the first rows of a table by its key, which are all its columns; the table with the last of them.
+    """Delete the first rows of a table in key order (the key is all its columns), and drop the table with the last.
 
-    Gives about which part of them is deleted: an index is in the order of hashes, which are spread evenly.
+    Return the approximate fraction that is deleted, which the order by evenly distributed hashes makes possible.
     """
     columns = ", ".join(column_names(connection, name))
     sql = f"SELECT {columns} FROM {name} ORDER BY {columns} LIMIT 1 OFFSET ?"

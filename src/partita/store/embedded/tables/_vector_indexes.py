@@ -1,4 +1,4 @@
-"""Vector indexes of tables that are there already."""
+"""Adding vector indexes to existing tables, and deleting them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from partita.store.embedded.vectors import VectorIndex, create_rows, drop_rows, 
 
 
 def create_vector_index(writer: Writer, request: CreateVectorIndex) -> TableDescription:
-    """Add a vector index and fill it; items whose vectors do not fit are left off it.
+    """Add a vector index and fill it. Items with invalid vectors for the index are not in it.
 
     Raises:
-        ValidationFailed: the index exists, or breaks a rule.
+        ValidationFailed: the index exists or breaks a rule.
     """
     table, connection = writer.table(request.table), writer.connection
     schema = msgspec.structs.replace(table.schema, vectors=(*table.schema.vectors, request.index))
@@ -36,7 +36,7 @@ def create_vector_index(writer: Writer, request: CreateVectorIndex) -> TableDesc
 
 
 def delete_vector_index(writer: Writer, request: DeleteVectorIndex) -> TableDescription:
-    """Remove a vector index.
+    """Delete a vector index.
 
     Raises:
         TableNotFound: there is no such vector index.
@@ -55,4 +55,4 @@ VECTOR_INDEXES: Final[Mapping[type, Handler]] = {
     CreateVectorIndex: create_vector_index,
     DeleteVectorIndex: delete_vector_index,
 }
-"""What makes and removes vector indexes, by the type of the request."""
+"""The functions that create and delete vector indexes, by the type of the request."""

@@ -1,4 +1,4 @@
-"""Upkeep of the embedded store: backup, restore, compaction, shards, snapshots, earlier formats, and verification."""
+"""Maintenance of the embedded store: backup, restore, compaction, shards, snapshots, upgrades and verification."""
 
 from partita._late import late_names
 

@@ -19,7 +19,7 @@ from partita.store.embedded.upkeep._effort import Progress
 from partita.store.embedded.upkeep._verify import verify
 
 _STEPS: Final = 500
-"""Of SQLite's virtual machine, from one report of progress to the next."""
+"""Steps of SQLite's virtual machine between two reports of progress."""
 _OF_THE_COPY: Final = (
     apsw.CantOpenError,
     apsw.FullError,
@@ -31,16 +31,16 @@ _OF_THE_COPY: Final = (
 
 
 def back_up(source: apsw.Connection, target: Path, progress: Progress | None = None) -> None:
-    """Copy everything that is committed now; writers go on meanwhile. An existing file is never replaced.
+    """Copy the committed state while writers continue. An existing file is never replaced.
 
-    `progress` gets how many pages were copied, of about how many.
+    `progress` receives the pages copied and the approximate total.
 
     Raises:
-        StoreError: the target exists, or cannot be written. StoreDamaged: the store is damaged; there is no copy.
+        StoreError: the target exists or cannot be written. StoreDamaged: the store is damaged; no copy is made.
     """
     with _blaming(target):
         _refuse_existing(target)
-        # A name that nobody can guess: in a folder of several users, another could wait for it with a link.
+        # The name cannot be guessed: in a shared folder, another user could have created a link of that name.
         partial = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
         try:
             copy_pages(source, partial, progress)
@@ -54,13 +54,13 @@ def back_up(source: apsw.Connection, target: Path, progress: Progress | None = N
 
 @contextmanager
 def _blaming(target: Path) -> Iterator[None]:
-    """What cannot be written is the copy, and not the store, which is only read."""
+    """Report write errors as errors of the copy, because the store is only read."""
     try:
         if not target.parent.is_dir():
             raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
         yield
     except _OF_THE_COPY as error:
-        if _sqlite.is_damage(error):  # that is of what was read
+        if _sqlite.is_damage(error):  # damage is in the store that is read
             raise
         with _sqlite.translating(str(target)):
             raise
@@ -69,14 +69,14 @@ def _blaming(target: Path) -> Iterator[None]:
 def _refuse_existing(target: Path) -> None:
     if os.path.lexists(target):
         what = "is a link" if target.is_symlink() else "exists"
-        raise StoreError(f"The file {target} {what}; a backup replaces nothing.", hint="Choose another name.")
+        raise StoreError(f"The file {target} {what}; a backup never replaces a file.", hint="Choose another name.")
 
 
 def copy_pages(source: apsw.Connection, partial: Path, progress: Progress | None) -> None:
-    """Copy what there is, and none of the pages and bytes that are free, into a new file for its owner alone.
+    """Copy the data, without free pages and bytes, into a new file that only its owner can access.
 
     Raises:
-        FileExistsError: there is something already, be it a link to nothing.
+        FileExistsError: the file, or a link of that name, exists.
     """
     create_private(partial)
     with _reporting(source, partial, progress):
@@ -104,21 +104,21 @@ def _reporting(source: apsw.Connection, partial: Path, progress: Progress | None
 
 
 def _check(partial: Path, path: str) -> None:
-    """Prove that the copy is sound; what it has was read from the store, which is to blame if not."""
+    """Verify the copy. Damage is reported as damage of the store, from which the copy was read."""
     with closing(_file.connect(str(partial), durable=True)) as connection:
-        connection.pragma("journal_mode", "wal")  # as every store has it
+        connection.pragma("journal_mode", "wal")  # like every store
         verify(connection, path)
 
 
 def _put_in_place(partial: Path, target: Path) -> None:
     try:
-        os.link(partial, target)  # unlike a rename, this fails where something appeared meanwhile
+        os.link(partial, target)  # unlike a rename, this fails if the target was created meanwhile
     except FileExistsError:
         _refuse_existing(target)
         raise
 
 
 def remove(path: Path) -> None:
-    """Remove a database with whatever SQLite has beside it."""
+    """Remove a database and the files that SQLite keeps alongside it."""
     for part in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{part}").unlink(missing_ok=True)

@@ -1,9 +1,9 @@
-"""Writing the file again without what is free in it, and how far that is.
+"""Rewriting the file without free pages, and reporting the progress.
 
     rows ──> a copy ──> the log ──> the file
 
-SQLite says how many pages of the copy it has written, but is silent while it brings the copy into the log. So where
-somebody wants to know how far it is, it works in a thread, and the caller's looks at the log meanwhile.
+SQLite reports how many pages of the copy it has written, but reports nothing while it writes the copy to the log. So if
+progress is requested, the work runs in a separate thread while the caller's thread watches the size of the log.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from partita import _sqlite
 from partita.store.embedded.upkeep._effort import Progress
 
 _STEPS: Final = 5_000
-"""Of SQLite's virtual machine, from one report to the next."""
+"""Steps of SQLite's virtual machine between two reports."""
 _LOOK_SECONDS: Final = 0.1
-"""How often the log is looked at."""
+"""The interval at which the size of the log is checked."""
 _VACUUM: Final = "VACUUM"
 
 
 def compact(connection: apsw.Connection, path: str, progress: Progress | None = None) -> None:
-    """Write everything again; `progress` gets how many pages were written, of about how many: each is written twice.
+    """Rewrite everything. `progress` receives the pages written and the approximate total (each is written twice).
 
-    What is raised meanwhile, as by Ctrl-C, ends it: the file is as it was, or compacted where that was all but done.
+    An exception, for example Ctrl-C, ends it: the file is then unchanged, or compacted if that was almost complete.
     """
     if progress is None:
         connection.execute(_VACUUM)
         return
     if path != _sqlite.MEMORY:
-        _sqlite.erase_log(connection)  # from here on it has what is written now
+        _sqlite.erase_log(connection)  # so that it only contains what is written from here on
     copy = _Copy(connection, Path(f"{path}-wal"))
-    progress(0, copy.total)  # before the thread begins, which may be far when it is first looked at
+    progress(0, copy.total)  # before the thread starts, which may have advanced by the first check
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(copy.write)
         done.add_done_callback(copy.end)
@@ -50,7 +50,7 @@ def compact(connection: apsw.Connection, path: str, progress: Progress | None = 
 
 
 class _Copy:
-    """What is written, as two threads see it: one writes, and the other reports."""
+    """The state shared by two threads, of which one writes and the other reports progress."""
 
     def __init__(self, connection: apsw.Connection, log: Path) -> None:
         self._connection = connection
@@ -61,7 +61,7 @@ class _Copy:
         self._before = self._written()
         self._logged_before = self._logged()
         self._copied = SimpleQueue[int | None]()
-        """How many pages the copy has; None at the end."""
+        """The number of pages of the copy; None at the end."""
 
     def write(self) -> None:
         self._connection.set_progress_handler(self._count, _STEPS)
@@ -74,7 +74,7 @@ class _Copy:
         self._copied.put(None)
 
     def report(self, progress: Progress) -> None:
-        """Say how far it is until the end."""
+        """Report the progress until the end."""
         copied: int | None = 0
         while copied is not None:
             progress(min(copied + self._logged() - self._logged_before, self.total), self.total)
@@ -88,7 +88,7 @@ class _Copy:
         return False
 
     def _written(self) -> int:
-        """Pages that the connection has written, but for those of the log."""
+        """The number of pages that the connection has written, except those of the log."""
         return self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
 
     def _logged(self) -> int:

@@ -1,4 +1,4 @@
-"""How far a search for damage is: SQLite looks at all rows; then each item is met twice, and each change once."""
+"""The progress of a verification: SQLite checks all rows; then each item is read twice, and each change once."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Gets what is done, and about how much there is to do."""
+"""Receives the amount done and the approximate total."""
 
 _EVERY: Final = 1_000
-"""Rows from one report to the next."""
+"""Rows between two reports."""
 _STEPS: Final = 5_000
-"""Of SQLite's virtual machine, from one report to the next."""
+"""Steps of SQLite's virtual machine between two reports."""
 _STEPS_OF_A_ROW: Final = 6
 _STEPS_OF_AN_ENTRY: Final = 10
 _SQL_TABLES: Final = """
@@ -24,7 +24,7 @@ _SQL_TABLES: Final = """
 
 
 class Effort:
-    """Counts what is done; without anybody to tell, it does nothing."""
+    """Counts the work done and reports progress; does nothing if `progress` is None."""
 
     def __init__(self, connection: apsw.Connection, progress: Progress | None) -> None:
         self._connection = connection
@@ -40,7 +40,7 @@ class Effort:
 
     @contextmanager
     def checking(self) -> Iterator[None]:
-        """While SQLite looks at all rows and their entries in indexes."""
+        """Report progress while SQLite checks all rows and their entries in indexes."""
         if self._progress is None:
             yield
             return
@@ -61,7 +61,7 @@ class Effort:
         self._report(self._done)
 
     def counted(self, rows: Iterable[Any]) -> Iterator[Any]:
-        """The same rows; some of them are reported."""
+        """Yield the rows, and report progress at some of them."""
         for row in rows:
             self._done += 1
             if self._done % _EVERY == 0:
@@ -69,7 +69,7 @@ class Effort:
             yield row
 
     def finish(self) -> None:
-        """All is done."""
+        """Report that all is done."""
         self._report(self._total)
 
     def _report(self, done: int) -> None:

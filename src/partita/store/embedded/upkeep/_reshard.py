@@ -1,8 +1,8 @@
-"""Shards of a stream: a stream begins with one, which may be split; two that are neighbours may be merged.
+"""Shards of a stream: a stream begins with one shard, which can be split; two adjacent shards can be merged.
 
-Each shard has the records of a range of the hashes of partition keys, in a table of its own. A shard that is split or
-merged is closed, and its children go on after its last sequence. So the changes of one key stay in order: first the
-parent's, then the child's.
+Each shard has the records of a range of partition key hashes, in its own table. A shard that is split or merged is
+closed, and its children continue after its last sequence. So the changes of one key stay in order: first those of the
+parent, then those of the child.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_PARTS: Final = 1_000
 
 
 class SplitShard(Request[tuple[str, ...]], frozen=True):
-    """Split an open shard into parts of about the same size; gives their identifiers."""
+    """Split an open shard into parts of about the same size. The response is their identifiers."""
 
     table: str
     shard: str
@@ -38,7 +38,7 @@ class SplitShard(Request[tuple[str, ...]], frozen=True):
 
 
 class MergeShards(Request[str], frozen=True):
-    """Merge two open shards that are neighbours; gives the identifier of the new one."""
+    """Merge two adjacent open shards. The response is the identifier of the new one."""
 
     table: str
     first: str
@@ -49,7 +49,7 @@ def split_shard(writer: Writer, request: SplitShard) -> tuple[str, ...]:
     """Close the shard, and open its parts.
 
     Raises:
-        TableNotFound: there is no such open shard. ValidationFailed: it cannot have so many parts.
+        TableNotFound: there is no such open shard. ValidationFailed: it cannot be split into so many parts.
     """
     table, connection = writer.table(request.table), writer.connection
     connection.execute(_SQL_TABLE)
@@ -70,14 +70,14 @@ def merge_shards(writer: Writer, request: MergeShards) -> str:
     """Close two shards, and open one for both ranges.
 
     Raises:
-        TableNotFound: there is no such open shard. ValidationFailed: they are not neighbours.
+        TableNotFound: there is no such open shard. ValidationFailed: the shards are not adjacent.
     """
     table, connection = writer.table(request.table), writer.connection
     connection.execute(_SQL_TABLE)
     shards = [_open_shard(connection, table, shard) for shard in (request.first, request.second)]
     (first, (stream, low, middle, _)), (second, (_, also_middle, high, _)) = sorted(shards, key=lambda each: each[1][1])
     if middle != also_middle:
-        raise ValidationFailed("Only shards that are neighbours can be merged.")
+        raise ValidationFailed("Only adjacent shards can be merged.")
     start = max(_close(writer, first), _close(writer, second))
     made = _begin(writer, table, (stream, low, high, first, second, start))
     writer.catalog_changed()
@@ -85,7 +85,7 @@ def merge_shards(writer: Writer, request: MergeShards) -> str:
 
 
 def _open_shard(connection: apsw.Connection, table: Table, shard: str) -> tuple[int, tuple[int, int, int, int]]:
-    """An open shard's number, and its stream, range and start."""
+    """The number of an open shard, and its stream, range and start."""
     number = _streams.number_of(shard)
     opened = connection.execute(
         "SELECT 1 FROM streams WHERE table_id = ? AND id = ? AND closed_at IS NULL", (table.id, number)
@@ -100,9 +100,9 @@ def _open_shard(connection: apsw.Connection, table: Table, shard: str) -> tuple[
 
 
 def _close(writer: Writer, number: int) -> int:
-    """Close a shard; gives the sequence after which its children begin."""
+    """Close a shard, and return the sequence after which its children begin."""
     connection = writer.connection
-    # A table that is compared with its stream is compared with one shard, which has it all.
+    # `verify` compares a table with a single complete shard, so a stream with several shards is not complete.
     connection.execute("UPDATE streams SET closed_at = ?, complete = 0 WHERE id = ?", (writer.clock(), number))
     last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",)).get
     start: int = connection.execute("SELECT start FROM stream_shards WHERE id = ?", (number,)).get
@@ -123,4 +123,4 @@ def _begin(writer: Writer, table: Table, shard: tuple[int, int, int, int, int | 
 
 
 RESHARDING: Final[Mapping[type, Handler]] = {SplitShard: split_shard, MergeShards: merge_shards}
-"""What executes each write about shards, by the type of the request."""
+"""The function that executes each write about shards, by the type of the request."""

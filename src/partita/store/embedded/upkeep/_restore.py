@@ -1,4 +1,4 @@
-"""Putting a backup in the place of a store that nobody uses."""
+"""Replacing a store that no process uses with a backup."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _SQL_NUMBER_FROM: Final = (
 
 @contextmanager
 def unused(path: Path) -> Iterator[None]:
-    """Keep every process from opening the store at a path, or making one there, while the block runs.
+    """Prevent all processes from opening or creating a store at a path while the block runs.
 
     Raises:
-        StoreBusy: a process uses it.
+        StoreBusy: a process uses the store.
     """
     with _sqlite.translating(str(path)), closing(ProcessLock(path)) as lock:
         if not lock.acquire(blocking=False):
@@ -47,17 +47,17 @@ def unused(path: Path) -> Iterator[None]:
 
 
 def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress | None = None) -> Path | None:
-    """Put a copy of a backup in the place of the store at a path, which is to be `unused` meanwhile.
+    """Replace the store at a path with a copy of a backup. Call this within `unused`.
 
-    Returns the name under which what was there is kept; None if there was nothing. Consumers of the store's streams
-    learn that they have to start again.
+    Returns the name under which the old file is kept, or None if there was none. Consumers of the store's streams are
+    notified that they have to rebuild.
 
     Raises:
-        StoreError: the backup is not a sound store; nothing was changed.
+        StoreError: the backup is not a valid store; nothing was changed.
     """
     fresh = path.with_name(path.name + ".restoring")
     with _sqlite.translating(str(path)):
-        remove(fresh)  # an earlier one may have been killed
+        remove(fresh)  # may be left over from a killed restore
         try:
             copy_sound(backup, fresh, now, progress)
             return _replace(path, fresh, now)
@@ -66,11 +66,11 @@ def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress
 
 
 def _busy(path: Path) -> StoreBusy:
-    return StoreBusy(f"The store {path} is in use.", hint="Stop `partita serve` and whatever else uses it first.")
+    return StoreBusy(f"The store {path} is in use.", hint="First stop `partita serve` and all other users of it.")
 
 
 def _refuse_used(path: Path) -> None:
-    """Whoever has a store open holds SQLite's shared lock on its file, whatever has become of the content."""
+    """Raise StoreBusy if the store is open: open stores hold SQLite's shared lock, even if the content is damaged."""
     if not path.exists():
         return
     flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READWRITE, 0]
@@ -86,11 +86,11 @@ def _refuse_used(path: Path) -> None:
 
 
 def _settle(path: Path) -> None:
-    """Bring the log of a store that can be read into its file, so that the file by itself is all of it.
+    """Checkpoint the log of a readable store into its file, so that the file alone is complete.
 
-    So whenever a restore is interrupted, there is a whole store at the path: the old one or the new one.
+    So there is a complete store at the path whenever a restore is interrupted: the old one or the new one.
     """
-    with suppress(StoreDamaged, StoreNewer):  # what is none of our stores is kept as it is
+    with suppress(StoreDamaged, StoreNewer):  # a file that is not a store of this version is kept as it is
         if _file.is_new(str(path)):
             return
         connection = _sqlite.open_database(str(path))
@@ -103,21 +103,21 @@ def _settle(path: Path) -> None:
 
 
 def copy_sound(backup: Path, fresh: Path, now: float, progress: Progress | None = None) -> None:
-    """Copy a backup to a new file, as a store that may take the place of another: proved, and with new streams.
+    """Copy a backup to a new file that can replace a store: verified, and with new streams.
 
     Raises:
-        StoreDamaged: it is not a sound store. StoreNewer: a newer version wrote it.
+        StoreDamaged: the backup is not a valid store. StoreNewer: a newer version wrote it.
     """
     try:
         with closing(_open_backup(backup)) as source:
             copy_pages(source, fresh, progress)
         with closing(_file.connect(str(fresh), durable=True)) as connection, _sqlite.translating(str(backup)):
-            upgrade(connection)  # it may be of an earlier format
+            upgrade(connection)  # it may have an earlier format
             _file.add_checksums(connection, str(fresh))
         with closing(_file.connect(str(fresh), durable=True)) as connection:
             with _sqlite.translating(str(backup)):
                 verify(connection, str(backup))
-            connection.pragma("journal_mode", "wal")  # a store that was in memory had no log
+            connection.pragma("journal_mode", "wal")  # the backup of a store in memory has another mode
             with connection:
                 _begin_streams(connection, now)
                 points.restart_all(connection, now)
@@ -133,7 +133,7 @@ def _unsound(message: str) -> StoreDamaged:
 
 
 def _open_backup(backup: Path) -> apsw.Connection:
-    """Open a backup without a trace beside it; one that has a log is read with its log."""
+    """Open a backup without creating files next to it. If it has a log, the log is read too."""
     with _sqlite.translating(str(backup)):
         if _file.is_new(str(backup)):
             raise StoreDamaged(f"The file {backup} is empty.")
@@ -143,9 +143,9 @@ def _open_backup(backup: Path) -> apsw.Connection:
 
 
 def _begin_streams(connection: apsw.Connection, now: float) -> None:
-    """Begin new streams, under numbers that no restore of this backup has given before.
+    """Begin new streams, with numbers that no previous restore of this backup has used.
 
-    In the old ones the same sequences would come again for other changes, and consumers would pass them over.
+    In the old streams, sequences would be reused for other changes, which consumers would skip.
     """
     last = connection.execute(_SQL_LAST_NUMBER).get or 0
     connection.execute(_SQL_NUMBER_FROM, (max(last, int(now * 1_000)),))
@@ -156,7 +156,7 @@ def _begin_streams(connection: apsw.Connection, now: float) -> None:
 
 
 def _replace(path: Path, fresh: Path, now: float) -> Path | None:
-    _refuse_used(path)  # another program may have opened it, which does not ask for our lock
+    _refuse_used(path)  # a program that does not use our lock may have opened it
     kept = _keep(path, now)
     for part in _PARTS[1:]:
         Path(f"{path}{part}").unlink(missing_ok=True)
@@ -166,11 +166,11 @@ def _replace(path: Path, fresh: Path, now: float) -> Path | None:
 
 
 def _keep(path: Path, now: float) -> Path | None:
-    """Give what is there a second name, together with the log of a store that could not be read."""
+    """Give the existing file, and the log that remains if it could not be read, a second name."""
     kept = path.with_name(f"{path.name}.before-{datetime.fromtimestamp(now, UTC):%Y%m%dT%H%M%S.%fZ}")
     there = [part for part in ("", _LOG) if Path(f"{path}{part}").exists()]
     for part in there:
         os.link(f"{path}{part}", f"{kept}{part}")
     close_to_others(Path(f"{kept}{part}") for part in there)
-    sync(path.parent)  # before the first name goes
+    sync(path.parent)  # before the first name is removed
     return kept if there else None

@@ -1,4 +1,4 @@
-"""A store as it was at one instant: reads in one transaction of SQLite, which see nothing that is written meanwhile."""
+"""A store as it was at one instant: reads in one SQLite transaction, which do not see later writes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class StoreSnapshot:
-    """Executes requests that read. All threads share one connection, so one reads at a time."""
+    """Executes read requests. All threads share one connection, so only one thread reads at a time."""
 
     def __init__(self, reader: Reader, reads: Mapping[type, Callable[[Reader, Any], Any]]) -> None:
         self._reader = reader
@@ -24,7 +24,7 @@ class StoreSnapshot:
         """Execute the request.
 
         Raises:
-            TypeError: it does not read. RequestError: it was refused.
+            TypeError: it is not a read request. RequestError: it was refused.
         """
         read = self._reads.get(type(request))
         if read is None:
@@ -33,8 +33,8 @@ class StoreSnapshot:
             return read(self._reader, request)  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same for a task; it is executed at once."""
+        """Execute the request in the current thread, without waiting."""
         return self.execute(request)
 
     def close(self) -> None:
-        """The store ends it, where its block ends."""
+        """Do nothing: the store ends the snapshot at the end of its block."""

@@ -1,4 +1,4 @@
-"""Bringing a file of an earlier format to the one that this version writes, in one transaction."""
+"""Upgrading a file of an earlier format to the current format, in one transaction."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from partita.store.embedded._table import Table
 
 
 def upgrade(connection: apsw.Connection) -> bool:
-    """Give every row the hashes of its partitions; returns whether the file was of the earlier format.
+    """Add the hashes of its partition keys to every row. Return whether the file had the earlier format.
 
-    To be called where no other process writes. One that has the file open with an earlier version fails from now on.
+    Call this while no other process writes. Processes that have the file open with an earlier version then fail.
     """
     if connection.pragma("user_version") != 1:
         return False

@@ -1,4 +1,4 @@
-"""Looking for damage: what a row says beside its item, and what the streams say of the tables."""
+"""Checking for damage: the columns of each row against its item, and the streams against the tables."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _SQL_LAST: Final = "DELETE FROM last WHERE hh = ? AND hk = ? AND rk = ? RETURNIN
 def verify(connection: apsw.Connection, path: str, progress: Progress | None = None) -> None:
     """Check the file, every row against its item, and every complete stream against its table.
 
-    `progress` gets how many rows were looked at, of about how many; each counts as often as it is looked at.
+    `progress` receives the rows checked and the approximate total; a row counts each time it is checked.
 
     Raises:
-        StoreDamaged: naming what disagrees.
+        StoreDamaged: damage was found; the message says what.
     """
-    with connection:  # one snapshot for everything
+    with connection:  # one snapshot for all checks
         effort = Effort(connection, progress)
         with effort.checking():
             findings = [row[0] for row in connection.execute("PRAGMA integrity_check").fetchall() if row[0] != "ok"]
@@ -59,17 +59,17 @@ def _wrong_rows(connection: apsw.Connection, table: Table, effort: Effort) -> It
         try:
             item = decode_item(blob)
             expected = _expected_row(table, item)
-        except Exception as error:  # noqa: BLE001 - whatever a damaged item leads to
+        except Exception as error:  # noqa: BLE001 - a damaged item can cause any error
             yield f"row {row_id}: its item cannot be read ({error})"
             continue
         if row != expected and not _is_unfinished(connection, table, row_id, row, expected):
             for name, value, right in zip(names, row, expected, strict=True):
                 if value != right:
-                    yield f"row {row_id}: column {name} is {value!r:.60}, its item says {right!r:.60}"
+                    yield f"row {row_id}: column {name} is {value!r:.60}, but its item implies {right!r:.60}"
 
 
 def _is_unfinished(connection: apsw.Connection, table: Table, row_id: int, row: list[Any], expected: list[Any]) -> bool:
-    """Whether all that is missing are entries of unfinished indexes that have not come to this row."""
+    """Whether the only differences are missing entries of unfinished indexes that have not reached this row."""
     made = len(expected)
     for index in reversed(table.building):
         start = made - len(index.columns)
@@ -91,24 +91,24 @@ def _wrong_streams(connection: apsw.Connection, table: Table, effort: Effort) ->
     stream = connection.execute(_SQL_STREAMS, (table.id,)).get
     if stream is None:
         return
-    with closing(apsw.Connection("")) as last:  # a temporary file: a large stream does not have to fit into memory
+    with closing(apsw.Connection("")) as last:  # a temporary file, because a large stream may not fit into memory
         try:
             _replay(connection, table, stream, last, effort)
-        except Exception as error:  # noqa: BLE001 - whatever a damaged record leads to
+        except Exception as error:  # noqa: BLE001 - a damaged record can cause any error
             yield f"its stream cannot be read ({error})"
             return
         rows = connection.execute(f"SELECT id, item, hh, hk, rk FROM items_{table.id}")
-        for row_id, blob, *key in effort.counted(rows):  # the key is its item's, as was found before
+        for row_id, blob, *key in effort.counted(rows):  # `_wrong_rows` has verified the key
             sequence = last.execute(_SQL_LAST, key).get
             new = connection.execute(f"SELECT new FROM changes_{stream} WHERE sequence = ?", (sequence,)).get
             if new is None or (new != blob and not equal(decode_item(new), decode_item(blob))):
-                yield f"row {row_id}: the stream says otherwise"
+                yield f"row {row_id}: its item differs from the last image in the stream"
         for hk, rk in last.execute("SELECT hk, rk FROM last"):
-            yield f"the item {(hk, rk)} of the stream is missing"
+            yield f"the item {(hk, rk)} is in the stream but not in the table"
 
 
 def _replay(connection: apsw.Connection, table: Table, stream: int, last: apsw.Connection, effort: Effort) -> None:
-    """Find the last change of each item that is there after all of them."""
+    """Find the last change of each item that exists after all changes."""
     last.pragma("synchronous", "off")
     last.pragma("cache_size", -_CACHE_KILOBYTES)
     last.execute("CREATE TABLE last (hh, hk, rk, sequence, PRIMARY KEY (hh, hk, rk)) WITHOUT ROWID; BEGIN")

@@ -1,4 +1,4 @@
-"""Vector indexes: their rows in the file, kept with the items in one transaction, and searches over them in memory."""
+"""Vector indexes: their rows in the file, written in the transactions of the items, and searches in memory."""
 
 from partita.store.embedded.vectors._cache import VectorCache
 from partita.store.embedded.vectors._index import VectorEntry, VectorIndex

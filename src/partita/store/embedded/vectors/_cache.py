@@ -1,7 +1,7 @@
-"""The vectors of a store's indexes in memory: read at the first search, and brought up to date at each.
+"""The vectors of a store's indexes in memory: loaded by the first search, and updated by each search.
 
 A search holds the lock of its index from before its snapshot to its end, so the vectors in memory are never newer than
-what it reads from the file. A snapshot that is older than they are gets vectors of its own.
+its snapshot. An older snapshot that already exists gets its own vectors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from partita.store.embedded.vectors._matrix import Matrix
 
 MAX_INDEXES: Final = 32
-"""So many indexes are kept in memory; beyond them, the one that was searched longest ago is let go."""
+"""The maximum number of indexes in memory; beyond it, the least recently searched index is dropped."""
 _CHUNK: Final = 4_096
 
 
@@ -35,20 +35,20 @@ class VectorCache:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that the vectors take, with what is kept beside them."""
+        """The memory in bytes that the vectors and their metadata take."""
         with self._lock:
             return sum(held.matrix.memory_bytes for held in self._held.values() if held.matrix is not None)
 
     @contextmanager
     def of(self, connection: apsw.Connection, index: VectorIndex) -> Iterator[Matrix]:
-        """The vectors of an index as the connection's snapshot has them, while the block runs.
+        """The vectors of an index as of the connection's snapshot, while the block runs.
 
         Raises:
             ExtraMissing: NumPy is not installed.
         """
         held = self._of(index)
         with held.lock:
-            if connection.in_transaction:  # a snapshot of someone else's, which may be older than what is held
+            if connection.in_transaction:  # a snapshot of the caller, which may be older than the cached vectors
                 yield _as_of(connection, index, held)
                 return
             connection.execute("BEGIN")
@@ -67,7 +67,7 @@ class VectorCache:
 
 
 class _Held:
-    """The vectors of one index, and the lock of whoever reads or changes them."""
+    """The vectors of one index, and the lock to hold while reading or changing them."""
 
     __slots__ = ("lock", "matrix")
 
@@ -87,7 +87,7 @@ def _as_of(connection: apsw.Connection, index: VectorIndex, held: _Held) -> Matr
         try:
             _bring_up(connection, index, matrix, count)
         except BaseException:
-            held.matrix = None  # it may be half of one version and half of another
+            held.matrix = None  # it may be a mixture of two versions
             raise
         matrix.version = version
     return matrix
@@ -97,13 +97,13 @@ def _empty(index: VectorIndex) -> Matrix:
     try:
         from partita.store.embedded.vectors._matrix import Matrix  # noqa: PLC0415 - NumPy is an extra
     except ImportError as error:
-        message = "A search of vectors in the embedded store needs NumPy."
+        message = "A vector search in the embedded store needs NumPy."
         raise ExtraMissing(message, extra="vectors") from error
     return Matrix(index.dimensions, index.schema.distance, len(index.parts))
 
 
 def _bring_up(connection: apsw.Connection, index: VectorIndex, matrix: Matrix, count: int) -> None:
-    """Take over the rows that are newer, and forget those that are no longer there."""
+    """Load the rows that are newer than the matrix, and remove those that no longer exist."""
     columns = "".join(f"{column}, " for column in index.columns)
     table = f"vectors_{index.number}"
     matrix.reserve(count)

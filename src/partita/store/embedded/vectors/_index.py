@@ -1,4 +1,4 @@
-"""A vector index: what it holds of an item, and which items it refuses."""
+"""A vector index: its entry of an item, and the validation of items."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from partita.store.embedded._keys import HASH_BYTES, Column, KeyPart
 from partita.values import Item, kind_of, text_size, value_size
 
 VectorEntry: TypeAlias = tuple[Any, ...]
-"""The columns of the search attributes, None for one that is missing, and the vector in bytes."""
+"""The columns of the search attributes (None if missing), and the vector as bytes."""
 
 FLOAT_BYTES: Final = 4
 MIN_BYTES: Final = 1_024
-"""AWS charges at least so many bytes for a write or a search."""
+"""The minimum number of bytes that AWS charges for a write or a search."""
 _INVALID: Final = "One or more parameter values were invalid. "
 _ABSENT: Final = object()
 
 
 class VectorIndex:
-    """A vector index of a table, made once when the catalog is read."""
+    """A vector index of a table, created once when the catalog is read."""
 
     def __init__(self, number: int, schema: VectorIndexSchema, table: TableSchema) -> None:
         self.number = number
@@ -36,12 +36,12 @@ class VectorIndex:
         self._pack = struct.Struct(f"<{schema.dimensions}f").pack
 
     def entry(self, item: Item, before: Item | None = None) -> VectorEntry | None:
-        """What the index holds of an item; None where the item is not in it.
+        """The entry of an item; None if the item is not in the index.
 
-        What was wrong `before` and is the same now stays as it is: it was met when the index was made.
+        Invalid attributes that are unchanged since `before` are accepted: the item predates the index.
 
         Raises:
-            ValidationFailed: the vector or a search attribute does not fit the index.
+            ValidationFailed: the vector or a search attribute is invalid for the index.
         """
         try:
             vector, columns = self._vector(item.get(self.attribute, _ABSENT)), self._columns(item)
@@ -54,7 +54,7 @@ class VectorIndex:
         return (*columns, vector)
 
     def entry_or_none(self, item: Item) -> VectorEntry | None:
-        """The same for an item that is there already: whatever is wrong keeps it off the index."""
+        """The entry of a stored item; None if the item is not in the index or has invalid attributes."""
         try:
             return self.entry(item)
         except ValidationFailed:
@@ -90,7 +90,7 @@ class VectorIndex:
         return ValidationFailed(f"{_INVALID}Invalid size for parameter {self.attribute}, {sizes}")
 
     def write_bytes(self, before: Item | None, after: Item | None) -> float:
-        """What AWS charges for a write: nothing where it changes nothing that the index holds."""
+        """The bytes that AWS charges for a write: none if the projected attributes do not change."""
         if before is not None and after is not None and self._held(before) == self._held(after):
             return 0.0
         sizes = [self.entry_bytes(item) for item in (before, after) if item is not None]
@@ -100,13 +100,13 @@ class VectorIndex:
         return item if self.projected is None else {name: item[name] for name in self.projected if name in item}
 
     def entry_bytes(self, item: Item) -> int:
-        """Bytes of an item's entry: four for each dimension, and the rest as in the table."""
+        """The size of an item's entry: four bytes per dimension, and the other attributes as in the table."""
         names = item if self.projected is None else [name for name in self.projected if name in item]
         rest = sum(text_size(name) + value_size(item[name]) for name in names if name != self.attribute)
         return rest + text_size(self.attribute) + FLOAT_BYTES * self.dimensions
 
     def shown(self, item: Item) -> Item:
-        """What a search gives of an item where it asks for nothing else: what is projected, without the vector."""
+        """The attributes that a search without a projection returns: the projected ones without the vector."""
         names = item if self.projected is None else self.projected
         return {name: item[name] for name in names if name in item and name != self.attribute}
 
@@ -120,7 +120,7 @@ def _projected(schema: VectorIndexSchema, table: TableSchema) -> tuple[str, ...]
 
 
 def is_float32(value: Any) -> bool:
-    """Whether a value is a number that 32 bits can hold, be it with fewer digits."""
+    """Whether a value is a number within the range of a 32-bit float; it may lose precision."""
     if type(value) not in (int, float, Decimal):
         return False
     try:

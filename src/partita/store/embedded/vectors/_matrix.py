@@ -1,11 +1,11 @@
-"""Vectors in memory as one matrix, and the exact search over it.
+"""Vectors in memory as one matrix, and exact search in it.
 
-The products of all rows with the vector in 32 bits, at the speed of memory, say which rows can be among the nearest:
-their error has a bound, and every row within that bound of the last place is scored again in 64 bits. So the answer is
-that of 64 bits over all rows, except that scores are rounded to 32 bits, as AWS's are.
+The 32-bit dot products of all rows with the query, computed at memory speed, select the candidates: their error is
+bounded, and every row within that bound of the last match is scored again with 64 bits. So the result is the same as
+with 64 bits for all rows, except that scores are rounded to 32 bits, like those of AWS.
 
-`vecdot` goes row by row in one thread. A product of the matrix would be shared out to threads that wait for each other,
-which takes many times longer on a machine that has other work.
+`vecdot` processes row by row in one thread. A matrix product would be distributed to threads that wait for each other,
+which takes many times longer on a machine with other load.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from partita.store._schema import Distance
 
 Floats: TypeAlias = NDArray[np.float32]
 Scores: TypeAlias = list[tuple[int, float]]
-"""Identifiers of rows with their scores, the nearest first; equal scores in no order."""
+"""Identifiers of rows with their scores, the nearest first; equal scores in arbitrary order."""
 
 _SPARE: Final = 1.25
 _ROUNDING: Final = 2.0**-24
 _FEW: Final = 4
-"""A search of less than one in so many rows multiplies only these."""
+"""If fewer than one in this many rows match the filters, only matching rows are multiplied."""
 _RESCORED: Final = 8_192
 _MISSING: Final = -1
 _OVERHEAD: Final = 120
-"""Bytes of a row in the dictionary of identifiers."""
+"""The size of a row's entry in the dictionary of identifiers, in bytes."""
 
 
 class Matrix:
-    """The vectors of one index by the identifiers of their rows, with the values that a search may filter by."""
+    """The vectors of one index by row identifier, with the values of the search attributes."""
 
     def __init__(self, dimensions: int, distance: Distance, parts: int) -> None:
         self.version = -1
@@ -51,12 +51,12 @@ class Matrix:
 
     @property
     def memory_bytes(self) -> int:
-        """Bytes that it takes, with what is spare."""
+        """The memory that it takes in bytes, including spare capacity."""
         arrays = (self._rows, self._norms, self._ids, self._codes)
         return sum(array.nbytes for array in arrays) + _OVERHEAD * len(self)
 
     def reserve(self, count: int) -> None:
-        """Make room for so many rows."""
+        """Grow the arrays to at least `count` rows."""
         if count <= len(self._ids):
             return
         room = count if not len(self) else int(count * _SPARE)
@@ -67,7 +67,7 @@ class Matrix:
         self._codes = codes
 
     def put(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows, or replace those of the same identifier: identifier, filter values, vector in bytes."""
+        """Add or replace rows, each of which is an identifier, filter values and the vector as bytes."""
         new = sum(row[0] not in self._places for row in rows)
         self.reserve(len(self) + new)
         places = np.fromiter((self._places.setdefault(row[0], len(self._places)) for row in rows), np.intp, len(rows))
@@ -79,7 +79,7 @@ class Matrix:
             self._codes[part, places] = [_code(values, row[1 + part]) for row in rows]
 
     def keep(self, ids: Sequence[int]) -> None:
-        """Forget every row but these."""
+        """Remove all rows except those with these identifiers."""
         gone = self._places.keys() - set(ids)
         for row_id in gone:
             place, last = self._places.pop(row_id), len(self._places)
@@ -89,9 +89,9 @@ class Matrix:
                 self._places[int(self._ids[last])] = place
 
     def nearest(self, vector: Sequence[float], top: int, equal: Sequence[tuple[int, Any]]) -> tuple[Scores, int]:
-        """The nearest rows, and as many more as have the score of the last; and how many were compared.
+        """The nearest rows, including all with the same score as the last one; and the number of rows compared.
 
-        `equal` has values that rows must have, each with the position of its filter.
+        `equal` contains the required values of search attributes, each with the position of its attribute.
         """
         query = np.asarray(vector, np.float32)
         chosen = self._chosen(equal)
@@ -112,7 +112,7 @@ class Matrix:
         return list(zip(self._ids[candidates[found]].tolist(), scores[found].tolist(), strict=True)), count
 
     def _chosen(self, equal: Sequence[tuple[int, Any]]) -> NDArray[np.intp] | None:
-        """The places of the rows that have all values; None for all rows."""
+        """The positions of the rows that have all required values; None for all rows."""
         mask: NDArray[np.bool_] | None = None
         for part, value in equal:
             codes = self._codes[part, : len(self)]
@@ -121,7 +121,7 @@ class Matrix:
         return None if mask is None else np.flatnonzero(mask)
 
     def _keys(self, query: Floats, chosen: NDArray[np.intp] | None) -> tuple[NDArray[np.float64], float]:
-        """What orders the rows, smallest first, in about the order of their scores; and how wrong it can be."""
+        """Sort keys that approximate the order of the scores, smallest first; and a bound of their error."""
         count = len(self)
         if chosen is None:
             products, norms = np.vecdot(self._rows[:count], query), self._norms[:count]
@@ -139,7 +139,7 @@ class Matrix:
         return norms * norms - 2.0 * dots, 4 * wrong * (norm + largest) ** 2
 
     def _scores(self, query: Floats, places: NDArray[np.intp]) -> Floats:
-        """The scores of rows, computed in 64 bits and rounded to 32."""
+        """The scores of rows, computed with 64 bits and rounded to 32 bits."""
         exact, scores = query.astype(np.float64), np.empty(len(places), np.float32)
         norm = float(np.linalg.norm(exact))
         for start in range(0, len(places), _RESCORED):
@@ -157,7 +157,7 @@ class Matrix:
 
 
 def _code(values: dict[Any, int], value: Any) -> int:
-    """A number for a value, the same for the same value."""
+    """The integer code of a value, which is assigned on first use."""
     return _MISSING if value is None else values.setdefault(value, len(values))
 
 

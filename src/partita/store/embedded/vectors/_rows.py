@@ -1,11 +1,10 @@
-"""The rows of vector indexes: written in the transaction that writes the item.
+"""The rows of vector indexes, which are written in the transaction that writes the item.
 
     vectors(index_id, version, count)                     one row for each vector index
     vectors_<index>(id, version, p0, p1, …, vector)       id is that of the item's row
 
-Each change of an index raises its version, and the row that is written has the new one. So whoever has the vectors in
-memory asks for the rows that are newer than what it has; and where there are fewer rows than it then knows, for the
-identifiers of all.
+Each change of an index increments its version, and the changed row gets the new version. So a cache in memory reads
+only the rows that are newer than its own version; if it then has more rows than the index, it reads all identifiers.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ SQL_STATE: Final = "SELECT version, count FROM vectors WHERE index_id = ?"
 
 
 def create_rows(connection: apsw.Connection, index: VectorIndex) -> None:
-    """Make the empty table of an index."""
+    """Create the empty table of an index."""
     connection.execute(_SQL_INDEXES)
     connection.execute("INSERT INTO vectors VALUES (?, 0, 0)", (index.number,))
     columns = "".join(f"{column}, " for column in index.columns)
@@ -39,20 +38,20 @@ def create_rows(connection: apsw.Connection, index: VectorIndex) -> None:
 
 
 def fill_rows(connection: apsw.Connection, index: VectorIndex, items: Iterable[tuple[int, Item]]) -> None:
-    """Add the items that are there already; those that do not fit are left off."""
+    """Add the existing items, except those that are invalid for the index."""
     for row_id, item in items:
         change_rows(connection, index, row_id, None, index.entry_or_none(item))
 
 
 def drop_rows(connection: apsw.Connection, indexes: Iterable[VectorIndex]) -> None:
-    """Remove everything that is kept of indexes."""
+    """Remove all data of indexes."""
     for index in indexes:
         connection.execute(f"DROP TABLE vectors_{index.number}")
         connection.execute("DELETE FROM vectors WHERE index_id = ?", (index.number,))
 
 
 def drop_rows_of(connection: apsw.Connection, table_id: int) -> None:
-    """Remove everything that is kept of the vector indexes of a table that is in no catalog."""
+    """Remove all data of the vector indexes of a table that is not in the catalog."""
     numbers: list[Any] = connection.execute("SELECT id FROM indexes WHERE table_id = ?", (table_id,)).fetchall()
     for (number,) in numbers:
         if connection.table_exists("main", f"vectors_{number}"):
@@ -63,7 +62,7 @@ def drop_rows_of(connection: apsw.Connection, table_id: int) -> None:
 def change_rows(
     connection: apsw.Connection, index: VectorIndex, row_id: int, before: VectorEntry | None, after: VectorEntry | None
 ) -> None:
-    """Bring the row of an item from what the index held of it to what it holds now."""
+    """Change the row of an item from its old entry to its new one; either may be None."""
     if before == after:
         return
     grown = (after is not None) - (before is not None)
@@ -76,7 +75,7 @@ def change_rows(
 
 
 def wrong_rows(connection: apsw.Connection, table: Table) -> Iterator[str]:
-    """What the rows of the vector indexes say otherwise than the items."""
+    """Yield a finding for each difference between the rows of the vector indexes and the items."""
     for index in table.vectors:
         names = "".join(f", held.{name}" for name in (*index.columns, "vector"))
         joined = f"items_{table.id} kept LEFT JOIN vectors_{index.number} held USING (id)"
@@ -86,8 +85,8 @@ def wrong_rows(connection: apsw.Connection, table: Table) -> Iterator[str]:
             entry = None if columns[-1] is None else tuple(columns)
             held += entry is not None
             if entry != index.entry_or_none(decode_item(blob)):
-                yield f"row {row_id}: the vector index {index.name} says otherwise than its item"
+                yield f"row {row_id}: the vector index {index.name} differs from its item"
         count = connection.execute(f"SELECT count(*) FROM vectors_{index.number}").get
         _, stated = connection.execute(SQL_STATE, (index.number,)).get
         if not held == count == stated:
-            yield f"the vector index {index.name} has {count} rows of {held} items, and says {stated}"
+            yield f"the vector index {index.name} has {count} rows for {held} items, but its count is {stated}"

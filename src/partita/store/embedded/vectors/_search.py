@@ -1,4 +1,4 @@
-"""SearchVectors: the items of a vector index that are most like a vector."""
+"""SearchVectors: finding the items of a vector index that are most similar to a vector."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 MAX_TOP: Final = 100
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""A search has no pages, and its response no more than this."""
+"""The maximum size of a response; a search has no pages."""
 _NARROWER: Final = "Use a narrower projection or a smaller TopK"
 _INVALID: Final = "Invalid SearchConditionExpression: "
 
 
 def search_vectors(reader: Reader, request: SearchVectors) -> SearchResponse:
-    """Find the items whose vectors are nearest; equal scores in the order of the table's key.
+    """Find the items with the nearest vectors; items with equal scores are in the order of the table's key.
 
     Raises:
-        ValidationFailed: the request does not fit the index. ExtraMissing: NumPy is not installed.
+        ValidationFailed: the request is invalid for the index. ExtraMissing: NumPy is not installed.
     """
     table = reader.table(request.table)
     _check_top(request.top)
@@ -51,7 +51,7 @@ def search_vectors(reader: Reader, request: SearchVectors) -> SearchResponse:
 
 
 def _charged(index: VectorIndex, compared: int, given: int) -> float:
-    """What a search costs that compares so many vectors, and gives items of so many bytes."""
+    """The bytes charged for a search that compares `compared` vectors and returns items of `given` bytes."""
     return float(max(MIN_BYTES, compared * FLOAT_BYTES * index.dimensions + given))
 
 
@@ -85,7 +85,8 @@ def _filters(index: VectorIndex, request: SearchVectors) -> list[tuple[int, Any]
     """The position of each filter with the column value that rows must have.
 
     Raises:
-        ValidationFailed: an attribute is not of the index, comes twice or has another type; or the partition lacks.
+        ValidationFailed: an attribute is not a search attribute, is duplicated or has another type, or the hash
+            attribute is missing.
     """
     places = {part.name: place for place, part in enumerate(index.parts)}
     given = dict(request.equal)
@@ -112,7 +113,7 @@ def _column(index: VectorIndex, place: int, value: Any) -> Any:
 
 
 def _items(reader: Reader, table: Table, scores: dict[int, float], top: int, sign: int) -> list[tuple[Item, float]]:
-    """The items of the rows, the best first; those of equal scores in the order of their keys."""
+    """The items of the rows, the best first; items with equal scores are in the order of their keys."""
     ordered: Any = reader.connection.execute(table.sql_order, (encode(list(scores)).decode(),)).fetchall()
     ids = [row_id for (row_id,) in ordered]
     ids.sort(key=lambda row_id: sign * scores[row_id])
@@ -130,7 +131,7 @@ def _shown(index: VectorIndex, item: Item, projection: Projection | None) -> Ite
 
 
 def _rounded(value: Any) -> Any:
-    """A number as the index holds it: the shortest that names the same 32 bits."""
-    from numpy import float32  # noqa: PLC0415 - an extra, which is there where a search was made
+    """A number as stored in the index: the shortest decimal with the same 32-bit value."""
+    from numpy import float32  # noqa: PLC0415 - an extra, which is installed if a search was executed
 
     return number(str(float32(value)))

@@ -1,4 +1,4 @@
-// Back from the identity provider: the code becomes a token, if this tab has asked for it.
+// Back from the identity provider: exchanges the code for a token, if this tab started the sign-in.
 
 import { token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";

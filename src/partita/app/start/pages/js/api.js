@@ -1,4 +1,4 @@
-// The description of an API: find an operation, and open what an address names. All of it is there without this.
+// The page of an API: find operations, and open the one that the address names. The page works without this script.
 
 const at = (id) => document.getElementById(id);
 const [find, all, found, nothing] = ["find", "all", "found", "nothing"].map(at);
@@ -50,5 +50,5 @@ document.addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", goTo);
 find.parentElement.hidden = false;
-show(); // a browser keeps what was typed when one comes back
+show(); // after Back, a browser restores what was typed
 goTo();

@@ -1,4 +1,4 @@
-// The front page: who is signed in, and the link of the terminal, which signs in once.
+// The front page: who is signed in, and the one-time sign-in link that the terminal prints.
 
 import { ask, token } from "/assets/api.js";
 import { connection } from "/assets/connection.js";
@@ -12,7 +12,7 @@ const place = document.getElementById("account");
 const newest = latest();
 const me = () => ask("GET", "/signin/api/me");
 
-// The code leaves the address before anything else happens: it must not be kept, shared or sent again.
+// Removes the code from the address before anything else happens: it must not be stored, shared or sent again.
 function codeOfLink() {
   if (!location.hash.startsWith(LINK)) return null;
   const code = location.hash.slice(LINK.length);
@@ -35,7 +35,7 @@ function trouble(error, code) {
   if (error.status === 401) token.forget();
   const isRefused = error.status === 401 || (code !== null && error.status >= 400 && error.status < 500);
   if (isRefused) offer([error.message, code === null ? "" : error.hint].filter(Boolean).join(" "));
-  else replace(place, failed(error, () => open(code), "Who you are cannot be asked"));
+  else replace(place, failed(error, () => open(code), "Your sign-in cannot be checked"));
 }
 
 function offer(problem = "") {
@@ -49,10 +49,10 @@ function welcome({ user_id: name, role }) {
     offer();
     place.querySelector("h2").focus();
   };
-  const other = role === "operator" ? null : el("p", { className: "small" }, "The console's reads and some tools are for operators: sign out, and sign in as one.");
+  const other = role === "operator" ? null : el("p", { className: "small" }, "Only operators can use the console's reads and some tools: sign out, and sign in as an operator.");
   replace(
     place,
-    el("section", { className: "signin signed-in" }, el("h2", { tabIndex: -1 }, "You are signed in"), el("p", { className: "who", role: "status" }, el("span", { dir: "auto" }, name), role === "operator" ? ", as an operator" : ""), other, el("div", { className: "ways" }, el("button", { className: "button", type: "button", onclick: leave }, "Sign out")), el("p", { className: "small" }, "Until this tab is closed. Services that you open from here know you.")),
+    el("section", { className: "signin signed-in" }, el("h2", { tabIndex: -1 }, "You are signed in"), el("p", { className: "who", role: "status" }, el("span", { dir: "auto" }, name), role === "operator" ? ", as an operator" : ""), other, el("div", { className: "ways" }, el("button", { className: "button", type: "button", onclick: leave }, "Sign out")), el("p", { className: "small" }, "You stay signed in until this tab is closed, also in services that you open from here.")),
   );
 }
 
