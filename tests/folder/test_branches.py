@@ -180,12 +180,13 @@ def test_a_branch_that_is_used_is_not_dropped(branches: Branches) -> None:
     assert not made.path.exists()
 
 
-@pytest.mark.parametrize("name", ["main", "trial", "missing"])
-def test_main_and_the_current_branch_are_not_dropped(branches: Branches, name: str) -> None:
+@pytest.mark.parametrize(("name", "hint"), [("main", "delete the folder"), ("trial", "switch main"), ("missing", None)])
+def test_main_and_the_current_branch_are_not_dropped(branches: Branches, name: str, hint: str | None) -> None:
     branches.create("trial")
     branches.switch("trial")
-    with pytest.raises(OperationError):
+    with pytest.raises(OperationError) as refused:
         branches.drop(name)
+    assert hint is None or hint in str(refused.value.hint)
 
 
 def test_an_empty_folder_has_no_branches(tmp_path: Path) -> None:

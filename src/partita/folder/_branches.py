@@ -152,11 +152,12 @@ class Branches:
             OperationError: it is main or the current branch, or it does not exist. StoreBusy: a process uses it.
         """
         path = self.path_of(name)
-        if name in (MAIN, self.current):
-            why = "is the folder itself" if name == MAIN else "is the current branch"
-            raise OperationError(
-                f"The branch {name} {why} and cannot be dropped.", hint="Use `partita branch switch main` to leave it."
-            )
+        if name == MAIN:
+            hint = "To delete everything, delete the folder."
+            raise OperationError("The branch main is the folder itself and cannot be dropped.", hint=hint)
+        if name == self.current:
+            hint = "Use `partita branch switch main` to leave it."
+            raise OperationError(f"The branch {name} is the current branch and cannot be dropped.", hint=hint)
         with ExitStack() as locks:
             for file in data_files(path):
                 if file.is_database:

@@ -25,7 +25,8 @@ class _BearerToken(SecurityBase):
     """Return the bearer token of a request, or None. Like FastAPI's `HTTPBearer`, without a model for each request."""
 
     def __init__(self) -> None:
-        self.model = HTTPBearer(bearerFormat="JWT", description="A bearer token; `partita token --user ID` prints one.")
+        text = "A token of this installation (`partita token --user ID` prints one), or of its issuer if it has one."
+        self.model = HTTPBearer(bearerFormat="JWT", description=text)
         self.scheme_name = "HTTPBearer"
 
     async def __call__(self, request: Request) -> str | None:
