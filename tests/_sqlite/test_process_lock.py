@@ -79,7 +79,7 @@ def test_a_wait_has_a_deadline(locks: tuple[ProcessLock, ProcessLock], impatienc
         theirs.acquire()
     assert str(caught.value) == (
         f"Another process has held {tmp_path / 'store.db'} for 0 seconds. "
-        "It may be stopped: `ps` shows it with a T. Continue it (kill -CONT) or end it."
+        "That process may be stopped: `ps` shows it in state T. Continue it (kill -CONT) or end it."
     )
     assert not theirs.acquire(blocking=False)
 

@@ -328,6 +328,6 @@ def test_a_byte_that_has_changed_is_damage(path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"swordfish", b"swordfisk"))
     with (
         closing(SqliteProjection(path, tables="CREATE TABLE words (word TEXT)", apply=count)) as damaged,
-        pytest.raises(StoreDamaged, match="not what was written"),
+        pytest.raises(StoreDamaged, match="the checksum of a page does not match"),
     ):
         damaged.read("SELECT word FROM words")

@@ -95,7 +95,7 @@ def test_a_stream_that_is_older_than_what_was_read_is_noticed(store: EmbeddedSto
     stream = ChangeStream(store, TABLE)
     assert stream.lag({SHARD: 1}, now=0.0).records == 0
     for look in (lambda: stream.lag({SHARD: 2}, now=0.0), lambda: stream.read({SHARD: 2}, 10)):
-        with pytest.raises(RebuildRequired, match="The stream of things is older than what was read of it"):
+        with pytest.raises(RebuildRequired, match="The stream of things ends before the position that was read"):
             look()
 
 

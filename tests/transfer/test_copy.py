@@ -162,7 +162,7 @@ def test_a_server_that_cannot_tell_what_changes_is_refused(tmp_path: Path, targe
     with opened(tmp_path / "server.db", wire=True) as server:
         server.execute(CreateTable(FILES))
         server.execute(PutItem("files", {"digest": b"x"}))
-        with pytest.raises(CopyRefused, match="no stream that tells what changes meanwhile") as caught:
+        with pytest.raises(CopyRefused, match="no stream with the changes during the copy") as caught:
             copied(server, target, "files")
         assert "--still" in caught.value.hint
         copied(server, target, "files", options=CopyOptions(still=True))

@@ -146,7 +146,7 @@ def test_a_single_file_is_read_to_its_end_before_it_is_imported(target: Embedded
         imported(path, target, "files")
     assert target.execute(ScanTable("files")).items == []
     path.write_text('{"digest": {"$B": "YQ=="}}\n')
-    with pytest.raises(CopyRefused, match="Which table"):
+    with pytest.raises(CopyRefused, match=r"The table for .* is not specified"):
         imported(path, target)
     imported(path, target, "files")
     assert target.execute(ScanTable("files")).items == [{"digest": b"a"}]
@@ -193,7 +193,7 @@ def test_an_export_that_was_cut_off_goes_on(
         if cut == 0:
             source.execute(PutItem("orders", order(7, n=1)))
     first = (out / "orders" / "part-00000.jsonl").stat().st_mtime_ns
-    with pytest.raises(CopyRefused, match="of another kind that was cut off"):
+    with pytest.raises(CopyRefused, match="an interrupted export of another kind"):
         export_tables(Side(source), ["orders"], out, "csv")
     export_tables(Side(source), ["orders"], out, "jsonl")
     assert (out / "orders" / "part-00000.jsonl").stat().st_mtime_ns == first

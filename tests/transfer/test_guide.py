@@ -60,7 +60,7 @@ class Reader:
                 yield
             finally:
                 process.send_signal(signal.SIGTERM)
-            assert "changes behind." in process.stdout.read()
+            assert "Stopped, with a lag of " in process.stdout.read()
 
     def is_done(self) -> bool:
         return next(self._left, None) is None

@@ -1,4 +1,4 @@
-"""One API call: signed, sent, its response checked, and sent again where that is certainly safe."""
+"""One API call: it is signed and sent, its response is checked, and it is sent again if that is certainly safe."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from partita.runtime import Clock, RetryPolicy
 OK: Final = 200
 SKEW_SECONDS: Final = 30.0
 CAP_SECONDS: Final = 2.0
-"""The longest pause before a call is sent again: shorter than a session's, which retries what this gives up."""
+"""The longest pause before a call is retried: shorter than that of a session, which retries calls that fail here."""
 
 
 class ApiCall(Struct, frozen=True):
-    """One API call. `repeatable`: doing it twice is the same as once, so it may be sent again after a lost response."""
+    """One API call. A `repeatable` call is idempotent, so it may be sent again after its response was lost."""
 
     name: str
     body: bytes
@@ -41,13 +41,13 @@ class ApiCall(Struct, frozen=True):
     writes: bool = False
     api: Api = ITEMS
     searches: bool = False
-    """Whether AWS answers it at its endpoint for searches."""
+    """Whether AWS serves the call at its endpoint for searches."""
 
 
 class RetryBudget:
-    """Retries that all calls share, so that a store in trouble is not given more of it.
+    """A budget of retries that all calls share, so that retries do not overload a store in trouble.
 
-    Each retry costs some of the budget, each success earns a little back.
+    Each retry costs some of the budget, and each success earns a little back.
     """
 
     CAPACITY: Final = 500
@@ -66,7 +66,7 @@ class RetryBudget:
             return True
 
     def earn(self) -> None:
-        """A call succeeded."""
+        """Add a little to the budget after a call succeeded."""
         if self._left < self.CAPACITY:
             with self._lock:
                 self._left = min(self._left + 1, self.CAPACITY)
@@ -87,13 +87,13 @@ class ApiClient:
         self._skew = 0.0
 
     def send(self, call: ApiCall) -> Calls[Any]:
-        """The body of the response.
+        """Send the call and return the body of its response.
 
         Raises:
-            RequestError: the endpoint refused it. StoreUnavailable: whether it happened is unknown.
+            RequestError: the endpoint refused the call. StoreUnavailable: whether it was executed is unknown.
         """
         corrected = False
-        lost: StoreUnavailable | None = None  # an earlier try whose response was lost may have happened
+        lost: StoreUnavailable | None = None  # an earlier try whose response was lost may have been executed
         for attempt in count(1):
             try:
                 response: HttpResponse = yield (yield from self._signed(call))
@@ -114,7 +114,7 @@ class ApiClient:
             if not may_retry or attempt >= self._retry.tries or not self._budget.spend():
                 raise (lost if lost and call.writes and not _settles(error) else error)
             yield self._retry.pause_before(attempt, self._random)
-        raise AssertionError  # the count has no end
+        raise AssertionError  # `count` never ends
 
     def _signed(self, call: ApiCall) -> Calls[HttpRequest]:
         credentials: Credentials = self._credentials.ready() or (yield LoadCredentials())
@@ -124,7 +124,7 @@ class ApiClient:
         return HttpRequest(endpoint.url, headers, call.body)
 
     def _correct(self, failure: Failure, response: HttpResponse) -> bool:
-        """Correct what made the endpoint refuse the signature: an old token, or a clock that is wrong here."""
+        """Correct an expired token or a wrong local clock, for which a signature was refused; return whether it was."""
         if failure.name in EXPIRED:
             self._credentials.forget()
             return True
@@ -168,14 +168,14 @@ def _may_retry(call: ApiCall, error: PartitaError) -> bool:
 
 
 def _settles(error: PartitaError) -> bool:
-    """Whether an error also says what became of an earlier try, whose response was lost."""
+    """Whether an error also shows the outcome of an earlier try whose response was lost."""
     return isinstance(error, TransactionCancelled) and all(
         reason.code != "TransactionConflict" for reason in error.reasons
     )
 
 
 def _skew(response: HttpResponse, now: float) -> float | None:
-    """How far the endpoint's clock is ahead of ours, by the date of its response."""
+    """By how many seconds the endpoint's clock is ahead of the local one, from the date of its response."""
     try:
         return parsedate_to_datetime(response.header("date") or "").timestamp() - now
     except ValueError:

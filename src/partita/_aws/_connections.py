@@ -1,4 +1,4 @@
-"""Connections: made to a host or through its proxy, and pooled between requests."""
+"""Connections to a host, direct or through a proxy, and the pools that keep them between requests."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 class Connector:
-    """Connects to the host of a URL, or to the proxy that the environment names for it.
+    """Connects to the host of a URL, or to the proxy that the environment specifies for it.
 
-    Trusts the certificates of the system, or those in `AWS_CA_BUNDLE`.
+    It trusts the certificates of the system, or those in `AWS_CA_BUNDLE`.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -30,10 +30,10 @@ class Connector:
         self._tls: ssl.SSLContext | None = None
 
     def connect(self, url: str) -> socket.socket:
-        """A connection without TLS, made in time.
+        """Return a connection without TLS, made before the timeout.
 
         Raises:
-            OSError: there is none.
+            OSError: the connection failed.
         """
         parts = urlsplit(url)
         address = (parts.hostname or "", parts.port or _PORTS[parts.scheme])
@@ -49,7 +49,7 @@ class Connector:
         return connected
 
     def tls_of(self, url: str) -> tuple[ssl.SSLContext, str] | None:
-        """With what to secure a connection, and the name that its certificate must have; None for plain HTTP."""
+        """Return the TLS context for a connection and the name its certificate must have; None for plain HTTP."""
         parts = urlsplit(url)
         if parts.scheme != "https":
             return None
@@ -59,7 +59,7 @@ class Connector:
 
 
 class PendingConnection:
-    """A connection that a thread makes for a task, which may be gone before it is made."""
+    """A connection that a thread makes for a task, which may be cancelled before the connection exists."""
 
     def __init__(self, connector: Connector) -> None:
         self._connector = connector
@@ -70,23 +70,24 @@ class PendingConnection:
         """Connect, in a thread.
 
         Raises:
-            OSError: there is no connection.
+            OSError: the connection failed.
         """
-        # Each side first says what it did and then looks at the other, so one of them sees that both were there.
+        # `connect` and `abandon` each set their own field before they read the other's, so at least one of them sees
+        # that the connection must be closed.
         self._connected = self._connector.connect(url)
         if self._is_abandoned:
             self._connected.close()
         return self._connected
 
     def abandon(self) -> None:
-        """Nobody waits any more: close the connection, now or when it is made."""
+        """Close the connection, now or as soon as it is made, because no task waits for it any more."""
         self._is_abandoned = True
         if self._connected is not None:
             self._connected.close()
 
 
 class PooledConnection:
-    """A socket, and when it was used last; it carries one request at a time."""
+    """A socket and the time of its last use; it carries one request at a time."""
 
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
@@ -94,19 +95,19 @@ class PooledConnection:
         self._is_readable = _readable(connected)
 
     def is_usable(self, idle_seconds: float) -> bool:
-        """Whether it was used lately, and nothing has come since: neither its end, nor what nobody asked for."""
+        """Whether the connection was used recently, and has received neither its end nor unrequested data since."""
         return time.monotonic() - self.last_used <= idle_seconds and not self._is_readable()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the socket."""
         self.socket.close()
 
 
 def _readable(connected: socket.socket) -> Callable[[], bool]:
-    """A question that is asked before each request, so it is made once: has something come?"""
+    """Return a function that checks whether data has arrived; it is built once and called before each request."""
     if not hasattr(select, "poll"):  # on Windows
         return lambda: bool(select.select([connected], [], [], 0)[0])
-    ready = select.poll()  # which takes any number of open files
+    ready = select.poll()  # unlike select, it has no limit for the number of a file descriptor
     ready.register(connected, select.POLLIN)
     return lambda: bool(ready.poll(0))
 
@@ -115,7 +116,7 @@ C = TypeVar("C", bound=PooledConnection)
 
 
 class ConnectionPool(Generic[C]):
-    """Idle connections by URL, the one used last first. Safe for threads; those of a parent process are left to it."""
+    """Idle connections by URL, the most recently used first. Thread-safe; a forked child drops those of its parent."""
 
     def __init__(self, idle_seconds: float) -> None:
         self._idle_seconds = idle_seconds
@@ -125,7 +126,7 @@ class ConnectionPool(Generic[C]):
         self._idle: dict[str, list[C]] = {}
 
     def empty_after_fork(self) -> bool:
-        """Drop the parent's connections if this process was forked; returns whether it was.
+        """Drop the parent's connections if this process was forked; return whether it was.
 
         Raises:
             StoreClosed: the pool was closed.
@@ -137,12 +138,12 @@ class ConnectionPool(Generic[C]):
             if self._process == os.getpid():  # another thread was faster
                 return False
             parents, self._idle = self._idle, {}
-            self._process = os.getpid()  # last, since other threads go on from here
-        _close_all(parents)  # which closes nothing at the other end: the parent has them open
+            self._process = os.getpid()  # last, because other threads continue once this is set
+        _close_all(parents)  # the server does not notice: the parent still has them open
         return True
 
     def acquire(self, url: str) -> C | None:
-        """The idle connection that was used last; those that cannot be used any more are closed.
+        """Return the most recently used idle connection; close those that cannot be used any more.
 
         Raises:
             StoreClosed: the pool was closed.
@@ -165,11 +166,11 @@ class ConnectionPool(Generic[C]):
             connection.close()
             return
         self._idle.setdefault(url, []).append(connection)
-        if self._closed:  # looked at last: whoever closes the pool either finds this connection, or is seen here
+        if self._closed:  # checked after the append: a concurrent `close` either finds the connection or is seen here
             _close_all(self._idle)
 
     def close(self) -> None:
-        """Close the connections; one in use is closed when its response has come."""
+        """Close the connections; a connection in use is closed once its response is complete."""
         self._closed = True
         _close_all(self._idle)
 
@@ -180,6 +181,6 @@ class ConnectionPool(Generic[C]):
 
 def _close_all(idle: dict[str, list[C]]) -> None:
     for connections in list(idle.values()):
-        with suppress(IndexError):  # other threads take from it, too
+        with suppress(IndexError):  # other threads may remove connections at the same time
             while True:
                 connections.pop().close()

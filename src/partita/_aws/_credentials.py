@@ -1,4 +1,4 @@
-"""Who signs: keys that are given, or those that botocore's chain finds and renews (profiles, SSO, roles, IMDS)."""
+"""Credentials: given keys, or those that botocore's chain finds and renews (profiles, SSO, roles, IMDS)."""
 
 from __future__ import annotations
 
@@ -10,91 +10,91 @@ from msgspec import Struct
 
 from partita.errors import AccessDenied, OperationError
 
-HINT = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile, or give `credentials`."
+HINT = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, choose a profile, or pass `credentials`."
 
 
 class Credentials(Struct, frozen=True):
-    """An access key. Its secret parts are in no `repr`, error or log."""
+    """An access key. Its secret parts never appear in a `repr`, error or log."""
 
     access_key: str
     secret_key: str
     session_token: str | None = None
     expires_at: float | None = None
-    """When it ends, in seconds since 1970; None where it does not, or nobody knows."""
+    """When the key expires, in seconds since 1970; None if it never does, or if that is unknown."""
 
     def __repr__(self) -> str:
         return f"Credentials(access_key={self.access_key!r})"
 
 
 ANYONE: Final = Credentials("local", "local")
-"""Signs for a server on this machine where there are no credentials."""
+"""Signs requests to a server on this machine if there are no credentials."""
 
 
 @runtime_checkable
 class CredentialSource(Protocol):
-    """Gives the current credentials."""
+    """Provides the current credentials."""
 
     def ready(self) -> Credentials | None:
-        """The credentials where they are at hand and valid for a while; never waits."""
+        """Return the credentials if they are loaded and still valid for a while; this never waits."""
         ...
 
     def load(self) -> Credentials:
-        """The credentials, renewed where that is due; may ask the network.
+        """Return the credentials, renewed if that is due; this may use the network.
 
         Raises:
-            AccessDenied: there are none.
+            AccessDenied: there are no credentials.
         """
         ...
 
     def forget(self) -> None:
-        """The endpoint says that these have expired: find new ones next time."""
+        """Find new credentials next time, because the endpoint reported that these have expired."""
         ...
 
 
 @runtime_checkable
 class AwsSession(Protocol):
-    """A session of botocore's or boto3's."""
+    """A session of botocore or boto3."""
 
     def get_credentials(self) -> Any:
-        """Credentials of botocore's, or None."""
+        """Return botocore's credentials, or None."""
         ...
 
 
 @runtime_checkable
 class AwsCredentials(Protocol):
-    """Credentials as botocore's sessions give them, which renew themselves."""
+    """Credentials as botocore's sessions return them; they renew themselves."""
 
     def get_frozen_credentials(self) -> Any:
-        """The access key, its secret and its token as they are now."""
+        """Return the current access key, its secret and its token."""
         ...
 
 
 GivenCredentials: TypeAlias = Credentials | CredentialSource | AwsSession | AwsCredentials | Callable[[], Credentials]
-"""What a store or queue may be given to sign with."""
+"""The values that a store or queue accepts as credentials."""
 
 
 class FixedCredentials:
-    """Credentials that were given; nobody renews them."""
+    """Credentials that were given; they are never renewed."""
 
     def __init__(self, credentials: Credentials) -> None:
         self._credentials = credentials
 
     def ready(self) -> Credentials:
-        """The credentials that were given."""
+        """Return the credentials that were given."""
         return self._credentials
 
     def load(self) -> Credentials:
-        """The same."""
+        """Return the same credentials."""
         return self._credentials
 
     def forget(self) -> None:
-        """There are no others."""
+        """Do nothing: there are no other credentials."""
 
 
 class ChainCredentials:
-    """What botocore's chain finds, and renews before it expires. `session` has a chain of its own.
+    """Credentials that botocore's chain finds, and renews before they expire. A `session` has its own chain.
 
-    `fallback` signs where the chain finds nothing: a local server wants a signature, whoever made it.
+    `fallback` is used if the chain finds nothing: a local server requires a signature, but not a particular key.
     """
 
     def __init__(
@@ -106,17 +106,17 @@ class ChainCredentials:
         self._found: Any = None
 
     def ready(self) -> Credentials | None:
-        """The credentials that were found, unless they are to be renewed."""
+        """Return the credentials that were found, unless their renewal is due."""
         found = self._found
         if found is None or (hasattr(found, "refresh_needed") and found.refresh_needed()):
             return None
         return _frozen(found)
 
     def load(self) -> Credentials:
-        """Ask the chain.
+        """Return credentials from the chain.
 
         Raises:
-            AccessDenied: it finds none, or cannot renew them.
+            AccessDenied: the chain finds none, or cannot renew them.
         """
         require_botocore()
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
@@ -132,7 +132,7 @@ class ChainCredentials:
         return credentials
 
     def forget(self) -> None:
-        """Ask the whole chain again next time."""
+        """Run the whole chain again next time."""
         self._found = None
 
     def _ask_the_chain(self) -> Any:
@@ -141,7 +141,7 @@ class ChainCredentials:
 
 
 class _Frozen:
-    """The fallback in the shape of botocore's credentials."""
+    """The fallback, with the interface of botocore's credentials."""
 
     def __init__(self, credentials: Credentials) -> None:
         self.access_key = credentials.access_key
@@ -153,13 +153,13 @@ class _Frozen:
 
 
 class OwnCredentials:
-    """Credentials of botocore's in the shape of a session."""
+    """botocore's credentials, with the interface of a session."""
 
     def __init__(self, credentials: AwsCredentials) -> None:
         self._credentials = credentials
 
     def get_credentials(self) -> AwsCredentials:
-        """The credentials."""
+        """Return the credentials."""
         return self._credentials
 
 
@@ -169,7 +169,7 @@ def _frozen(found: Any) -> Credentials:
 
 
 def botocore_session(profile: str | None, *, is_local: bool = False) -> Any:
-    """A session of botocore's; for a server on this machine, one that does not ask the metadata service of EC2."""
+    """Return a botocore session; for a server on this machine, one that does not query the EC2 metadata service."""
     require_botocore()
     from botocore.session import Session  # noqa: PLC0415 - of the extra `aws`
 
@@ -183,8 +183,8 @@ def require_botocore() -> None:
     """Check that the extra `aws` is installed.
 
     Raises:
-        OperationError: it is not.
+        OperationError: it is not installed.
     """
     if find_spec("botocore") is None:
-        hint = "Install the extra: pip install 'partita[aws]'. Or give both an endpoint and credentials."
+        hint = "Install the extra: pip install 'partita[aws]'. Or pass both an endpoint and credentials."
         raise OperationError("botocore, which finds regions and credentials, is not installed.", hint=hint)

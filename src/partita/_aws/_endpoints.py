@@ -1,4 +1,4 @@
-"""Where calls go: the URL of each API, and the signer for it."""
+"""Endpoints: the URL and the signer of each API."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Api: TypeAlias = Literal["AmazonSQS", "DynamoDB_20120810", "DynamoDBStreams_2012
 ITEMS: Final = "DynamoDB_20120810"
 STREAMS: Final = "DynamoDBStreams_20120810"
 SEARCHES: Final = "search"
-"""Searches of vectors: calls of the same API, which AWS answers at another host."""
+"""Vector searches: calls of the same API, which AWS serves at another host."""
 QUEUES: Final = "AmazonSQS"
 SECRETS: Final = "secretsmanager"
 TABLES: Final[tuple[Api, ...]] = (ITEMS, SEARCHES, STREAMS)
-"""What a store needs."""
+"""The APIs that a store needs."""
 
 LOCAL_HOSTS: Final = frozenset(("127.0.0.1", "::1", "localhost"))
 _USUAL_PORTS: Final = {"http": 80, "https": 443}
@@ -35,11 +35,11 @@ _SERVICES: Final[Mapping[Api, str]] = {
 }
 _SIGNED_AS: Final[Mapping[Api, str]] = {**_SERVICES, STREAMS: "dynamodb"}
 _MEDIA_TYPES: Final[Mapping[Api, str]] = {SECRETS: "application/x-amz-json-1.1"}
-"""Of those APIs that do not take the usual one."""
+"""The media types of APIs that do not use the default one."""
 
 
 class Endpoint(Struct, frozen=True):
-    """Where the calls of one API go."""
+    """The URL and the signer of one API."""
 
     url: str
     signer: Signer
@@ -49,7 +49,7 @@ Endpoints: TypeAlias = Mapping[Api, Endpoint]
 
 
 def is_local(url: str | None) -> bool:
-    """Whether a URL means a server on this machine."""
+    """Whether a URL refers to a server on this machine."""
     return url is not None and urlsplit(url).hostname in LOCAL_HOSTS
 
 
@@ -60,10 +60,10 @@ def find_endpoints(
     credentials: GivenCredentials | None,
     apis: Iterable[Api] = TABLES,
 ) -> Endpoints:
-    """Those at a URL where one is given, else those of a region. A session that signs knows its region, too.
+    """Return the endpoints at `url` if it is given, else those of a region, which a session can provide, too.
 
     Raises:
-        OperationError: no region is known, there is none of that name, or the URL cannot be used.
+        OperationError: no region is known, the region does not exist, or the URL cannot be used.
     """
     session = credentials if isinstance(credentials, AwsSession) else None
     if not url:
@@ -72,7 +72,7 @@ def find_endpoints(
 
 
 def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> Endpoints:
-    """A server that has all the APIs at one URL.
+    """Return the endpoints of a server that serves all the APIs at one URL.
 
     Raises:
         OperationError: the URL cannot be used.
@@ -84,15 +84,15 @@ def endpoints_at(url: str, region: str | None, apis: Iterable[Api] = TABLES) -> 
 def endpoints_of_region(
     region: str | None, profile: str | None, apis: Iterable[Api] = TABLES, session: AwsSession | None = None
 ) -> Endpoints:
-    """The endpoints that botocore knows: of the region, or as the environment, the profile or the session says.
+    """Return botocore's endpoints for the region, or for that of the environment, the profile or the session.
 
     Raises:
-        OperationError: no region is known, or there is none of that name.
+        OperationError: no region is known, or the region does not exist.
     """
     known: Any = session or botocore_session(profile)
     region = region or _region_of(known)
     if not region:
-        hint = "Give one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
+        hint = "Specify one, as in dynamodb://ap-southeast-2, or set AWS_REGION."
         raise OperationError("No AWS region is known.", hint=hint)
     found: dict[Api, Endpoint] = {}
     for api in apis:
@@ -102,7 +102,7 @@ def endpoints_of_region(
 
 
 def _region_of(session: Any) -> str | None:
-    """The region of a session: boto3's has an attribute for it, botocore's a setting."""
+    """Return the region of a session: an attribute of a boto3 session, a setting of a botocore session."""
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
 
     try:
@@ -115,8 +115,8 @@ def _region_of(session: Any) -> str | None:
 def _regional_url(session: Any, service: str, region: str) -> str:
     from botocore.exceptions import BotoCoreError  # noqa: PLC0415 - of the extra `aws`
 
-    unused = {"aws_access_key_id": "unused", "aws_secret_access_key": "unused"}  # else it would look for some
-    make = getattr(session, "create_client", None) or session.client  # botocore's word for it, and boto3's
+    unused = {"aws_access_key_id": "unused", "aws_secret_access_key": "unused"}  # else it would look for credentials
+    make = getattr(session, "create_client", None) or session.client  # the names in botocore and in boto3
     try:
         client = make(service, region_name=region, **unused)
     except (BotoCoreError, ValueError) as error:
@@ -127,7 +127,7 @@ def _regional_url(session: Any, service: str, region: str) -> str:
 
 
 def _search_url(url: str) -> str:
-    """Where a region answers searches: beside its endpoint for items, as botocore's rules have it."""
+    """Return a region's URL for searches, derived from its URL for items by botocore's rules."""
     scheme, _, host = url.partition("://")
     is_regional = host.startswith(("dynamodb.", "dynamodb-fips."))
     return f"{scheme}://search-{host}" if is_regional else url
@@ -138,8 +138,8 @@ def _endpoint(url: str, region: str, api: Api) -> Endpoint:
     if parts.scheme not in _USUAL_PORTS or not parts.hostname:
         raise OperationError(f"{url!r} is not the URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
     if parts.username is not None or parts.query or parts.fragment:
-        hint = "Give credentials as AWS does: in the environment, in a profile, or as `credentials`."
-        raise OperationError("The URL of an endpoint has only scheme, host, port and path.", hint=hint)
+        hint = "Specify credentials as for AWS: in the environment, in a profile, or as `credentials`."
+        raise OperationError("The URL of an endpoint may contain only scheme, host, port and path.", hint=hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     if parts.port not in (None, _USUAL_PORTS[parts.scheme]):
         host = f"{host}:{parts.port}"

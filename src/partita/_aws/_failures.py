@@ -1,4 +1,4 @@
-"""What the errors of DynamoDB and SQS are called here."""
+"""Maps the errors of DynamoDB and SQS to errors of the library."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SKEWED: Final = frozenset(("InvalidSignatureException", "RequestTimeTooSkewed", 
 
 
 class IteratorExpired(RequestError):
-    """An iterator of a stream was kept for too long; the store gets a new one."""
+    """A stream iterator was kept for too long; the store requests a new one."""
 
 
 _ERRORS: Final[dict[str, type[RequestError]]] = {
@@ -86,14 +86,14 @@ _ERRORS: Final[dict[str, type[RequestError]]] = {
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """A response that is an error: its name at the endpoint, and the error to raise."""
+    """An error response: the error's name at the endpoint, and the error to raise."""
 
     name: str
     error: PartitaError
 
 
 def failure_of(response: HttpResponse, api: Api) -> Failure:
-    """Read a response whose status is not 200."""
+    """Return the failure that a response with a status other than 200 reports."""
     try:
         body = msgspec.json.decode(response.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):

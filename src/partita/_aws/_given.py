@@ -1,4 +1,4 @@
-"""What a caller may sign with, and what becomes of it: a session, credentials, a function, or nothing."""
+"""Converts the credentials that a caller passes: a session, credentials, a function, or None."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from partita.runtime import Clock
 
 
 def source_of(given: GivenCredentials | None, profile: str | None, clock: Clock, *, is_local: bool) -> CredentialSource:
-    """Where credentials come from: what is given, else the chain; on this machine anyone's will do.
+    """Return the source for the given credentials, or else the chain; a local server accepts a fallback key.
 
     Raises:
-        OperationError: what is given cannot be signed with.
+        OperationError: the given value cannot be used as credentials.
     """
     fallback = ANYONE if is_local else None
     if given is None:
@@ -37,5 +37,5 @@ def source_of(given: GivenCredentials | None, profile: str | None, clock: Clock,
         return given
     if callable(given):
         return RenewedCredentials(given, clock)
-    hint = "Give Credentials, a session of botocore or boto3, its credentials, or a function that gives Credentials."
-    raise OperationError(f"{type(given).__name__} is nothing to sign with.", hint=hint)
+    hint = "Pass Credentials, a session of botocore or boto3, its credentials, or a function that returns Credentials."
+    raise OperationError(f"A value of type {type(given).__name__} cannot be used as credentials.", hint=hint)

@@ -1,4 +1,4 @@
-"""HTTP/1.1 and TLS as far as they are needed here, without input and output: only bytes in and bytes out."""
+"""The required parts of HTTP/1.1 and TLS, without I/O: bytes in, bytes out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ USER_AGENT: Final = "partita"
 CHUNK: Final = 65_536
 """How many bytes are read at once."""
 MAX_HEAD: Final = 65_536
-"""The most bytes of a response besides its body; a long body in chunks may have one more for every eight of its own."""
+"""The limit for bytes of a response that are not body; a long body in chunks allows one more per eight body bytes."""
 _BODY_FOR_EACH_BYTE_OF_FRAMING: Final = 8
 _START: Final = b"HTTP/1."
 _FINAL: Final = 200
@@ -24,13 +24,13 @@ _SWITCHING_PROTOCOLS: Final = 101
 
 @lru_cache
 def _request_prefix(url: str) -> str:
-    """The lines that every request to a URL begins with."""
+    """Return the lines that every request to a URL begins with."""
     parts = urlsplit(url)
     return f"POST {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\nUser-Agent: {USER_AGENT}\r\n"
 
 
 def encode_request(request: HttpRequest) -> bytes:
-    """A request as it is sent.
+    """Return the bytes of a request.
 
     Raises:
         ValueError: a header has characters that HTTP cannot carry.
@@ -41,9 +41,9 @@ def encode_request(request: HttpRequest) -> bytes:
 
 
 class ResponseParser:
-    """Parses one response from the pieces that arrive, by llhttp; no part of it is without a bound.
+    """Parses one response from the pieces that arrive, with llhttp; every part of the response has a size limit.
 
-    Interim responses (1xx) are passed over. What comes after the response is not read: its connection is closed.
+    Interim responses (1xx) are skipped. Data after the response is not parsed; its connection is closed.
     """
 
     def __init__(self, max_body: int) -> None:
@@ -54,14 +54,14 @@ class ResponseParser:
 
     @property
     def status(self) -> int:
-        """The status, once the head has come; until then 0."""
+        """The status, or 0 until the head is complete."""
         return self._message.status
 
     def feed(self, data: bytes) -> HttpResponse | None:
-        """The response, once its last piece has come; an empty piece is the end of the connection.
+        """Add a piece; return the response once it is complete. An empty piece is the end of the connection.
 
         Raises:
-            ValueError: it ends too early, is too long, or is not HTTP.
+            ValueError: the response ends too early, is too long, or is not HTTP.
         """
         message = self._message
         if not data:
@@ -75,29 +75,29 @@ class ResponseParser:
         except HttpParserError as error:
             if not message.is_complete:
                 raise ValueError(_reason(error)) from error
-            message.closes = True  # what follows might be taken for the response to the next request
+            message.closes = True  # else the data that follows could be read as the response to the next request
         finally:
-            del message.llhttp  # a circle of references would keep the body until the next garbage collection
+            del message.llhttp  # a reference cycle would keep the body until the next garbage collection
         if message.is_complete:
             return message.response()
         self._check_framing()
         return None
 
     def _check_start(self, data: bytes) -> None:
-        """Refuse empty lines and other protocols, which llhttp takes."""
+        """Refuse leading empty lines and other protocols, which llhttp accepts."""
         self._start += data[: len(_START) - len(self._start)]
         if not _START.startswith(self._start):
             raise ValueError("the response is not HTTP/1.1")
 
     def _check_framing(self) -> None:
-        """Bound head, chunk sizes and trailers: llhttp does not, and httptools copies a long line again and again."""
+        """Limit head, chunk sizes and trailers: llhttp does not, and httptools copies a long line for each piece."""
         body = len(self._message.body)
         if self._received - body > MAX_HEAD + body // _BODY_FOR_EACH_BYTE_OF_FRAMING:
             raise ValueError("the head of the response is too long")
 
 
 class _Message:
-    """What llhttp has found so far; it calls the methods `on_…`, and while it does, `llhttp` is there."""
+    """The part of the response that llhttp has parsed. It calls the `on_…` methods; `llhttp` is set only meanwhile."""
 
     llhttp: HttpResponseParser
 
@@ -111,7 +111,7 @@ class _Message:
         self.is_complete = False
 
     def response(self) -> HttpResponse:
-        """The response, when all of it has come."""
+        """Return the response, once it is complete."""
         headers = self._headers
 
         def header(name: str) -> str | None:
@@ -121,22 +121,22 @@ class _Message:
         return HttpResponse(self.status, self.body, header, closes=self.closes)
 
     def at_end(self) -> HttpResponse:
-        """The response, when the connection has come to its end.
+        """Return the response at the end of the connection.
 
         Raises:
-            ValueError: not all of it has come.
+            ValueError: the response is incomplete.
         """
         if not self._ends_with_connection:
             raise ValueError("the connection was closed before the response was complete")
         return self.response()
 
     def on_message_begin(self) -> None:
-        """The first byte of a response."""
+        """Handle the first byte of a response."""
         if self.is_complete:
-            raise ValueError("more than one response came")
+            raise ValueError("more than one response was received")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; one that comes after the body is not wanted."""
+        """Add a header; a header after the body is ignored."""
         if self.status:
             return
         name = name.lower()
@@ -144,16 +144,16 @@ class _Message:
         self._headers[name] = value if known is None else known + b", " + value
 
     def on_headers_complete(self) -> None:
-        """The end of the head of the response, or of an interim one."""
+        """Handle the end of the head of the response, or of an interim one."""
         status = self.llhttp.get_status_code()
         if status == _SWITCHING_PROTOCOLS:
-            raise ValueError("the server changes to another protocol")
+            raise ValueError("the server switches to another protocol")
         if status < _FINAL:
             self._headers.clear()
             return
         coding, size = self._headers.get(b"transfer-encoding"), self._headers.get(b"content-length")
         if coding is not None and coding.strip().lower() != b"chunked":
-            raise ValueError("the transfer coding of the response is not known")
+            raise ValueError("the transfer coding of the response is not supported")
         if size is not None and int(size) > self._max_body:
             raise ValueError(self._too_long())
         self.status = status
@@ -161,7 +161,7 @@ class _Message:
         self._ends_with_connection = coding is None and size is None
 
     def on_body(self, part: bytes) -> None:
-        """A part of the body. One alone is kept as it is; many are put together, since each would cost an object."""
+        """Add a part of the body. A single part is kept without a copy; several are joined, to have fewer objects."""
         if len(self.body) + len(part) > self._max_body:
             raise ValueError(self._too_long())
         if not self.body:
@@ -172,7 +172,7 @@ class _Message:
         self.body += part
 
     def on_message_complete(self) -> None:
-        """The end of the response, or of an interim one."""
+        """Handle the end of the response, or of an interim one."""
         self.is_complete = self.status != 0
 
     def _too_long(self) -> str:
@@ -180,25 +180,25 @@ class _Message:
 
 
 def _reason(error: HttpParserError) -> str:
-    """Why llhttp refused; where a method above did, its reason."""
+    """Return why llhttp refused the data; if a method above refused it, return that reason."""
     return str(error.__context__ if isinstance(error, HttpParserCallbackError) and error.__context__ else error)
 
 
 class Tls:
-    """Bytes of the network to bytes of HTTP, and back."""
+    """Converts bytes of the network to bytes of HTTP, and back."""
 
     def __init__(self, context: ssl.SSLContext, host: str) -> None:
         self._incoming = ssl.MemoryBIO()
         self.outgoing = ssl.MemoryBIO()
         self._object = context.wrap_bio(self._incoming, self.outgoing, server_hostname=host)
         self.is_ended = False
-        """Whether the other end has said that nothing more comes."""
+        """Whether the other end has announced the end of its data (close_notify)."""
 
     def do_handshake(self) -> bool:
-        """Go on with the handshake; True when it is done. What is to be sent is in `outgoing`.
+        """Continue the handshake; return True when it is done. The bytes to send are in `outgoing`.
 
         Raises:
-            ssl.SSLError: the other end is not who it should be.
+            ssl.SSLError: the handshake failed, for example because the certificate is not trusted.
         """
         try:
             self._object.do_handshake()
@@ -207,21 +207,21 @@ class Tls:
         return True
 
     def receive(self, data: bytes) -> None:
-        """Add what came from the network during the handshake."""
+        """Add bytes that arrived from the network during the handshake."""
         if not data:
             raise ConnectionError("the connection was closed during the handshake")
         self._incoming.write(data)
 
     def encrypt(self, data: bytes) -> bytes:
-        """What to send for these bytes."""
+        """Return the bytes to send over the network for these bytes of HTTP."""
         self._object.write(data)
         return self.outgoing.read()
 
     def decrypt(self, data: bytes) -> bytes:
-        """What these bytes of the network bring; empty where a record is not complete yet, and at the end.
+        """Return the bytes of HTTP in these bytes of the network: none if a TLS record is incomplete, or at the end.
 
         Raises:
-            ssl.SSLError: the connection ended, but the other end did not say so: someone may have cut it off.
+            ssl.SSLError: the connection ended without a close_notify: someone may have cut it off.
         """
         if data:
             self._incoming.write(data)

@@ -1,7 +1,7 @@
-"""The transport over real connections: blocking requests and awaited ones, each with a pool of its own.
+"""The transport over real connections: blocking and async requests, each with their own connection pool.
 
-A blocking request is sent and read by its own thread, so no thread has to be woken in between. An awaited one uses a
-socket that does not block, and belongs to no event loop, so that tasks of any loop may use it.
+The thread of a blocking request sends it and reads its response itself, so no other thread has to be woken. An async
+request uses a non-blocking socket that is not bound to an event loop, so tasks of any loop may use it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from partita._aws._transport import HttpRequest, HttpResponse, Limits, RequestNo
 
 
 class HttpTransport:
-    """HTTP/1.1 over pooled connections. No redirects are followed, since that would repeat a write."""
+    """HTTP/1.1 over pooled connections. Redirects are not followed, because that would repeat a write."""
 
     def __init__(self, limits: Limits) -> None:
         self._blocking = BlockingTransport(limits)
         self._awaited = AsyncTransport(limits)
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Send and wait for the complete response."""
+        """Send a request and wait for the complete response."""
         return self._blocking.send(request)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """The same, without blocking the event loop."""
+        """Do the same without blocking the event loop."""
         return await self._awaited.send_async(request)
 
     def close(self) -> None:
@@ -42,7 +42,7 @@ class HttpTransport:
 
 
 class BlockingTransport:
-    """As many requests at once as there are connections; safe for threads."""
+    """Sends blocking requests, as many at once as `limits.connections` allows; thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -51,10 +51,10 @@ class BlockingTransport:
         self._slots = threading.BoundedSemaphore(limits.connections)
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Send and wait for the complete response.
+        """Send a request and wait for the complete response.
 
         Raises:
-            RequestNotSent: it certainly did not happen. ResponseLost: it may have happened.
+            RequestNotSent: the request was certainly not executed. ResponseLost: it may have been executed.
         """
         if self._pool.empty_after_fork():
             self._slots = threading.BoundedSemaphore(self._limits.connections)
@@ -91,20 +91,20 @@ class BlockingTransport:
 
 
 def _wrapped(connected: socket.socket, context: ssl.SSLContext, host: str) -> ssl.SSLSocket:
-    """The connection under TLS, before the handshake; its end must be said by the other end, not by the network."""
+    """Return the connection with TLS, before the handshake. Without a close_notify, its end is an error."""
     return context.wrap_socket(
         connected, server_hostname=host, do_handshake_on_connect=False, suppress_ragged_eofs=False
     )
 
 
 class BlockingConnection(PooledConnection):
-    """A connection that blocks."""
+    """A blocking connection."""
 
     def exchange(self, data: bytes, limits: Limits) -> HttpResponse:
         """Send a request and read its response.
 
         Raises:
-            ResponseLost: it broke on the way; the connection is closed.
+            ResponseLost: the exchange failed; the connection is closed.
         """
         try:
             parser, pace = ResponseParser(limits.response_bytes), Pace(limits.read)
@@ -122,7 +122,7 @@ class BlockingConnection(PooledConnection):
 
 
 class AsyncTransport:
-    """As many requests at once on each event loop as there are connections; the loops share the connections."""
+    """Sends async requests, as many at once on each event loop as `limits.connections`; the loops share the pool."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -131,10 +131,10 @@ class AsyncTransport:
         self._slots: weakref.WeakKeyDictionary[AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """Send and wait for the complete response.
+        """Send a request and wait for the complete response.
 
         Raises:
-            RequestNotSent: it certainly did not happen. ResponseLost: it may have happened.
+            RequestNotSent: the request was certainly not executed. ResponseLost: it may have been executed.
         """
         if self._pool.empty_after_fork():
             self._slots.clear()
@@ -168,7 +168,7 @@ class AsyncTransport:
         return slots
 
     async def _connect(self, loop: AbstractEventLoop, url: str) -> AsyncConnection:
-        """Connect in a thread, which resolves the host and speaks to proxies; the handshake of TLS is done here."""
+        """Connect in a thread, which also resolves the host and opens the proxy tunnel; do the TLS handshake here."""
         pending = PendingConnection(self._connector)
         try:
             connected = await asyncio.to_thread(pending.connect, url)
@@ -186,17 +186,17 @@ class AsyncTransport:
 
 
 class AsyncConnection(PooledConnection):
-    """A connection that does not block."""
+    """A non-blocking connection."""
 
     def __init__(self, connected: socket.socket) -> None:
         super().__init__(connected)
         self._tls: Tls | None = None
 
     async def secure(self, loop: AbstractEventLoop, context: ssl.SSLContext, host: str, seconds: float) -> None:
-        """Do the handshake of TLS, in time.
+        """Do the TLS handshake within `seconds`.
 
         Raises:
-            OSError: it failed.
+            OSError: the handshake failed.
         """
         self._tls = Tls(context, host)
         async with asyncio.timeout(seconds):
@@ -206,14 +206,14 @@ class AsyncConnection(PooledConnection):
             await loop.sock_sendall(self.socket, self._tls.outgoing.read())
 
     def is_usable(self, idle_seconds: float) -> bool:
-        """As above, and the other end has not said under TLS that it will close it."""
+        """The same as in `PooledConnection`, and the other end has not sent a TLS close_notify."""
         return not (self._tls is not None and self._tls.is_ended) and super().is_usable(idle_seconds)
 
     async def exchange(self, loop: AbstractEventLoop, data: bytes, limits: Limits) -> HttpResponse:
-        """Send a request and read its response; the silence in between may last for `limits.read`.
+        """Send a request and read its response; each silence may last for up to `limits.read`.
 
         Raises:
-            ResponseLost: it broke on the way; the connection is closed.
+            ResponseLost: the exchange failed; the connection is closed.
         """
         try:
             parser, pace = ResponseParser(limits.response_bytes), Pace(limits.read)
@@ -222,7 +222,7 @@ class AsyncConnection(PooledConnection):
                 while (response := self._feed(parser, received := await loop.sock_recv(self.socket, CHUNK))) is None:
                     pace.check(len(received))
                     silence.reschedule(loop.time() + limits.read)
-        except (OSError, ValueError) as error:  # a time-out is an OSError
+        except (OSError, ValueError) as error:  # TimeoutError is an OSError
             self.close()
             raise _lost(error) from error
         except BaseException:
@@ -240,11 +240,11 @@ class AsyncConnection(PooledConnection):
 
 
 def _encoded(request: HttpRequest) -> bytes:
-    """The request as it is sent, before there is a connection that an error could leave open."""
+    """Return the bytes of the request. Called before connecting, so that an error leaves no connection open."""
     try:
         return encode_request(request)
     except ValueError:
-        reason = "a header has characters that HTTP cannot carry"  # which ones is not said: it may be a secret
+        reason = "a header has characters that HTTP cannot carry"  # not which header: its value may be a secret
     raise RequestNotSent(reason)
 
 

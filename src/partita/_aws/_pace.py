@@ -1,4 +1,4 @@
-"""A response that comes drop by drop is not waited for, although no silence in it is long."""
+"""Gives up on a response that arrives a few bytes at a time, although no single silence in it is long."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Final
 
 PACE_BYTES: Final = 16_384
-"""So much of a response must come in the longest silence that is allowed, or all that is left of it."""
+"""How much of a response, or else all the rest of it, must arrive within the longest silence that is allowed."""
 
 
 class Pace:
-    """The pace of one response, from its first piece on."""
+    """Measures the pace of one response, from its first piece on."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
@@ -20,14 +20,14 @@ class Pace:
         self._bytes = 0
 
     def check(self, size: int) -> None:
-        """A piece of this size has come, and is not the last.
+        """Record that a piece of this size arrived, which is not the last one.
 
         Raises:
-            ValueError: they come too slowly.
+            ValueError: the pieces arrive too slowly.
         """
         now = self._clock()
         self._bytes += size
         if self._until is None or self._bytes >= PACE_BYTES:
             self._until, self._bytes = now + self._seconds, 0
         elif now > self._until:
-            raise ValueError("the response comes too slowly")
+            raise ValueError("the response arrives too slowly")

@@ -1,4 +1,4 @@
-"""The proxy that the environment names, and the tunnel through it."""
+"""The proxy that the environment specifies, and the tunnel through it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PORT: Final = 80
 
 
 class Proxy(Struct, frozen=True):
-    """Where the proxy is, and the credentials that it is shown, which are in no `repr`, error or log."""
+    """The address of a proxy, and the credentials for it, which never appear in a `repr`, error or log."""
 
     address: tuple[str, int]
     authorization: str = ""
@@ -29,10 +29,10 @@ class Proxy(Struct, frozen=True):
 
 
 def proxy_for(parts: SplitResult) -> Proxy | None:
-    """The proxy for a host elsewhere; plain HTTP, which is for servers nearby, has none.
+    """Return the proxy for a remote host; plain HTTP, which is meant for servers nearby, uses none.
 
     Raises:
-        OSError: the environment names one that cannot be used.
+        OSError: the environment specifies a proxy that cannot be used.
     """
     host = parts.hostname or ""
     if parts.scheme != "https" or host in LOCAL_HOSTS or proxy_bypass(host):
@@ -41,13 +41,13 @@ def proxy_for(parts: SplitResult) -> Proxy | None:
     if not named:
         return None
     proxy = _parse(named if "://" in named else f"http://{named}")
-    if proxy is None:  # what was named is not repeated: it may hold a password
+    if proxy is None:  # the message does not repeat the address, which may contain a password
         raise OSError("the proxy in HTTPS_PROXY cannot be used: it must be http://host:port or http://user:password@…")
     return proxy
 
 
 def _parse(url: str) -> Proxy | None:
-    """The proxy at a URL; None where a part of it is missing, or a password was written without its percent signs."""
+    """Return the proxy at a URL; None if the URL is incomplete, or if its password is not percent-encoded."""
     try:
         parts = urlsplit(url)
         port = parts.port or _PORT
@@ -62,10 +62,10 @@ def _parse(url: str) -> Proxy | None:
 
 
 def open_tunnel(connected: socket.socket, proxy: Proxy, address: tuple[str, int]) -> None:
-    """Have the proxy, to which there is a connection, connect it with an address.
+    """Request a tunnel to an address from the proxy, to which there is a connection.
 
     Raises:
-        OSError: it does not.
+        OSError: the proxy refused.
     """
     host = f"{address[0]}:{address[1]}"
     shown = f"Proxy-Authorization: {proxy.authorization}\r\n" if proxy.authorization else ""
@@ -76,10 +76,10 @@ def open_tunnel(connected: socket.socket, proxy: Proxy, address: tuple[str, int]
 
 
 def _status_of_response(connected: socket.socket) -> int:
-    parser = ResponseParser(max_body=sys.maxsize)  # of which nothing is read
+    parser = ResponseParser(max_body=sys.maxsize)  # the body is not read
     try:
         while not parser.status:
             parser.feed(connected.recv(CHUNK))
     except ValueError as error:
-        raise OSError(f"the proxy does not respond as it should: {error}") from error
+        raise OSError(f"the proxy sent an invalid response: {error}") from error
     return parser.status

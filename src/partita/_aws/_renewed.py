@@ -1,4 +1,4 @@
-"""Credentials that a function of the caller's gives, and gives again before they end."""
+"""Credentials from a function of the caller, which is called again before they expire."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from partita.errors import AccessDenied
 from partita.runtime import Clock
 
 EARLY_SECONDS: Final = 300.0
-"""How long before their end credentials are renewed; never before half of what they had left."""
+"""How long before they expire credentials are renewed, but never before half of their remaining time has passed."""
 RETRY_SECONDS: Final = 30.0
-"""How long to wait after a renewal that failed, while the credentials still hold."""
+"""How long to wait after a failed renewal while the credentials are still valid."""
 
 
 class RenewedCredentials:
-    """What a function gives, asked again before it ends. Threads that need new ones at once share one call."""
+    """Credentials from a function, renewed before they expire. Threads that need new ones at once share one call."""
 
     def __init__(self, give: Callable[[], Credentials], clock: Clock) -> None:
         self._give = give
@@ -27,22 +27,22 @@ class RenewedCredentials:
         self._renew_at: float | None = None
 
     def ready(self) -> Credentials | None:
-        """The credentials, unless they are to be renewed."""
+        """Return the credentials, unless their renewal is due."""
         if self._renew_at is not None and self._clock() >= self._renew_at:
             return None
         return self._current
 
     def load(self) -> Credentials:
-        """Ask the function, unless another thread has just done so.
+        """Call the function, unless another thread has just done so.
 
         Raises:
-            AccessDenied: it gives none that can be used.
+            AccessDenied: the function returned no usable credentials.
         """
         with self._lock:
             return self.ready() or self._renewed()
 
     def forget(self) -> None:
-        """Ask the function next time."""
+        """Call the function next time."""
         self._current = None
 
     def _renewed(self) -> Credentials:
@@ -52,7 +52,7 @@ class RenewedCredentials:
         except Exception as error:
             if self._current is None or _is_over(self._current, now):
                 raise _refused(error) from error
-            fresh, pause = self._current, RETRY_SECONDS  # they still hold: use them, and ask again later
+            fresh, pause = self._current, RETRY_SECONDS  # still valid: use them, and try again later
         else:
             pause = 0.0
         self._renew_at = _renewal(fresh, now, pause)
@@ -62,9 +62,9 @@ class RenewedCredentials:
 
 def _checked(given: object, now: float) -> Credentials:
     if not isinstance(given, Credentials):
-        raise AccessDenied(f"The function that gives credentials gave {type(given).__name__}.", hint=_HINT)
+        raise AccessDenied(f"The credentials function returned {type(given).__name__}.", hint=_HINT)
     if _is_over(given, now):
-        raise AccessDenied("The function that gives credentials gave some that have ended.", hint=_HINT)
+        raise AccessDenied("The credentials function returned expired credentials.", hint=_HINT)
     return given
 
 
@@ -82,9 +82,9 @@ def _renewal(credentials: Credentials, now: float, pause: float) -> float | None
 def _refused(error: Exception) -> AccessDenied:
     if isinstance(error, AccessDenied):
         return error
-    # What the function says may hold a secret: only the kind of its error is repeated.
-    message = f"The function that gives credentials failed with {type(error).__name__}."
+    # The text of the error may contain a secret, so only its type is repeated.
+    message = f"The credentials function failed with {type(error).__name__}."
     return AccessDenied(message, hint=_HINT)
 
 
-_HINT: Final = "Give a function that returns Credentials with an end in the future, or with none."
+_HINT: Final = "Pass a function that returns Credentials whose `expires_at` is in the future or None."

@@ -1,4 +1,4 @@
-"""Runs generators of calls: with blocking calls, or with `await`."""
+"""Runs generators of API calls, blocking or with `await`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita.runtime import Pause, run, run_async
 R = TypeVar("R")
 
 _UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
-"""What decoding raises for a body that is not JSON of the expected shape, not UTF-8, or nested too deeply."""
+"""Decoding errors for a body that is not JSON of the expected shape, not UTF-8, or nested too deeply."""
 
 
 class LoadCredentials(Struct, frozen=True):
@@ -27,14 +27,14 @@ class LoadCredentials(Struct, frozen=True):
 
 
 Effect: TypeAlias = HttpRequest | Pause | LoadCredentials
-"""What a generator of calls asks the outside world for."""
+"""An effect that a generator of calls requests from its runner."""
 
 Calls: TypeAlias = Generator[Effect, Any, R]
-"""Makes calls without input or output of its own: it yields effects, is sent their results, and returns an `R`."""
+"""Makes calls without I/O of its own: it yields effects, is sent their results, and returns an `R`."""
 
 
 class Runner:
-    """Executes the effects that generators of calls yield; `sleep` waits in place of real time."""
+    """Executes the effects that generators of calls yield; `sleep`, if given, replaces waiting in real time."""
 
     def __init__(
         self, transport: Transport, credentials: CredentialSource, sleep: Callable[[float], None] | None
@@ -44,7 +44,7 @@ class Runner:
         self._sleep = sleep
 
     def run(self, calls: Calls[R]) -> R:
-        """Make the calls, and give what they return.
+        """Make the calls and return their result.
 
         Raises:
             StoreUnavailable: a response cannot be read.
@@ -55,7 +55,7 @@ class Runner:
             raise _unreadable(error) from error
 
     async def run_async(self, calls: Calls[R]) -> R:
-        """The same, without blocking the event loop."""
+        """Do the same without blocking the event loop."""
         try:
             return await run_async(calls, self._execute_async)
         except _UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""How buckets are reached: S3, or a server that speaks its protocol, with credentials from the usual chain."""
+"""Access to buckets in S3, or in a server with the same protocol, with credentials from the usual chain."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ REFUSED_BY_S3: Final = frozenset(
         "TokenRefreshRequired",
     )
 )
-"""The codes of responses that refuse the credentials."""
+"""Error codes of responses that refuse the credentials."""
 
 
 class S3Access:
-    """How a bucket is reached: one client, and the credentials that it and Delta sign with."""
+    """Access to a bucket: one client, and the credentials that it and Delta sign with."""
 
     def __init__(
         self,
@@ -49,14 +49,14 @@ class S3Access:
         self._source: Any = None
 
     def client(self) -> Any:
-        """A client of botocore's for the credentials that are valid now."""
+        """Return a botocore client with the credentials that are valid now."""
         current = self._current()
         if self._made is None or current != self._signed_by:
             self._made, self._signed_by = self._make(current), current
         return self._made
 
     def options(self) -> dict[str, str]:
-        """The same for Delta."""
+        """Return the same access as options for Delta."""
         current, client = self._current(), self.client()
         endpoint = client.meta.endpoint_url
         options = {
@@ -72,7 +72,7 @@ class S3Access:
         return options
 
     def client_error(self) -> type[Exception]:
-        """What botocore raises for a response that is an error."""
+        """Return the exception type that botocore raises for an error response."""
         from botocore.exceptions import ClientError  # noqa: PLC0415 - of the extra `aws`
 
         error: type[Exception] = ClientError

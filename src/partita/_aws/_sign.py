@@ -1,4 +1,4 @@
-"""Signature Version 4, as far as our APIs need it: one POST with a JSON body, and few headers."""
+"""Signature Version 4, as far as the APIs used here need it: one POST with a JSON body and few headers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CONTENT_TYPE: Final = "application/x-amz-json-1.0"
 
 
 class Signer:
-    """Signs requests to one endpoint. The signing key of a day is derived once.
+    """Signs requests to one endpoint. The signing key of each day is derived once.
 
-    Safe for threads: what is cached is replaced as a whole, never changed.
+    Thread-safe: cached values are replaced as a whole and never modified.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Signer:
         self._stamp: tuple[int, str] = (-1, "")
 
     def headers(self, target: str, body: bytes, credentials: Credentials, now: float) -> dict[str, str]:
-        """All headers of the request, `Host` excepted, which the transport sends by itself."""
+        """Return all headers of the request except `Host`, which the transport adds."""
         stamp = self._timestamp(int(now))
         token = credentials.session_token
         headers = {"Content-Type": self._content_type, "X-Amz-Date": stamp, "X-Amz-Target": target}

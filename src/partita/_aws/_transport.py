@@ -1,4 +1,4 @@
-"""The interface to HTTP: one request out, one response back, and whether a request that failed was sent at all."""
+"""The interface to HTTP: one request, one response, and whether a failed request was sent at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class HttpRequest(Struct, frozen=True):
-    """One signed POST. Its headers hold credentials, so no `repr` shows them."""
+    """One signed POST. Its headers contain credentials, so its `repr` omits them."""
 
     url: str
     headers: Mapping[str, str]
@@ -20,39 +20,39 @@ class HttpRequest(Struct, frozen=True):
 
 
 class HttpResponse(Struct, frozen=True):
-    """What came back, complete."""
+    """A complete response."""
 
     status: int
     body: Any
-    """Anything with bytes in it."""
+    """A bytes-like object."""
     header: Callable[[str], str | None]
-    """Gives a header by its name, in any case."""
+    """Returns a header by its case-insensitive name."""
     closes: bool = False
-    """Whether the server closes the connection after it."""
+    """Whether the server closes the connection after this response."""
 
 
 class RequestNotSent(Exception):
-    """No connection was made: the request certainly did not happen."""
+    """No connection was made: the request was certainly not executed."""
 
 
 class ResponseLost(Exception):
-    """The request may have arrived, but no complete response came back."""
+    """The request may have arrived, but no complete response was received."""
 
 
 class Transport(Protocol):
     """Sends requests. Safe for any number of threads and event loops at once. Never sends a request twice."""
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Send and wait for the complete response.
+        """Send a request and wait for the complete response.
 
         Raises:
-            RequestNotSent: it certainly did not happen.
-            ResponseLost: it may have happened.
+            RequestNotSent: the request was certainly not executed.
+            ResponseLost: the request may have been executed.
         """
         ...
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """The same, without blocking the event loop."""
+        """Do the same without blocking the event loop."""
         ...
 
     def close(self) -> None:
@@ -61,18 +61,18 @@ class Transport(Protocol):
 
 
 class Limits(Struct, frozen=True):
-    """How long to wait, in seconds, how many connections to use, how much to read, and how often to try."""
+    """Limits for waiting (in seconds), for connections, for response sizes and for tries."""
 
     connect: float = 2.0
     read: float = 10.0
-    """The longest silence while a response is awaited; in as long, 16 KiB of it must come, or all that is left."""
+    """The longest silence while waiting for a response; in that time, 16 KiB of it, or all the rest, must arrive."""
     connections: int = 100
-    """Requests at once, of all threads, and of the tasks of each event loop; others wait."""
+    """The limit for concurrent requests of all threads, and of the tasks of each event loop; other requests wait."""
     wait: float = 10.0
-    """The longest wait for a connection that others use."""
+    """The longest wait for a connection while all are in use."""
     idle: float = 20.0
-    """A connection that was idle for this long is not used again."""
+    """A connection that was idle for longer than this is not used again."""
     tries: int = 3
-    """How often one call is sent at most; the session has retries of its own around these."""
+    """How often one call is sent at most; the session retries in addition."""
     response_bytes: int = 134_217_728
-    """The longest body of a response, 128 MiB: DynamoDB sends at most 16 MB of items, and JSON makes more of them."""
+    """The longest body of a response, 128 MiB: DynamoDB sends at most 16 MB of items, which are longer as JSON."""

@@ -1,4 +1,4 @@
-"""SQLite files that threads and processes share: the database file, the process lock, group commit, notices."""
+"""SQLite files shared by threads and processes: the database file, the process lock, group commit, commit notices."""
 
 from partita._sqlite._checksums import add_checksums, seal_pages
 from partita._sqlite._commit_notice import CommitNotice

@@ -1,11 +1,11 @@
-"""Checksums of pages: how a byte that changed on the disk is noticed.
+"""Page checksums, which detect bytes that changed on the disk.
 
-What is read is what was written: items, keys, index entries and the catalog alike. The header of a file says whether
-its pages have them.
+They cover every page, so items, keys, index entries and the catalog alike. The header of a file shows whether its pages
+have checksums.
 
     new file      reserve() before its first page is written
-    older file    add_checksums(): copied ── sealed ── put in its place, where nobody else has it open
-    any copy      seal_pages(): SQLite may write pages before it writes the header, and those have none yet
+    older file    add_checksums(): copied ── sealed ── replaced by the copy, if nobody else has it open
+    any copy      seal_pages(): SQLite may write pages before the header, and these have no checksum yet
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PARTS: Final = ("", "-wal", "-shm", "-journal")
 
 
 def seal_pages(path: Path) -> None:
-    """Give every page of a copy that nobody uses yet its checksum, where its header says that pages have one."""
+    """Write the checksum of every page of a copy that is not in use yet, if its header declares checksums."""
     header = read_header(str(path))
     checking = file_system()
     if header is None or not header.has_checksums or checking is None:
@@ -41,10 +41,10 @@ def seal_pages(path: Path) -> None:
 
 
 def add_checksums(connection: apsw.Connection, path: Path, version: int) -> bool:
-    """Put a copy with checksums, of that version of its format, in the place of a file that has none.
+    """Replace a file without checksums by a copy that has them, with the given version of its format.
 
-    To be called where no other process opens it. Gives False, and leaves the file as it was, where somebody has it
-    open, it is damaged, or there is no space for a copy. After True the connection is closed.
+    Call this only while no other process opens the file. Return False and leave the file unchanged if somebody has it
+    open, if it is damaged, or if there is no space for a copy. If the result is True, the connection is closed.
     """
     header = read_header(str(path))
     if header is None or header.has_checksums or not _is_alone(connection):
@@ -63,7 +63,7 @@ def add_checksums(connection: apsw.Connection, path: Path, version: int) -> bool
 
 
 def _is_alone(connection: apsw.Connection) -> bool:
-    """Whether nobody else has the file open; then its log is brought into it."""
+    """Whether nobody else has the file open; if so, its log is moved into the file."""
     if file_system() is None:
         return False
     connection.set_busy_timeout(0)
@@ -76,7 +76,7 @@ def _is_alone(connection: apsw.Connection) -> bool:
 
 
 def _copy_sealed(connection: apsw.Connection, copy: Path, version: int) -> None:
-    _remove(copy)  # an earlier one may have been killed
+    _remove(copy)  # a process that was killed may have left one
     create_private(copy)
     reserve(connection)
     connection.execute("VACUUM INTO ?", (str(copy.absolute()),))

@@ -1,14 +1,14 @@
-"""Waiting for a commit by any thread or process, without looking for one all the time.
+"""Waiting for a commit by any thread or process, without polling the database.
 
-Whoever has committed to a file writes to its lock file (`ProcessLock.notify`):
+A process that has committed to a file writes to its lock file (`ProcessLock.notify`):
 
     a process that commits     BEGIN ── COMMIT ── writes to the lock file
-    one that waits             sleeps ················ woken ── looks into the database
+    a process that waits       sleeps ················ woken ── reads the database
 
-Linux wakes those who watch the lock file (inotify). Elsewhere, and where the kernel gives no more watches, they compare
-what it has in it, some times a second, which takes no statement of SQL.
+On Linux, inotify wakes the processes that watch the lock file. Elsewhere, and if the kernel grants no more watches,
+they compare the content of the lock file several times a second, which needs no SQL statement.
 
-A commit that comes before the wait is not missed: the watch begins when the notice is made.
+A commit before the wait is not missed, because the watch begins when the `CommitNotice` is created.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from partita._sqlite._fork import leave_to_parent_at_fork
 from partita._sqlite._process_lock import lock_file
 
 LOOK_SECONDS: Final = 0.05
-"""How often the lock file is read where nobody says that it was written."""
+"""The interval at which the lock file is read if the kernel does not report writes to it."""
 _IN_MODIFY: Final = 0x2
 _READ_BYTES: Final = 65_536
 
@@ -37,25 +37,25 @@ class CommitNotice:
     """Waits for commits to one file. It belongs to one thread; any thread may wake and close it."""
 
     def __init__(self, path: str | Path) -> None:
-        """Watch a database whose lock file is there. Whatever is committed from now on ends the next wait."""
+        """Watch a database whose lock file exists. Any commit from now on ends the next wait."""
         self._watch = _watch_of(lock_file(Path(path)))
         self._close = weakref.finalize(self, self._watch.close)
         leave_to_parent_at_fork(self)
 
     def wait(self, seconds: float) -> bool:
-        """Wait for a commit, or to be woken; False when the time is over. Look first, then wait."""
+        """Wait for a commit or for `wake`; return False on timeout. Read the database first, then wait."""
         return self._watch.wait(max(0.0, seconds))
 
     def wake(self) -> None:
-        """End the wait of now, or the next one."""
+        """End the current wait or, if there is none, the next one."""
         self._watch.wake()
 
     def close(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._close()
 
     def leave_to_parent(self) -> None:
-        """This process was forked: the watch is the parent's."""
+        """Close the watch in a forked child: it belongs to the parent."""
         self._close()
 
 
@@ -67,19 +67,19 @@ class _Watch(Protocol):
 
 def _watch_of(lock: Path) -> _Watch:
     if sys.platform == "linux":
-        with suppress(OSError):  # a user may have so many watches, and no more
+        with suppress(OSError):  # the number of watches per user is limited
             return InotifyWatch(lock)
     return LookingWatch(lock)
 
 
 class InotifyWatch:
-    """The kernel says when the file is written."""
+    """The kernel reports writes to the file."""
 
     def __init__(self, lock: Path) -> None:
-        """Begin to watch.
+        """Start to watch.
 
         Raises:
-            OSError: the kernel refuses.
+            OSError: the kernel refuses the watch.
         """
         self._changes = _inotify(lock)
         self._wakes, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -92,11 +92,11 @@ class InotifyWatch:
         for each, _ in found:
             with suppress(BlockingIOError):
                 while os.read(each, _READ_BYTES):
-                    """None of what came before is to end the next wait."""
+                    """Discard the pending events, so that none of them ends the next wait."""
         return bool(found)
 
     def wake(self) -> None:
-        with suppress(BlockingIOError):  # what is in the pipe already wakes it
+        with suppress(BlockingIOError):  # the pipe is full, so the wait ends anyway
             os.write(self._waker, b"!")
 
     def close(self) -> None:
@@ -105,7 +105,7 @@ class InotifyWatch:
 
 
 class LookingWatch:
-    """What the file has in it is compared again and again."""
+    """Polls the file and compares its content."""
 
     def __init__(self, lock: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = lock
@@ -129,7 +129,7 @@ class LookingWatch:
         self._woken.set()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is kept open."""
 
     def _read(self) -> bytes:
         try:
@@ -139,7 +139,7 @@ class LookingWatch:
 
 
 def _inotify(lock: Path) -> int:
-    import ctypes  # noqa: PLC0415 - where nobody waits, nothing needs it
+    import ctypes  # noqa: PLC0415 - only processes that wait need it
 
     libc = ctypes.CDLL(None, use_errno=True)
     opened: int = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""How long a commit takes on this disk: by it writers choose who commits, and whether to wait."""
+"""The duration of a commit on this disk, by which writers choose which thread commits and whether to wait."""
 
 from __future__ import annotations
 
@@ -8,32 +8,33 @@ from collections.abc import Callable
 from typing import Final
 
 _COMMITS: Final = 32
-"""So many of the last ones are remembered."""
+"""How many of the latest commits are remembered."""
 _RECENT: Final = 8
-"""So many of them say what the next one is likely to take."""
+"""How many of them predict the duration of the next one."""
 
 
 class CommitTime:
     """Measures commits. It belongs to the thread that holds the write lock.
 
-    Who has waited for the disk may have to wait for the interpreter, too, which other threads have: then a commit seems
-    to take several times as long. A disk that is slow makes all of them long, and other threads only some.
+    A thread that returns from a disk wait may also have to wait for the GIL while other threads hold it. The commit
+    then seems to take several times as long. A slow disk makes all commits long; contention for the GIL, only some of
+    them. So low quantiles are used, not the mean.
     """
 
     def __init__(self, timer: Callable[[], float] = time.perf_counter) -> None:
-        """Nothing was committed yet; `timer` tells the seconds that pass."""
+        """Start without measurements; `timer` returns seconds, like `time.perf_counter`."""
         self.timer = timer
         self._last = deque([0.0], maxlen=_COMMITS)
         self.add = self._last.append
-        """A commit took so many seconds."""
+        """Add the duration of a commit, in seconds."""
 
     @property
     def seconds(self) -> float:
-        """What a commit takes: the lower quartile of the last few; nothing until some were measured."""
+        """The expected duration of a commit: the lower quartile of the last few; 0 until several were measured."""
         recent = sorted(list(self._last)[-_RECENT:])
         return recent[len(recent) // 4]
 
     @property
     def least(self) -> float:
-        """What the disk alone takes of it, at most: the shortest of the last commits."""
+        """The shortest of the last commits: an upper bound for the time that the disk alone needs."""
         return min(self._last)

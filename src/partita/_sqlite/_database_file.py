@@ -1,7 +1,7 @@
-"""A database file for its owner alone, connections to it, and what its header says.
+"""A database file that only its owner can access, connections to it, and its header.
 
-The file is only opened through SQLite: closing any other handle of it in this process would drop the locks that SQLite
-holds.
+The file is opened only through SQLite: with POSIX locks, closing any other descriptor of the file in this process would
+drop the locks that SQLite holds.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from partita.runtime import close_to_others, create_private
 MEMORY: Final = ":memory:"
 BUSY_MILLISECONDS: Final = 60_000
 CHECKPOINT_PAGES: Final = 4_000
-"""So long a log is brought into the file; SQLite finds as many pages in it with a single look."""
+"""The length of the log at which it is checkpointed; up to this, SQLite finds a page in it with a single lookup."""
 _CACHED_STATEMENTS: Final = 500
 _CACHE_KILOBYTES: Final = 16 * 1024
-"""Of each connection. It has the pages of about 2,000 items that are read again and again in a file of any size."""
+"""The page cache of each connection. It holds the pages of about 2,000 often-read items in a file of any size."""
 _WAL_BYTES: Final = 64 * 1024 * 1024
 _EXISTING: Final = apsw.SQLITE_OPEN_READWRITE
 _HEADER_BYTES: Final = 100
 _RESERVED: Final = 20
-"""Where the header says how many bytes of each page are not SQLite's."""
+"""The offset in the header of the number of bytes in each page that SQLite does not use."""
 _MAGIC: Final = b"SQLite format 3\0"
 _PARTS: Final = ("", "-wal", "-shm", "-journal", ".lock", ".turn")
 
 
 class FileHeader(Struct, frozen=True):
-    """Which program a database file belongs to, and in which version of its format it is."""
+    """The program that a database file belongs to, and the version of its format."""
 
     application_id: int
     user_version: int
@@ -45,7 +45,7 @@ class FileHeader(Struct, frozen=True):
 
 
 def read_header(path: str) -> FileHeader | None:
-    """The header of a database file; None if the file is empty.
+    """Return the header of a database file; None if the file is empty.
 
     Raises:
         StoreDamaged: the file is not a database.
@@ -61,7 +61,7 @@ def read_header(path: str) -> FileHeader | None:
 
 
 def _first_bytes(path: str) -> bytes:
-    """The header alone: in the middle of a checkpoint the file by itself is torn, its log completes it."""
+    """Read only the header: during a checkpoint the file is inconsistent without its log."""
     flags = [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0]
     file = apsw.VFSFile("", str(Path(path).absolute()), flags)
     try:
@@ -76,13 +76,13 @@ def _number(header: bytes, offset: int) -> int:
 
 
 def make_private(path: str) -> None:
-    """Make the file of a database before SQLite does, for its owner alone; close one that is there to others.
+    """Create a database file that only its owner can access, before SQLite does; restrict an existing file likewise.
 
-    SQLite gives the log and whatever else it puts beside the file the mode of the file. Only one thread at a time may
-    make the same file: a second could lose its locks when the first closes its handle.
+    SQLite gives the log and its other files the mode of the database file. Only one thread at a time may create the
+    same file: a second thread could lose its locks when the first closes its descriptor.
 
     Raises:
-        StoreError: there is a link to nothing.
+        StoreError: the path is a dangling link.
     """
     try:
         create_private(Path(path))
@@ -93,24 +93,24 @@ def make_private(path: str) -> None:
 
 
 def open_database(path: str, flags: int = _EXISTING, *, cached_statements: int = 100) -> apsw.Connection:
-    """A connection that compares the checksums of pages, and keeps them, where the file has them.
+    """Return a connection that verifies and updates page checksums if the file has them.
 
     Raises:
-        StoreError: it has them, and they cannot be kept here.
+        StoreError: the file has checksums, which this process cannot maintain.
     """
     checking = file_system()
     if checking is None and path != MEMORY and Path(path).exists():
         header = read_header(path)
         if header is not None and header.has_checksums:
             hint = "Install apsw from its wheel, and use SQLite's own file system."
-            raise StoreError(f"The pages of {path} have checksums, which cannot be kept here.", hint=hint)
+            raise StoreError(f"The pages of {path} have checksums, which this process cannot maintain.", hint=hint)
     return apsw.Connection(path, flags, vfs=checking, statementcachesize=cached_statements)
 
 
 def connect(path: str, *, durable: bool) -> apsw.Connection:
-    """A connection with the library's settings; where it is durable, each commit waits for the disk.
+    """Return a connection with the library's settings; if `durable`, each commit waits for the disk.
 
-    The file must be there. What is deleted through it is overwritten.
+    The file must exist. Data that is deleted through the connection is overwritten.
     """
     connection = open_database(path, cached_statements=_CACHED_STATEMENTS)
     if path != MEMORY:
@@ -123,17 +123,17 @@ def connect(path: str, *, durable: bool) -> apsw.Connection:
     connection.pragma("journal_size_limit", _WAL_BYTES)
     connection.pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
     connection.pragma("cache_size", -_CACHE_KILOBYTES)
-    connection.pragma("secure_delete", True)  # also whole pages, which "fast" leaves as they were
+    connection.pragma("secure_delete", True)  # overwrites whole pages too, unlike "fast"
     return connection
 
 
 def refuse_moved(connection: apsw.Connection, has_moved: array[int] | None = None) -> None:
-    """Refuse a file that is not at its path any more: nobody would find what is written to it.
+    """Refuse a file that is not at its path any more, because nobody would find data that is written to it.
 
-    `has_moved` is where SQLite writes what it finds; who asks often keeps one.
+    `has_moved` is the buffer that SQLite writes its result to; callers that check often pass the same one.
 
     Raises:
-        StoreMoved: it was moved or deleted.
+        StoreMoved: the file was moved or deleted.
     """
     if has_moved is None:
         has_moved = moved_flag()
@@ -143,23 +143,23 @@ def refuse_moved(connection: apsw.Connection, has_moved: array[int] | None = Non
 
 
 def moved_flag() -> array[int]:
-    """Room for what `refuse_moved` asks for; for one thread at a time."""
+    """Return a result buffer for `refuse_moved`, to be used by one thread at a time."""
     return array("i", [0])
 
 
 def file_number(path: str) -> int | None:
-    """What tells the file at a path from another one; None where there is none."""
+    """The inode number of the file at a path; None if there is no file."""
     return Path(path).stat().st_ino if Path(path).exists() else None
 
 
 def erase_log(connection: apsw.Connection) -> None:
-    """Bring the log into the file and cut it off: it has the pages as they were before something was deleted.
+    """Checkpoint the log and truncate it, because it contains pages from before a deletion.
 
-    Does nothing while somebody reads what the log has; the next call will.
+    The log is left as it is while somebody reads from it; the next call then truncates it.
     """
     connection.set_busy_timeout(0)
     try:
-        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)  # the most of it, while others write
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)  # most of the log, while others still write
         connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
     except apsw.BusyError:
         pass

@@ -1,4 +1,4 @@
-"""SQLite's errors, and those of decoding what a file holds, as errors of the library."""
+"""Translates errors of SQLite, and of decoding the content of a file, into errors of the library."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import msgspec
 from partita.errors import StoreBusy, StoreClosed, StoreDamaged, StoreError, StoreFull, StoreMoved, StoreReadOnly
 
 _DECODE_ERRORS: Final = (msgspec.DecodeError, UnicodeDecodeError)
-"""What decoding raises. Only what a file holds is decoded here, so the file is damaged."""
+"""Errors of decoding. Only the content of a file is decoded here, so they mean that the file is damaged."""
 
 DATABASE_ERRORS: Final = (apsw.Error, *_DECODE_ERRORS)
 
 _IOERR_DATA: Final = apsw.SQLITE_IOERR_DATA
-"""The checksum of a page does not fit."""
+"""The checksum of a page does not match."""
 _READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
@@ -32,16 +32,16 @@ _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
     (apsw.LockedError, StoreBusy, "is held by another program"),
     (apsw.ConnectionClosedError, StoreClosed, "was closed"),
     (apsw.CursorClosedError, StoreClosed, "was closed"),
-    (apsw.ThreadingViolationError, StoreClosed, "was closed"),  # only closing reaches into another thread
+    (apsw.ThreadingViolationError, StoreClosed, "was closed"),  # only a close uses another thread's connection
 )
 
 
 def translated(error: Exception, path: str) -> StoreError:
-    """The library's error for one of `DATABASE_ERRORS`."""
+    """Return the library's error for one of `DATABASE_ERRORS`."""
     if isinstance(error, _DECODE_ERRORS):
-        return StoreDamaged(f"The store {path} is damaged: what it holds cannot be read ({error}).")
+        return StoreDamaged(f"The store {path} is damaged: its content cannot be decoded ({error}).")
     if is_damage(error):
-        return StoreDamaged(f"The store {path} is damaged: a page of it is not what was written ({error}).")
+        return StoreDamaged(f"The store {path} is damaged: the checksum of a page does not match ({error}).")
     for kind, ours, meaning in _MEANINGS:
         if isinstance(error, kind):
             return ours(f"The store {path} {meaning} ({error}).")
@@ -49,13 +49,13 @@ def translated(error: Exception, path: str) -> StoreError:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the checksum of a page did not fit; or that came first, and ended the transaction that is rolled back."""
+    """Whether this error, or the error during whose rollback it was raised, is a checksum mismatch of a page."""
     return _IOERR_DATA in (getattr(each, "extendedresult", None) for each in (error, error.__context__))
 
 
 def not_utf8(path: str) -> StoreError:
     """The error for a path that SQLite cannot open."""
-    return StoreError(f"The path {path!a} is not UTF-8.", hint="SQLite opens no other: rename the folder or the file.")
+    return StoreError(f"The path {path!a} is not UTF-8.", hint="SQLite requires UTF-8: rename the folder or the file.")
 
 
 def closed(path: str) -> StoreError:
@@ -75,7 +75,7 @@ def opened_before_fork(path: str) -> StoreError:
 
 @contextmanager
 def translating(path: str, errors: tuple[type[Exception], ...] = DATABASE_ERRORS) -> Iterator[None]:
-    """Raise the library's errors in place of SQLite's, the decoder's and the operating system's."""
+    """Raise the library's errors instead of those of SQLite, the decoder and the operating system."""
     try:
         yield
     except errors as error:

@@ -1,7 +1,7 @@
-"""The file system of SQLite's that compares checksums: its own extension `cksumvfs`, which comes with apsw.
+"""The SQLite VFS that verifies checksums: SQLite's own extension `cksumvfs`, which is included in apsw.
 
-It keeps a checksum in the last eight bytes of each page of a file, and compares it whenever a page is read. The log has
-checksums of SQLite's own, which are compared when it is opened.
+It stores a checksum in the last eight bytes of each page of a file and verifies it whenever the page is read. The log
+has checksums of its own, which SQLite verifies when it opens the log.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _loading = threading.Lock()
 
 
 def file_system() -> str | None:
-    """The name to open files with; None where there are no checksums.
+    """The name of the VFS to open files with; None if checksums are not available.
 
-    That is where apsw was built without the extension, and where a program has put a file system of its own in place.
+    They are not if apsw was built without the extension, or if the program has made a VFS of its own the default.
     """
     return _CHECKING if apsw.vfs_names()[0] in _PLAIN and _is_loaded() else None
 
 
 @cache
 def _is_loaded() -> bool:
-    """Load the extension into this process, for those alone who ask for it by name."""
+    """Load the extension into this process, to be used only by connections that name it."""
     with _loading:
         if _CHECKING in apsw.vfs_names():
             return True
@@ -49,9 +49,9 @@ def _is_loaded() -> bool:
 
 
 def reserve(connection: apsw.Connection) -> bool:
-    """Have the pages of a new database keep checksums, or those of the next copy of this one.
+    """Reserve space for checksums in the pages of a new database, or of the next copy of this one.
 
-    False where checksums cannot be kept.
+    Return False if checksums are not available.
     """
     if file_system() is None:
         return False

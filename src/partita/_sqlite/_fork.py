@@ -1,6 +1,6 @@
-"""What a forked child does with what its parent has open: it closes all of it, and touches no file.
+"""Closes, in a forked child, everything that its parent has open, without changing any file.
 
-Closing a handle in the child must neither bring the parent's log into the file nor drop a lock of the parent.
+Closing a handle in the child must neither checkpoint the parent's log nor drop a lock of the parent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class ForkAware(Protocol):
     """A store, a queue or a lock that this process has opened."""
 
     def leave_to_parent(self) -> None:
-        """This process was forked: refuse all use, and let go of what is the parent's without touching it."""
+        """Refuse all use in this forked child, and close the parent's handles without changing any file."""
         ...
 
 
@@ -49,13 +49,13 @@ def refuse_if_in_use_at_fork(path: str) -> None:
 
 
 def close_untouched(connection: apsw.Connection) -> None:
-    """Close without bringing the log into the file: what is damaged stays as it was found."""
+    """Close a connection without a checkpoint, so that a damaged file stays as it was found."""
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.close()
 
 
 def _after_fork() -> None:
-    # First the connections: whatever else held one could drop it, and that would bring the log into the file.
+    # First the connections: an object that holds one could drop it, and its finalizer would checkpoint the log.
     for connection, path in list(_connections.items()):
         _close_in_child(connection, path)
     for opened in list(_opened):
@@ -63,17 +63,18 @@ def _after_fork() -> None:
 
 
 def _close_in_child(connection: apsw.Connection, path: str) -> None:
-    """Close a connection of the parent, or remember that its file cannot be opened in this process.
+    """Close a connection of the parent, or record that its file cannot be opened in this process.
 
-    While the connection is open, SQLite takes the parent's locks for its own, and opens the file again without any.
+    While the connection is open, SQLite in this process believes that it holds the parent's locks. It would open the
+    file again without acquiring any.
     """
     try:
-        if connection.txn_state() != apsw.SQLITE_TXN_WRITE:  # its end would be written to memory that they share
+        if connection.txn_state() != apsw.SQLITE_TXN_WRITE:  # its rollback would write to the shared memory of the log
             close_untouched(connection)
             return
     except apsw.ConnectionClosedError:
         return
-    except apsw.ThreadingViolationError:  # in use, by a thread that is not in this process
+    except apsw.ThreadingViolationError:  # in use at the fork by a thread that does not exist in this process
         pass
     _in_use_at_fork.add(path)
 

@@ -1,16 +1,17 @@
-"""Whether the writer thread waits for writers to come back, so that all of them share the next commit.
+"""Decides whether the writer thread waits until notified callers write again, so that they all share the next commit.
 
-Who was notified of its commit often writes again at once. Without a wait, the threads of a program make two groups: one
-prepares its next writes while the other waits for the disk, and each commit is shared by half of them. Where the disk
-takes longer than they need to come back, it is better to have all of them in one commit:
+A caller that was notified of its commit often writes again at once. Without a wait, the threads of a program split into
+two groups: one prepares its next writes while the other waits for the disk, so each commit serves only half of them. If
+the disk takes longer than the callers need to return, one commit for all of them is better:
 
-    quick disk   commit a b ── commit c d ── commit a b ── commit c d        a b prepare while c d are committed
-    slow disk    commit a b c d ───── a b c d come back ── commit a b c d    one wait for the disk, and not two
+    fast disk    commit a b ── commit c d ── commit a b ── commit c d        a b prepare while c d are committed
+    slow disk    commit a b c d ───── a b c d return ───── commit a b c d    one wait for the disk instead of two
 
-How long they need depends on how many they are, on what they do, and on who else wants the processor. So each wait is
-compared with a commit, which is what it can save, as a moving average. Where waits take longer, or some do not come
-back, as in a server whose clients are elsewhere, commits go on without one; now and then one is tried. A wait lasts as
-long as a commit takes at most, and until its thread has the interpreter again.
+How long the callers need depends on their number, on their work, and on the load of the processor. So the duration of
+each wait is divided by that of a commit, which is what a wait can save, and the quotients are averaged (moving
+average). If waits take longer than commits, or some callers do not return, as in a server with remote clients, commits
+continue without a wait, and only now and then a wait is tried. A wait lasts at most as long as a commit takes, plus the
+time until the writer thread has the GIL again.
 """
 
 from __future__ import annotations
@@ -22,19 +23,19 @@ from typing import Final
 from partita._sqlite._commit_time import CommitTime
 
 MIN_COMMIT_SECONDS: Final = 0.0005
-"""Where commits take less, nobody is waited for: the wait itself costs two switches of threads."""
+"""If commits take less than this, there is no wait: the wait itself costs two thread switches."""
 SKIPPED: Final = 63
-"""So many commits go on without a wait, where waits do not pay, until one is tried again."""
+"""While waits do not pay, this many commits run without one before the next wait is tried."""
 IN_VAIN: Final = 2.0
-"""What a wait costs at most, in commits, and one that did not bring all of them back."""
+"""The cost, in commits, of a wait after which some callers are still missing; also the upper limit for any wait."""
 _WEIGHT: Final = 0.2
-"""Of the last wait in the average."""
+"""The weight of the last wait in the moving average."""
 _MIN_WRITERS: Final = 2
-"""Fewer cannot share a commit."""
+"""Fewer writers than this cannot share a commit."""
 
 
 class Gathering:
-    """Waits for writers. It belongs to the thread that holds the write lock; whoever wrote says that it `arrived`."""
+    """Waits for writers. Only the holder of the write lock waits; every thread that queues a write calls `arrived`."""
 
     def __init__(self, commit_time: CommitTime) -> None:
         self._commit_time = commit_time
@@ -42,11 +43,11 @@ class Gathering:
         self._until_complete = threading.Lock()
         self._until_complete.acquire()
         self._cost = 0.0
-        """What a wait takes, in commits."""
+        """The average duration of a wait, in commits."""
         self._skipped = 0
 
     def is_worthwhile(self) -> bool:
-        """Whether to wait before the next commit, which this asks for once."""
+        """Whether to wait before the next commit. Call this once per commit, because it counts the skipped waits."""
         if self._commit_time.least < MIN_COMMIT_SECONDS:
             return False
         if self._cost < 1:
@@ -55,25 +56,25 @@ class Gathering:
         return self._skipped == 0
 
     def wait(self, queue: Sized, notified: int) -> None:
-        """Wait until as many as were notified have come to the queue, or for as long as a commit takes."""
+        """Wait until as many writes as were `notified` have been queued, but no longer than a commit takes."""
         before = len(queue)
         if before + notified < _MIN_WRITERS:
             return
         timer, longest = self._commit_time.timer, max(MIN_COMMIT_SECONDS, self._commit_time.seconds)
         started = timer()
-        self._wanted = before + notified  # first this, then look: who comes from now on sees it
+        self._wanted = before + notified  # set before the check: a write that the check misses then calls `release`
         if len(queue) < self._wanted:
             self._until_complete.acquire(timeout=longest)
         self._wanted = 0
-        self._until_complete.acquire(blocking=False)  # who came at the last instant does not end the next wait
+        self._until_complete.acquire(blocking=False)  # undo a late `release`, so that it does not end the next wait
         is_complete = len(queue) >= before + notified
         cost = min(IN_VAIN, (timer() - started) / longest) if is_complete else IN_VAIN
         self._cost += (cost - self._cost) * _WEIGHT
 
     def arrived(self, waiting: int) -> None:
-        """So many writes are in the queue now."""
+        """End the wait if the number of writes `waiting` in the queue is sufficient."""
         if 0 < self._wanted <= waiting:
-            try:  # noqa: SIM105 - for each write, and suppress() takes time
+            try:  # noqa: SIM105 - this runs for each write, and suppress() is slower
                 self._until_complete.release()
-            except RuntimeError:  # another has just come, too
+            except RuntimeError:  # another thread has just released it
                 pass

@@ -1,18 +1,20 @@
-"""Group commit: a lone writer commits for itself; where several write, one thread commits for all who wait.
+"""Group commit: a single caller commits its own write; if several write, one thread commits for all that wait.
 
     thread A        BEGIN a ── COMMIT (disk) ── a is done, wakes the writer thread for b and c
     threads B, C      wait ··············································· notified ── prepare d, e ── wait
     writer thread                             BEGIN b c ── COMMIT (disk) ── BEGIN … ── notifies B, C ── COMMIT (disk)
 
-The writer thread notifies the callers of one batch when the next batch is ready for its COMMIT, or at once where none
-waits. So they prepare their next writes while the disk is busy, and not while the writer thread fills a batch: each of
-its statements would hand the interpreter to one of them, and wait to get it back. Where the disk is slow, it notifies
-them at once, and waits for their next writes (`Gathering`).
+The writer thread notifies the callers of a batch just before the COMMIT of the next batch, or at once if no other write
+is queued. So the callers prepare their next writes while the disk is busy, and not while the writer thread executes the
+statements of a batch: apsw releases the GIL in each statement, one of the callers would acquire it, and the writer
+thread would wait to get it back. If the disk is slow, the writer thread notifies the callers at once and waits for
+their next writes (`Gathering`).
 
-Nothing is acknowledged before its COMMIT has returned.
+No write is acknowledged before its COMMIT has returned.
 
-Ctrl-C may come anywhere in the main thread, but CPython looks for it only after a call, at the start of a function, and
-where a loop goes back. So the write lock is released by a call into C, which nothing interrupts before it takes effect.
+Ctrl-C may be pressed at any time, but CPython raises KeyboardInterrupt only in the main thread, and there only after a
+call, at the start of a function, and at the backward jump of a loop. So the write lock is released by a single call
+into C: no interrupt can be raised between the start of that line and the release.
 """
 
 from __future__ import annotations
@@ -34,23 +36,23 @@ from partita._sqlite._write_queue import MAX_BATCH, WriteQueue
 from partita._sqlite._writer_thread import WriterThread
 from partita.errors import StoreBusy, StoreError
 
-if TYPE_CHECKING:  # only who writes asynchronously loads it
+if TYPE_CHECKING:  # loaded only by asynchronous callers
     import asyncio
 
 
 class GroupCommit:
-    """Who commits, and who waits.
+    """Chooses the thread that commits a write.
 
     | a caller finds the write lock | who commits its write |
     | --- | --- |
-    | free | the caller, with all that is queued |
+    | free | the caller, together with all queued writes |
     | held by another thread | the writer thread; the caller waits |
     | held by itself, outside of a write | the caller, at once: it is inside `exclusively`, or in a signal handler |
     | held by itself, in a write | nobody: StoreBusy |
 
-    A task is such a caller, too, where its write is short (`LoopCommits`); else the writer thread commits it.
+    For a task, the event loop is the caller if the write is short (`LoopCommits`); else the writer thread commits it.
 
-    `after_commit` is called after each commit. `by_loop` are the requests that an event loop may commit by itself.
+    `after_commit` is called after each commit. `by_loop` contains the request types that an event loop may commit.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class GroupCommit:
         self._reset()
 
     def _reset(self) -> None:
-        """Nobody writes, and nobody waits."""
+        """Set the state in which no thread writes or waits."""
         self._queue = WriteQueue(self._commit)
         self._lock = WriteLock()
         self._thread = WriterThread(self._write_queued)
@@ -88,11 +90,11 @@ class GroupCommit:
 
     @property
     def commits(self) -> int:
-        """How many transactions were committed."""
+        """The number of committed transactions."""
         return self._transactions.commits
 
     def run(self, request: Any) -> Any:
-        """Write, and return when it is committed.
+        """Write, and return the response once the write is committed.
 
         Raises:
             StoreBusy: this thread is in the middle of another call.
@@ -127,21 +129,23 @@ class GroupCommit:
         return write.result()
 
     def _wait_for(self, write: PendingWrite) -> None:
-        # In the middle of waiting for the lock, this thread comes before the writer thread, which it would wait for.
+        # If this signal handler or finalizer interrupted `acquire` in its own thread, that thread may be first in line
+        # for the lock. The writer thread then cannot acquire it before this handler returns, so waiting for the writer
+        # thread would be a deadlock.
         if self._lock.is_awaited_by_me():
             raise self._busy()
         write.wait()
 
     def _give_up(self, write: PendingWrite) -> None:
-        """Interrupted: what was not begun is not written, and nobody is left waiting."""
+        """Clean up after an interrupt: cancel the write unless it has begun, and leave no other caller waiting."""
         write.cancel()
-        with suppress(RuntimeError):  # this thread does not hold it
+        with suppress(RuntimeError):  # this thread does not hold the lock
             self._lock.release()
         self._wake_thread()
 
     def run_async(self, request: Any) -> asyncio.Future[Any]:
-        """The same for a task; writes of its loop share a commit while each iteration brings more of them."""
-        loop: asyncio.AbstractEventLoop = sys.modules["asyncio"].get_running_loop()  # whoever awaits has loaded it
+        """Do the same for a task; writes are gathered for one commit while each loop iteration queues more of them."""
+        loop: asyncio.AbstractEventLoop = sys.modules["asyncio"].get_running_loop()  # the caller has imported asyncio
         future = loop.create_future()
         self._queue.append(PendingWrite(request, future))
         if loop not in self._waking_loops:
@@ -150,7 +154,7 @@ class GroupCommit:
         return future
 
     def _write_from(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
-        """Write, here or by the writer thread, when an iteration has brought no more: a burst then shares a commit."""
+        """Write, here or in the writer thread, once an iteration has queued no more writes: a burst shares a commit."""
         waiting = len(self._queue)
         if seen < waiting < MAX_BATCH:
             loop.call_soon(self._write_from, loop, waiting)
@@ -158,7 +162,7 @@ class GroupCommit:
         self._waking_loops.discard(loop)
         try:
             self._write_here(loop)
-        except BaseException:  # interrupted: nobody is left waiting
+        except BaseException:  # interrupted: leave no caller waiting
             if self._lock.is_mine():
                 self._transactions.release()
                 self._lock.release()
@@ -168,7 +172,7 @@ class GroupCommit:
         self._wake_thread()
 
     def _write_here(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Write what is short, if nobody else writes. An event loop waits for neither threads nor processes."""
+        """Commit short writes unless another thread or process writes: an event loop waits for neither of them."""
         if not self._queue.is_short() or self._lock.is_mine() or self._lock.is_awaited_by_me():
             return
         if self._lock.try_acquire():
@@ -180,7 +184,7 @@ class GroupCommit:
         self._lock.unclaim()
 
     def holding_lock(self) -> Iterator[None]:
-        """Hold the write lock from the first step to the last: no other thread writes meanwhile.
+        """Hold the write lock from the first step of this generator to its last: no other thread writes meanwhile.
 
         Raises:
             StoreBusy: this thread is in the middle of a write.
@@ -191,26 +195,26 @@ class GroupCommit:
             return
         try:
             self._lock.acquire()
-            self._queue.notify()  # who wrote before need not wait for this
+            self._queue.notify()  # callers whose writes are committed need not wait for the code at `yield`
             yield
             self._queue.notify()
         finally:
             try:
-                try:  # noqa: SIM105 - Ctrl-C could come in a call of suppress()
+                try:  # noqa: SIM105 - Ctrl-C could interrupt a call of suppress()
                     self._lock.release()
-                except RuntimeError:  # interrupted before it was acquired
+                except RuntimeError:  # interrupted before the lock was acquired
                     pass
                 self._wake_thread()
-            except BaseException:  # interrupted, yet others wait
+            except BaseException:  # interrupted, but other callers still wait
                 self._wake_thread()
                 raise
         self._lock.unclaim()
 
     exclusively = contextmanager(holding_lock)
-    """The same for `with`, which costs more: a read in memory takes the steps itself."""
+    """The same as a context manager, which is slower: reads of a store in memory iterate `holding_lock` themselves."""
 
     def refuse_reentry(self) -> None:
-        """Refuse what a signal handler, a finalizer or a callback asks for in the middle of a write.
+        """Refuse the request of a signal handler, finalizer or callback that runs in the middle of a write.
 
         Raises:
             StoreBusy: this thread is writing, or waits for the write lock.
@@ -221,22 +225,26 @@ class GroupCommit:
     def _busy(self) -> StoreBusy:
         return StoreBusy(
             f"This thread is in the middle of another call to the store {self._path}.",
-            hint="In a signal handler, a finalizer or a callback, set a flag; write when that call has returned.",
+            hint="In a signal handler, a finalizer or a callback, set a flag, and write after that call has returned.",
         )
 
     def close(self) -> None:
-        """Refuse what still waits; what is being committed is finished first."""
+        """Refuse all queued writes, after the batch that is being committed has finished."""
         self._refusal = closed
         self._refuse_queued()
         self._thread.stop()
 
     def leave_to_parent(self) -> None:
-        """This process was forked: forget who wrote and waited in its parent, and refuse everything."""
+        """Forget, in a forked child, the writers and waiting callers of its parent, and refuse all requests."""
         self._reset()
         self._refusal = opened_before_fork
 
     def _wake_thread(self) -> None:
-        """Have the writer thread do what is left. First release, then look: who came before has found the lock held."""
+        """Leave the remaining work to the writer thread, or refuse it after `close`. First release the write lock.
+
+        A caller that found the lock held relies on its holder to commit its write. It queued the write before it tried
+        the lock, so before the release: the check here cannot miss it.
+        """
         if not self._queue.has_work():
             return
         if self._refusal is None:
@@ -245,7 +253,7 @@ class GroupCommit:
             self._refuse_queued()
 
     def _write_queued(self) -> None:
-        """What the writer thread does when it is woken."""
+        """Do the work of the writer thread after each wake-up."""
         while self._queue.has_work():
             self._lock.acquire()
             try:

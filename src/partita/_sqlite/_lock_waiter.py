@@ -1,9 +1,9 @@
-"""A wait for a file lock, with a deadline: a thread of its own waits without one.
+"""A wait for a file lock with a deadline: a dedicated thread calls `flock`, which has no timeout.
 
-    caller    wait ──────────────────────────┬─ has the lock          wait ── deadline ── goes on without it
+    caller    wait ──────────────────────────┬─ has the lock          wait ── deadline ── continues without it
     thread      flock ··· (another process) ─┘                          flock ··············· releases it at once
 
-The thread begins with the first wait, and stays for the next: where processes write in turn, each write waits.
+The thread starts with the first wait and is kept, because every write waits if processes write alternately.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ except ImportError:  # pragma: no cover - Windows
 
 
 class LockWaiter:
-    """Waits at the turnstile and then for the lock, both given as descriptors; for one caller at a time."""
+    """Waits for the turnstile and then for the lock, both given as descriptors, for one caller at a time."""
 
     def __init__(self, turnstile: int, lock: int) -> None:
         self._turnstile = turnstile
@@ -32,10 +32,10 @@ class LockWaiter:
         self._is_stopped = False
         self._error: OSError | None = None
         self.is_waiting = False
-        """Whether the thread waits for the lock, for somebody or for nobody any more."""
+        """Whether the thread waits for the lock, even if its caller has given up."""
 
     def wait(self, seconds: float) -> bool:
-        """Have the lock; False where that takes too long.
+        """Acquire the lock; return False if that takes longer than `seconds`.
 
         Raises:
             OSError: the file cannot be locked.
@@ -53,7 +53,7 @@ class LockWaiter:
             if not got:
                 with self._mutex:
                     self._is_wanted = False
-                    got = self._granted.acquire(blocking=False)  # it came at this very instant
+                    got = self._granted.acquire(blocking=False)  # granted after the timeout, before this check
         if self._error is not None:
             raise self._error
         return got
@@ -97,7 +97,7 @@ class LockWaiter:
         return None
 
     def stop(self) -> bool:
-        """End the thread; False where it still waits, and closes the files when it is done."""
+        """End the thread; return False if it still waits for the lock: it then closes the files itself afterwards."""
         with self._mutex:
             self._is_stopped = True
             self._asked.release()

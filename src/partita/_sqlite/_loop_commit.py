@@ -1,14 +1,14 @@
-"""Whether an event loop commits by itself, or leaves that to the writer thread.
+"""Decides whether an event loop commits a write itself or leaves it to the writer thread.
 
-To hand a write to another thread, and its result back, takes more of the processor than the write itself. But an event
-loop that waits for the disk serves nobody meanwhile. So it commits by itself only where the wait is short:
+Handing a write to another thread, and its result back, takes more processor time than the write itself. But an event
+loop that waits for the disk blocks all its other tasks. So the event loop commits only if the wait is short:
 
-| the event loop commits by itself | the writer thread commits |
+| the event loop commits | the writer thread commits |
 | --- | --- |
-| writes of items, and few of them | whatever may take long: a new index, a load, many writes at once |
+| a few writes of items | requests that may take long: a new index, a load, many writes at once |
 | a quarter of the last commits took less than half a millisecond | nearly all took longer |
-| the log is far from being brought into the file | this commit would do it |
-| no other thread or process writes | one does |
+| the log is far from its next checkpoint | this commit could run the checkpoint |
+| no other thread or process writes | another one writes |
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from partita._sqlite._commit_time import CommitTime
 from partita._sqlite._database_file import CHECKPOINT_PAGES
 
 MAX_WAIT_SECONDS: Final = 0.0005
-"""About what it takes to hand a write to another thread and back."""
+"""About the time it takes to hand a write to another thread and its result back."""
 MAX_WRITES: Final = 32
 _ROOM_PAGES: Final = 500
-"""More than so few writes add to the log."""
+"""More pages than `MAX_WRITES` writes add to the log."""
 
 
 class LoopCommits:
-    """Says whether an event loop may commit. It belongs to the thread that holds the write lock."""
+    """Decides whether an event loop may commit. It belongs to the thread that holds the write lock."""
 
     def __init__(self, requests: Collection[type], commit_time: CommitTime) -> None:
         self.requests = requests
-        """What an event loop may commit by itself."""
+        """The request types that an event loop may commit."""
         self._commit_time = commit_time
 
     def is_short(self, connection: apsw.Connection) -> bool:
-        """Whether a commit is short, by all that is known."""
+        """Whether the next commit is expected to be short: recent ones were, and no checkpoint is near."""
         if self._commit_time.seconds > MAX_WAIT_SECONDS:
             return False
         pages, in_file = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)

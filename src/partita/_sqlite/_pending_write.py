@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from partita.errors import StoreUnavailable
 
-if TYPE_CHECKING:  # only who writes asynchronously loads it
+if TYPE_CHECKING:  # loaded only by asynchronous callers
     import asyncio
 
 
 class PendingWrite:
-    """A request to write; `future` where a task of an event loop awaits it.
+    """A request to write; it has a `future` if a task of an event loop awaits it.
 
-        waiting ── finish ──> finished ── notify ──> acknowledged: `result` gives the response, or raises the error
-           ├────── notify ──> interrupted: `result` raises StoreUnavailable, since nobody knows what became of it
+        waiting ── finish ──> finished ── notify ──> acknowledged: `result` returns the response, or raises the error
+           ├────── notify ──> interrupted: `result` raises StoreUnavailable, since the outcome is unknown
            └────── cancel ──> its caller gave up: not written, unless its transaction has begun
 
-    To notify twice does no harm.
+    Notifying twice is harmless.
     """
 
     __slots__ = ("_cancelled", "_until_notified", "error", "finished", "future", "request", "response")
@@ -32,20 +32,20 @@ class PendingWrite:
         self.response: Any = None
         self.error: Exception | None = None
         self._cancelled = False
-        if future is None:  # a thread waits, and not a task
+        if future is None:  # a thread waits, not a task
             self._until_notified = threading.Lock()
             self._until_notified.acquire()
 
     def cancel(self) -> None:
-        """Nobody waits for this any more."""
+        """Record that the caller has given up."""
         self._cancelled = True
 
     def is_cancelled(self) -> bool:
-        """Whether nobody waits for this any more."""
+        """Whether the caller has given up."""
         return self._cancelled or (self.future is not None and self.future.cancelled())
 
     def finish(self, response: Any, error: Exception | None) -> None:
-        """Set the response, or the error in its place."""
+        """Set the response, or the error that replaces it."""
         self.response = response
         self.error = error
         self.finished = True
@@ -56,9 +56,9 @@ class PendingWrite:
 
     def notify(self) -> None:
         """End the wait."""
-        try:  # noqa: SIM105 - for each write, and suppress() takes time
+        try:  # noqa: SIM105 - this runs for each write, and suppress() is slower
             self._until_notified.release()
-        except RuntimeError:  # it was notified before
+        except RuntimeError:  # it was already notified
             pass
 
     def result(self) -> Any:
@@ -68,7 +68,7 @@ class PendingWrite:
         raise self._failure()
 
     def resolve(self) -> None:
-        """Give the result to the awaiting task, on its loop, unless it was cancelled meanwhile."""
+        """Pass the result to the awaiting task unless it was cancelled meanwhile. Call this on the loop of the task."""
         if self.future is None or self.future.done():
             return
         if self.finished and self.error is None:
@@ -81,7 +81,7 @@ class PendingWrite:
 
 
 def notify_all(writes: Iterable[PendingWrite], here: asyncio.AbstractEventLoop | None = None) -> None:
-    """Notify threads at once, and the tasks of each event loop with one call to it; those of `here` at once, too."""
+    """Notify threads, and tasks of the loop `here`, at once; other tasks, with one `call_soon_threadsafe` per loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[PendingWrite]] = {}
     for write in writes:
         if write.future is None:
@@ -91,7 +91,7 @@ def notify_all(writes: Iterable[PendingWrite], here: asyncio.AbstractEventLoop |
         else:
             by_loop.setdefault(write.future.get_loop(), []).append(write)
     for loop, awaited in by_loop.items():
-        with suppress(RuntimeError):  # the loop was closed, so nobody waits any more
+        with suppress(RuntimeError):  # the loop was closed, so no task waits any more
             loop.call_soon_threadsafe(_resolve_all, awaited)
 
 

@@ -1,16 +1,16 @@
 """The lock between processes: a file lock with a turnstile in front of it.
 
-SQLite polls while another process writes, and whoever polls at the right instant wins. Here a process passes a
+SQLite polls while another process writes, and the process that polls at the right instant wins. Here a process passes a
 turnstile first:
 
     process A   holds the lock ────────────── releases ── wants it again: waits at the turnstile
     process B     holds the turnstile, waits for the lock ──┴─ holds the lock, releases the turnstile
 
-A process that just wrote cannot write again before the one at the turnstile, so none starves.
+A process that just wrote cannot write again before the process at the turnstile, so none starves.
 
-A process that holds the lock may be stopped (SIGSTOP, a debugger, a frozen container) and not release it. A wait for a
-file lock has no deadline. So where the lock is not free at once, a thread of its own waits for it, and whoever wants it
-waits for that thread, with a deadline.
+A process that holds the lock may be stopped (SIGSTOP, a debugger, a frozen container) and not release it, and `flock`
+has no timeout. So if the lock is not free at once, a dedicated thread waits for the lock, and the caller waits for that
+thread with a deadline (`LockWaiter`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from partita.runtime import open_private
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - Windows: SQLite's own busy timeout queues the writers
+except ImportError:  # pragma: no cover - Windows: writers wait by SQLite's own busy timeout
     fcntl = None  # type: ignore[assignment]
 
 
 PATIENCE_SECONDS: Final = 60.0
-"""So long another process may hold the lock: longer than any write takes, and than most upkeep."""
+"""How long to wait for another process to release the lock: longer than any write, and most maintenance, takes."""
 
-_HINT: Final = "It may be stopped: `ps` shows it with a T. Continue it (kill -CONT) or end it."
+_HINT: Final = "That process may be stopped: `ps` shows it in state T. Continue it (kill -CONT) or end it."
 
 
 class ProcessLock:
@@ -48,18 +48,18 @@ class ProcessLock:
     def __init__(self, path: Path) -> None:
         self._turnstile = open_private(path.with_name(path.name + ".turn"))
         self._lock = open_private(lock_file(path))
-        # Does nothing where the lock is not held. All in C, so that no Ctrl-C comes before it.
+        # Does nothing if the lock is not held. All in C, so that no KeyboardInterrupt can be raised before its effect.
         self.release: Callable[[], None] = (
             _nothing if fcntl is None else partial(fcntl.flock, self._lock, fcntl.LOCK_UN)
         )
         self._path = path
         self._waiter = LockWaiter(self._turnstile, self._lock)
         self._close = weakref.finalize(self, _close, self._waiter, self._turnstile, self._lock)
-        self._close.atexit = False  # threads may write to the end
+        self._close.atexit = False  # threads may still write while the interpreter exits
         leave_to_parent_at_fork(self)
 
     def acquire(self, *, blocking: bool = True) -> bool:
-        """Take the lock; False if another process holds it, or waits for it, and this is not to wait.
+        """Acquire the lock; return False if not `blocking` and another process holds the lock or waits for it.
 
         Raises:
             StoreBusy: another process has held it for too long.
@@ -76,7 +76,7 @@ class ProcessLock:
     def _try(self) -> bool:
         if fcntl is None:
             return True
-        if self._waiter.is_waiting:  # at the turnstile, for this process
+        if self._waiter.is_waiting:  # its thread already waits on the same descriptors
             return False
         try:
             fcntl.flock(self._turnstile, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -88,10 +88,10 @@ class ProcessLock:
         return True
 
     def notify(self) -> None:
-        """Say to all processes that something was committed. Who holds the lock says so."""
-        try:  # noqa: SIM105 - for each commit, and suppress() takes time
+        """Notify all processes of a commit. Only the holder of the lock calls this."""
+        try:  # noqa: SIM105 - this runs for each commit, and suppress() is slower
             _overwrite(self._lock, time.time_ns().to_bytes(8, "little"), 0)
-        except OSError:  # a disk that is full: who waits looks now and then, too
+        except OSError:  # for example a full disk: processes that wait also read the database now and then
             pass
 
     def __enter__(self) -> None:
@@ -103,27 +103,27 @@ class ProcessLock:
         self.release()
 
     def close(self) -> None:
-        """Close the files; where a thread still waits for the lock, it closes them."""
+        """Close the files; if a thread still waits for the lock, that thread closes them afterwards."""
         self._close()
 
     def leave_to_parent(self) -> None:
-        """This process was forked: close the files, so that the lock is free when its parent releases it."""
+        """Close the files in a forked child, so that the lock is free when its parent releases it."""
         if self._close.detach() is not None:
             _close_files(self._turnstile, self._lock)
 
 
 class NoLock:
-    """In place of the lock, where there are no other processes."""
+    """A substitute for `ProcessLock` if there are no other processes; its methods do nothing."""
 
     def acquire(self, *, blocking: bool = True) -> bool:  # noqa: ARG002 - the signature of the lock
-        """No other process wants it."""
+        """Return True: no other process can hold it."""
         return True
 
     def release(self) -> None:
         """No other process waits for it."""
 
     def notify(self) -> None:
-        """No other process wants to know."""
+        """No other process waits for a commit."""
 
     def close(self) -> None:
         """Nothing is open."""
@@ -138,7 +138,7 @@ class NoLock:
 
 
 def lock_file(path: Path) -> Path:
-    """The file that is locked for a database. After each commit there is something else in it."""
+    """The path of a database's lock file. Each commit changes the content of that file."""
     return path.with_name(path.name + ".lock")
 
 
@@ -165,5 +165,5 @@ def _close_files(*files: int) -> None:
 
 
 def lock_beside(path: object, purpose: str) -> ProcessLock | NoLock:
-    """A lock of whoever does one thing to a database file, or to one in memory; it ends with the process."""
+    """Return a lock for one `purpose` on a database file, or on one in memory; it is released if the process ends."""
     return NoLock() if path == MEMORY else ProcessLock(Path(f"{path}.{purpose}"))

@@ -1,4 +1,4 @@
-"""Transactions: a batch of writes is committed together, and each of them gets a result of its own."""
+"""Transactions: a batch of writes is committed together, and each of the writes has its own result."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ from partita._sqlite._process_lock import NoLock, ProcessLock
 from partita.errors import RequestError, StoreBusy
 
 Handler: TypeAlias = Callable[[Any, Any], Any]
-"""Runs a request with a `Writer`, inside a transaction, and gives the response."""
+"""Runs a request with a `Writer`, inside a transaction, and returns the response."""
 
 
 class Writer(Protocol):
-    """What handlers write with: a connection, and what is known of the file besides."""
+    """The connection that handlers write with, and cached state of the file."""
 
     connection: apsw.Connection
 
     def refresh(self) -> None:
-        """A transaction begins: learn what other processes changed."""
+        """Update the cached state from changes by other processes. Called when a transaction begins."""
         ...
 
     def forget(self) -> None:
-        """The transaction was rolled back: drop what was learnt in it."""
+        """Drop the state that was cached during the transaction. Called when it is rolled back."""
         ...
 
 
 class Transactions:
-    """The one place where transactions begin and end; only for the thread that holds the write lock.
+    """The only place where transactions begin and end; used only by the thread that holds the write lock.
 
-    A handler refuses a request, with a RequestError, before its first change, so the others of the batch go on. Where
-    a handler fails in any other way, the batch is rolled back, and each of its writes runs again by itself.
+    A handler refuses a request by raising a RequestError before its first change, so the other writes of the batch are
+    not affected. If a handler fails in any other way, the batch is rolled back, and each of its writes runs again in
+    a transaction of its own.
     """
 
     def __init__(
@@ -67,26 +68,26 @@ class Transactions:
         return self._writer.connection.in_transaction
 
     def reserve(self) -> bool:
-        """Lock other processes out, if the next transaction is short and none of them writes.
+        """Acquire the process lock if the next transaction is short and no other process holds the lock or waits.
 
-        The next `commit` goes on with that lock and ends it; `release` ends it where there is none.
+        The next `commit` uses and releases that lock; if there is no next `commit`, call `release`.
         """
         try:
             is_short = self._loop_commits.is_short(self._writer.connection)
             self._is_reserved = is_short and self._process_lock.acquire(blocking=False)
-        except (apsw.Error, OSError):  # whoever commits says what is wrong
+        except (apsw.Error, OSError):  # the writer thread will commit, and report the error
             return False
         return self._is_reserved
 
     def release(self) -> None:
-        """Let other processes write."""
+        """Release the process lock."""
         self._is_reserved = False
         self._process_lock.release()
 
     def commit(self, batch: Sequence[PendingWrite], *, before_wait: Callable[[], object]) -> None:
-        """Commit the writes, and finish each. If this is interrupted, nobody knows what became of the unfinished ones.
+        """Commit the writes, and finish each. If this is interrupted, the outcome of the unfinished writes is unknown.
 
-        `before_wait` is called before this waits: for another process, and for the disk.
+        `before_wait` is called before each wait for another process or for the disk.
         """
         try:
             is_reserved, self._is_reserved = self._is_reserved, False
@@ -96,7 +97,7 @@ class Transactions:
             if not self._commit_together(batch, before_wait):
                 for write in batch:
                     self._commit_together([write], before_wait)
-        except (apsw.Error, OSError, StoreBusy) as error:  # of the lock, or of a rollback: the rest is not written
+        except (apsw.Error, OSError, StoreBusy) as error:  # by the lock or a rollback: the other writes are not written
             failure = error if isinstance(error, StoreBusy) else translated(error, self._path)
             for write in batch:
                 if not write.finished:
@@ -105,19 +106,20 @@ class Transactions:
             self._process_lock.release()
 
     def _commit_together(self, batch: Sequence[PendingWrite], before_wait: Callable[[], object]) -> bool:
-        """Run the writes in one transaction; False if it was rolled back and they are to run one by one."""
+        """Run the writes in one transaction; return False if it was rolled back and they must run one by one."""
         results: list[tuple[Any, Exception | None]] = []
         try:
             self._writer.connection.execute("BEGIN IMMEDIATE")
             self._writer.refresh()
             for write in batch:
-                results.append(self._run(write.request))  # noqa: PERF401 - an error keeps what was done
+                results.append(self._run(write.request))  # noqa: PERF401 - on an error, the results so far are needed
             refuse_moved(self._writer.connection, self._has_moved)
-            before_wait()  # last: whoever is notified wants the interpreter, and this thread would wait to get it back
+            # Notify only now: notified threads compete for the GIL, and each statement would wait to get it back.
+            before_wait()
             started = self._commit_time.timer()
             self._writer.connection.execute("COMMIT")
             self._commit_time.add(self._commit_time.timer() - started)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the writes must be finished
+        except Exception as error:  # noqa: BLE001 - the writes must be finished after any error
             self._roll_back()
             if len(results) < len(batch) and len(batch) > 1:  # a write has failed, not the COMMIT
                 return False
@@ -138,7 +140,7 @@ class Transactions:
         try:
             return self._handlers[type(request)](self._writer, request), None
         except RequestError as refusal:
-            if self._writer.connection.total_changes() != before:  # a signal handler's, in the middle of the write
+            if self._writer.connection.total_changes() != before:  # a signal handler raised this during the write
                 raise
             return None, refusal
 

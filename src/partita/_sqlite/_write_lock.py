@@ -1,4 +1,4 @@
-"""The lock of the thread that writes: fair, and safe to ask for in a signal handler."""
+"""The lock that a thread holds while it writes: fair, and safe to use in a signal handler."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from threading import get_ident
 
 
 class WriteLock:
-    """A lock with a turnstile in front of it: a thread that waits comes before the one that had the lock last.
+    """A lock with a turnstile in front of it: a waiting thread is served before the thread that last held the lock.
 
         try_acquire ───────────────────────────────────────────────────────> holds the lock ── release
         acquire ── waits at the turnstile ── waits for the lock alone ──────────┘
 
-    `release` raises RuntimeError where this thread does not hold the lock. It is a call into C, so Ctrl-C cannot come
-    between the line before it and its effect. Therefore a `finally` can call it, also after an `acquire` that was
-    interrupted and may or may not have got the lock.
+    `release` raises RuntimeError if this thread does not hold the lock. It is a call into C, so no KeyboardInterrupt
+    can be raised between the start of its line and its effect. Therefore a `finally` block can call it even after an
+    interrupted `acquire` that may or may not have acquired the lock.
     """
 
     def __init__(self) -> None:
@@ -29,36 +29,37 @@ class WriteLock:
     def is_mine(self) -> bool:
         """Whether this thread holds the lock.
 
-        Only the lock itself knows at any instant. A note of the owner would come too late for a signal handler that
-        runs as soon as the lock was acquired, and the handler would wait for its own thread. But who has not even asked
-        for the lock does not hold it: a claim is noted before the lock is acquired, and dropped after its release.
+        Only the RLock itself knows its owner at every instant. If the owner were recorded in Python after `acquire`, a
+        signal handler that runs between the two would not see it, and would wait for its own thread. But a thread that
+        never requested the lock cannot hold it. So each thread records a claim before it acquires the lock and drops it
+        after the release, and the RLock is consulted only if there is a claim.
         """
         if get_ident() not in self._claims:
             return False
         try:
             self._condition.notify(0)
-        except RuntimeError:  # as documented, where this thread does not hold the lock of the condition
+        except RuntimeError:  # documented for a thread that does not hold the lock of the condition
             return False
         return True
 
     def is_awaited_by_me(self) -> bool:
-        """Whether this thread is in the middle of `acquire`, and now in a signal handler or a finalizer."""
+        """Whether this is a signal handler or a finalizer that interrupted `acquire` in this thread."""
         return get_ident() in self._waiting
 
     def try_acquire(self) -> bool:
-        """Acquire the lock if it is free, even where others wait for it. The thread that holds it must not ask."""
+        """Acquire the lock if it is free, even if other threads wait. The thread that holds it must not call this."""
         self._claims.append(get_ident())
         return self._acquire(blocking=False)
 
     def unclaim(self) -> None:
-        """Drop the claim of one `try_acquire` or `acquire`, after the release or where the lock was not acquired.
+        """Drop the claim of one `try_acquire` or `acquire`, after the release or if the lock was not acquired.
 
-        Who is interrupted leaves it out: then `is_mine` takes longer for this thread, and is as right as before.
+        An interrupted caller may skip this: `is_mine` is then slower for this thread, but still correct.
         """
         self._claims.remove(get_ident())
 
     def acquire(self) -> None:
-        """Wait for the lock. The thread that holds it, or waits for it already, must not ask."""
+        """Wait for the lock. A thread that holds it or already waits for it must not call this."""
         me = get_ident()
         self._claims.append(me)
         try:
@@ -68,7 +69,7 @@ class WriteLock:
         finally:
             try:
                 self._turnstile.release()
-            except RuntimeError:  # interrupted before it was acquired
+            except RuntimeError:  # interrupted before the turnstile was acquired
                 pass
             finally:
                 self._waiting.discard(me)

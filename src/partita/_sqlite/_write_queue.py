@@ -1,4 +1,4 @@
-"""The queue of writes, and how batches are made of it."""
+"""The queue of writes, from which batches are formed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from partita._sqlite._loop_commit import MAX_WRITES
 from partita._sqlite._pending_write import PendingWrite, notify_all
 
-if TYPE_CHECKING:  # only who writes asynchronously loads it
+if TYPE_CHECKING:  # loaded only by asynchronous callers
     import asyncio
 
 MAX_BATCH: Final = 256
@@ -19,14 +19,14 @@ Commit: TypeAlias = Callable[[list[PendingWrite]], None]
 
 
 class WriteQueue:
-    """Writes, from the request to the acknowledgement; only the thread that holds the write lock takes any out.
+    """Writes, from the request to the acknowledgement; only the thread that holds the write lock removes any.
 
-    Ctrl-C may come in the middle. So that it loses no write, each is always in one of three places, and comes to the
-    next before it leaves the last:
+    A KeyboardInterrupt can be raised at any point. So that it loses no write, each write is always in one of three
+    places, and is added to the next one before it is removed from the previous one:
 
         queue ── batch is filled ──> batch ── committed, refused, interrupted ──> unacknowledged ── notified ──> gone
 
-    A write that was interrupted can be in two of them. It is then notified twice, which does no harm.
+    After an interrupt, a write can be in two of them. It is then notified twice, which is harmless.
     """
 
     def __init__(self, commit: Commit) -> None:
@@ -37,7 +37,7 @@ class WriteQueue:
         self.append = self._queue.append
 
     def __len__(self) -> int:
-        """How many writes wait for their batch."""
+        """The number of writes that wait for their batch."""
         return len(self._queue)
 
     def is_empty(self) -> bool:
@@ -45,17 +45,17 @@ class WriteQueue:
         return not self._queue
 
     def is_short(self) -> bool:
-        """Whether few writes wait for their batch, but at least one."""
+        """Whether at least one write waits for its batch, and at most `MAX_WRITES`."""
         return 0 < len(self._queue) <= MAX_WRITES
 
     def has_work(self) -> bool:
-        """Whether somebody waits: for a batch, or to be notified."""
+        """Whether any write waits for its batch, or any caller for its notification."""
         return bool(self._queue or self._unacknowledged)
 
     def write_batch(self, only: Collection[type] | None = None) -> None:
-        """Commit what waits, up to `MAX_BATCH`; its callers are notified later, with `notify`.
+        """Commit up to `MAX_BATCH` of the queued writes; their callers are notified later, by `notify`.
 
-        With `only`, the first request of another kind, and whatever came after it, goes on waiting.
+        With `only`, the first request of another type and all requests after it stay in the queue.
         """
         batch: list[PendingWrite] = []
         try:
@@ -74,9 +74,9 @@ class WriteQueue:
             self._unacknowledged.extend(batch)
 
     def notify(self, here: asyncio.AbstractEventLoop | None = None) -> int:
-        """Notify the callers whose writes are committed, refused or interrupted, and say how many they are.
+        """Notify the callers whose writes were committed, refused or interrupted; return the number of these callers.
 
-        `here` is the loop of this thread.
+        `here` is the event loop of this thread, if it has one.
         """
         if not self._unacknowledged:
             return 0

@@ -1,4 +1,4 @@
-"""The thread that writes for others."""
+"""The thread that commits the writes of other threads."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ IDLE_SECONDS: Final = 1.0
 
 
 class WriterThread:
-    """Does its work in a thread each time it is woken. The thread is started when it is needed.
+    """Calls `work` in a thread each time it is woken. The thread is started when it is needed.
 
         no thread ── wake ──> works ── done ──> idle ── wake ──> works
             ^                                    │
             └──────── IDLE_SECONDS pass ─────────┘
 
-    A signal handler may call `wake` in the middle of another: the lock is reentrant, and so is the queue of wakes.
+    A signal handler may call `wake` in the middle of another `wake`: both the lock and the SimpleQueue are reentrant.
     """
 
     def __init__(self, work: Callable[[], None]) -> None:
@@ -29,10 +29,10 @@ class WriterThread:
         self._is_stopped = False
 
     def wake(self) -> None:
-        """Have the work done once more from its start."""
+        """Have the thread call `work` once more, from its start."""
         try:
             self._wake()
-        except BaseException:  # interrupted, yet others rely on the work
+        except BaseException:  # interrupted, but other callers rely on the work
             self._wake()
             raise
 
@@ -45,7 +45,7 @@ class WriterThread:
                 self._thread = thread  # only now: if its start is interrupted, the next wake starts another
 
     def stop(self) -> None:
-        """Let the thread finish its work, and wait for its end."""
+        """Let the thread finish its current work, and wait for its end."""
         self._is_stopped = True
         with self._starting:
             thread = self._thread

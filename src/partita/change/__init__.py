@@ -1,4 +1,4 @@
-"""Change streams for programs: consumers that never miss a change or see one twice, and projections on SQLite.
+"""Change streams for programs: consumers that apply each change exactly once, and projections in SQLite.
 
 `partita.change.lake` writes Delta Lake tables; it needs the extra `lake`.
 """

@@ -1,4 +1,4 @@
-"""One change of one item, with the entities that it was made from and into."""
+"""One change of one item, with the entity before and after it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from partita.store import StreamRecord
 from partita.values import Item
 
 Kind: TypeAlias = Literal["insert", "modify", "remove", "snapshot"]
-"""What happened. A snapshot gives the items that were there when the consumer began."""
+"""The kind of a change. "snapshot" is for items that existed when the consumer began."""
 
 _KINDS: Final[dict[str, Kind]] = {"INSERT": "insert", "MODIFY": "modify", "REMOVE": "remove"}
 
 
 class ItemChange:
-    """What became of one item. Images are plain attributes; entities are made from them when asked for."""
+    """A change of one item. Its images are plain attributes; entities are built from them on first access."""
 
     def __init__(self, table: Table, record: StreamRecord, shard: str) -> None:
         """Describe the change in a record.
 
         Args:
             table: the declared table.
-            record: what the stream has of it.
-            shard: the part of the stream that it was read from; empty in a snapshot.
+            record: the record of the change in the stream.
+            shard: the shard of the stream that it was read from; empty in a snapshot.
         """
         self.table = table
         self.record = record
@@ -36,7 +36,7 @@ class ItemChange:
 
     @classmethod
     def snapshot(cls, table: Table, keys: Item, item: Item, at: float) -> ItemChange:
-        """An item that is there."""
+        """Return the change for an existing item."""
         return cls(table, StreamRecord(0, "INSERT", keys, None, item, at, 0), "")
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class ItemChange:
 
     @property
     def kind(self) -> Kind:
-        """What happened."""
+        """The kind of the change."""
         return _KINDS[self.record.event] if self.shard else "snapshot"
 
     @property
@@ -55,38 +55,38 @@ class ItemChange:
 
     @property
     def old_item(self) -> Item | None:
-        """The item before, as it was stored; None if there was none."""
+        """The stored item before the change; None if there was none."""
         return self.record.old
 
     @property
     def new_item(self) -> Item | None:
-        """The item after, as it is stored; None if it was removed."""
+        """The stored item after the change; None if it was removed."""
         return self.record.new
 
     @property
     def sequence(self) -> int:
-        """Its place in the shard: later changes have greater ones. 0 in a snapshot."""
+        """The position of the change in its shard, which increases with every change; 0 in a snapshot."""
         return self.record.sequence
 
     @property
     def at(self) -> float:
-        """When it happened, in seconds since the epoch; of a snapshot, when that was taken."""
+        """The time of the change, or of the snapshot, in seconds since the epoch."""
         return self.record.at
 
     @property
     def by_ttl(self) -> bool:
-        """Whether the item had expired, and the store removed it."""
+        """Whether the store removed the item because it had expired."""
         return self.record.by_ttl
 
     @cached_property
     def schema(self) -> EntitySchema[Any] | None:
-        """What is known of its entity; None for an item of no declared entity."""
+        """The schema of the item's entity; None for an item of no declared entity."""
         item = {**(self.new_item or self.old_item or {}), **self.keys}
         return next((schema for schema in self.table.entities if schema.owns(item)), None)
 
     @property
     def entity(self) -> type[Entity] | None:
-        """The class of its entity; None for an item of no declared entity."""
+        """The class of the item's entity; None for an item of no declared entity."""
         return None if self.schema is None else self.schema.cls
 
     @cached_property
@@ -94,22 +94,22 @@ class ItemChange:
         """The entity before the change; None if there was no item, or it is of no declared entity.
 
         Raises:
-            InvalidItem: what was stored does not fit the entity, or has an encrypted field that was not opened.
+            InvalidItem: the stored item does not fit the entity, or has an encrypted field that was not decrypted.
         """
         return self._hydrated(self.old_item)
 
     @cached_property
     def new(self) -> Any:
-        """The entity after the change; None if it was removed, or is of no declared entity.
+        """The entity after the change; None if the item was removed, or is of no declared entity.
 
         Raises:
-            InvalidItem: what is stored does not fit the entity, or has an encrypted field that was not opened.
+            InvalidItem: the stored item does not fit the entity, or has an encrypted field that was not decrypted.
         """
         return self._hydrated(self.new_item)
 
     @cached_property
     def problem(self) -> str | None:
-        """Why the item after the change is not a valid entity; None if it is, or there is none."""
+        """Why the item after the change is not a valid entity; None if it is valid, or if there is none."""
         try:
             self.new  # noqa: B018 - it raises
         except InvalidItem as error:
@@ -117,7 +117,7 @@ class ItemChange:
         return None
 
     def opened_by(self, keys: FieldKeys) -> ItemChange:
-        """The same change with its encrypted fields opened. It may block, to unwrap a key."""
+        """Return the same change with its encrypted fields decrypted. This may block to unwrap a key."""
         old, new = self.record.old, self.record.new
         record = replace(
             self.record,

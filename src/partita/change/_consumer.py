@@ -1,4 +1,4 @@
-"""A consumer: brings the changes of one table into one sink, in order and each exactly once."""
+"""A consumer, which applies the changes of one table to one sink, in order and each exactly once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BATCH: Final = 1_000
 
 
 class Consumer:
-    """Reads a table's stream into a sink. Several consumers of one stream know nothing of each other.
+    """Reads a table's stream into a sink. Several consumers of one stream are independent of each other.
 
-    The sink keeps the position, so a consumer may be stopped or killed at any time, and a new one goes on.
+    The sink stores the position, so a consumer may be stopped or killed at any time, and a new one resumes.
     """
 
     def __init__(  # noqa: PLR0913 - one for each setting
@@ -43,16 +43,16 @@ class Consumer:
         """Set up a consumer; nothing is read yet.
 
         Args:
-            store: where the table is.
-            table: a declared table whose stream has new and old images, or the keys where the sink needs no more.
-            sink: where the changes go.
+            store: the store that has the table.
+            table: a declared table whose stream has new and old images, or only keys if the sink needs nothing else.
+            sink: the sink that the changes are applied to.
             batch: about how many changes the sink commits at once.
-            clock: the time, for the lag.
+            clock: returns the time, for the lag.
             pause: waits for records that DynamoDB delivers late, and before a retry; tests pass their own.
             random: spreads the retries of a snapshot.
-            on_caught_up: called whenever everything that is there was read.
-            start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. Of what
-                the stream no longer has, it gets the oldest that there is.
+            on_caught_up: called whenever all available changes were read.
+            start: a new sink gets the changes from this time on, in seconds since the epoch, and no snapshot. If the
+                stream no longer has all of these, the sink gets them from the oldest one that is kept.
         """
         self._store = store
         self._table = table
@@ -68,18 +68,18 @@ class Consumer:
         self._positions: Mapping[str, int] | None = None
 
     def step(self) -> int:
-        """Bring one batch into the sink, and say how many changes that were. A new sink gets a snapshot first.
+        """Apply one batch to the sink; return the number of its changes. A new sink gets a snapshot first.
 
         Raises:
-            RebuildRequired: changes were missed; `rebuild` helps.
+            RebuildRequired: changes were missed; call `rebuild`.
         """
         return len(self._step().changes) if self._known() else self._begin()
 
     def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
-        """Step until everything that is there was read, and say how many changes that were; `progress` gets each count.
+        """Step until all available changes were read; return their number. `progress` is called with each count.
 
         Raises:
-            RebuildRequired: changes were missed; `rebuild` helps.
+            RebuildRequired: changes were missed; call `rebuild`.
         """
         count = 0 if self._known() else self._begin()
         more = True
@@ -92,10 +92,10 @@ class Consumer:
         return count
 
     def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
-        """Step until `stop` is set; `idle` is called when all was read, and waits as long as it likes.
+        """Step until `stop` is set. `idle` is called when all changes were read, and decides how long to wait.
 
         Raises:
-            RebuildRequired: changes were missed; `rebuild` helps.
+            RebuildRequired: changes were missed; call `rebuild`.
         """
         while not stop.is_set():
             if not self._known():
@@ -104,17 +104,17 @@ class Consumer:
                 idle()
 
     def lag(self) -> Lag:
-        """The lag of the sink; before its first load, that of the whole stream.
+        """Return the lag of the sink; before its first load, that of the whole stream.
 
         Raises:
-            RebuildRequired: changes were missed; `rebuild` helps.
+            RebuildRequired: changes were missed; call `rebuild`.
         """
         return self._stream.lag(self._known() or self._stream.start(), self._clock())
 
     def rebuild(self) -> int:
-        """Load the sink again from the table, and say how many items that were.
+        """Load the sink again from the table; return the number of items.
 
-        What the sink has not read yet is brought into it first, if the stream still has it.
+        Changes that the sink does not have yet are applied first, if the stream still has them.
         """
         at: Mapping[str, int] | None = None
         with suppress(RebuildRequired):
@@ -124,7 +124,7 @@ class Consumer:
         return self._load(at)
 
     def forget(self) -> None:
-        """Ask the sink again where it is: another has written to it."""
+        """Read the positions of the sink again, because another consumer has written to it."""
         self._positions = None
 
     def _known(self) -> Mapping[str, int]:
@@ -136,7 +136,7 @@ class Consumer:
         known = self._known()
         batch = self._stream.read(known, self._batch)
         if batch.changes or batch.positions != known:
-            self._positions = None  # until the sink has them
+            self._positions = None  # unknown until the sink has committed
             self._sink.apply(batch.changes, batch.positions)
             self._positions = batch.positions
         if not batch.more and self._on_caught_up is not None:
@@ -144,7 +144,7 @@ class Consumer:
         return batch
 
     def _begin(self) -> int:
-        """Bring a new sink to where it begins: after a snapshot, or before the changes of a time."""
+        """Initialize a new sink: load a snapshot, or set its positions to the start time."""
         if self._start is None:
             return self._load(None)
         positions = self._stream.at(self._start)
@@ -164,7 +164,7 @@ class Consumer:
             return len(taken)
 
     def _load_nothing(self) -> int:
-        """Begin at the end of the stream: of what was before, the sink wants nothing."""
+        """Begin at the end of the stream, because the sink needs no earlier changes."""
         with closing(Snapshot(self._table, self._stream.end(), self._clock())) as nothing:
             self._sink.load(nothing)
             self._positions = dict(nothing.positions)

@@ -1,6 +1,6 @@
-"""Projections: tables of your own in a SQLite file, kept up from a change stream.
+"""Projections: tables of your own in a SQLite file, kept up to date from a change stream.
 
-A batch, the positions and what was set aside commit in one transaction, so each change counts exactly once.
+A batch, the positions and the set-aside changes are committed in one transaction, so each change counts exactly once.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from partita.errors import InvalidItem, StoreDamaged
 from partita.store import plain_item, wire_item
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
-"""Brings one change into the projection's tables."""
+"""Applies one change to the projection's tables."""
 
 _TOGETHER: Final = 500
-"""Changes that are applied together, and one by one where one of them does not fit."""
+"""The number of changes that are applied together, or one by one if one of them does not fit its entity."""
 _CACHE_KILOBYTES: Final = 8 * 1024
 _BUSY_MILLISECONDS: Final = 60_000
 
@@ -51,12 +51,12 @@ _FULL_TEXT: Final = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTU
 
 @contextmanager
 def _translating(path: str) -> Iterator[None]:
-    """The library's errors, with advice for a projection: of those no backup is needed."""
+    """Raise the library's errors, with a hint for projections, which need no backup."""
     try:
         with translating(path):
             yield
     except StoreDamaged as error:
-        error.hint = "Delete the file; it is built again from the table."
+        error.hint = "Delete the file; it is rebuilt from the table."
         raise
 
 
@@ -72,7 +72,7 @@ class SetAside(Struct, frozen=True):
 
 
 class SqliteProjection:
-    """A sink whose tables are yours: declared in SQL, filled by a function, read with SQL.
+    """A sink with tables of your own, which are declared in SQL, filled by a function, and read with SQL.
 
     def apply(connection: apsw.Connection, change: ItemChange) -> None: ...
 
@@ -82,15 +82,15 @@ class SqliteProjection:
     def __init__(
         self, path: str | Path, *, tables: str, apply: Apply, version: int = 1, keys_only: bool = False
     ) -> None:
-        """Open the file, which is made where there is none.
+        """Open the file, and create it if needed.
 
         Args:
-            path: a file of its own.
+            path: the path of a file for this projection alone.
             tables: the statements that create its tables. When they change, the projection starts over.
-            apply: brings one change into the tables. It may be called again for one, after what it wrote was undone.
-            version: raise it when `apply` changes, so that the projection starts over.
-            keys_only: `apply` looks at the keys of changes alone, and at none from before it listens: then a stream of
-                `KEYS_ONLY` is enough, and a new projection begins at its end, without a scan of the table.
+            apply: applies one change to the tables. It may be called again for a change, after its writes were undone.
+            version: increase it when `apply` changes, so that the projection starts over.
+            keys_only: `apply` uses only the keys of changes, and needs none from before its start. Then a `KEYS_ONLY`
+                stream is enough, and a new projection begins at the end of the stream, without a scan of the table.
 
         Raises:
             StoreError: the file cannot be opened.
@@ -105,7 +105,8 @@ class SqliteProjection:
         with _translating(self.path):
             make_private(self.path)
             self._connection = self._connect()
-            # Each statement that fires a trigger keeps a way back. In a file, that is most of what a batch writes.
+            # SQLite keeps a statement journal for each statement that fires a trigger. As a file, it would be most of
+            # what a batch writes.
             self._connection.pragma("temp_store", "memory")
             if read_header(self.path) is None:
                 reserve(self._connection)
@@ -114,26 +115,26 @@ class SqliteProjection:
                 self._declare()
 
     def positions(self) -> Mapping[str, int]:
-        """Where it is; empty before the first load, and when its declaration has changed."""
+        """Return its positions; empty before the first load, and after its declaration has changed."""
         rows = self.read("SELECT shard, sequence FROM partita_positions")
         return {shard: int(sequence) for shard, sequence in rows}
 
     def refresh(self) -> None:
-        """What others have written is seen at once."""
+        """Do nothing: writes of others are visible at once."""
 
     def fences(self) -> Mapping[str, int]:
-        """The highest number of a lease under which each shard was written."""
+        """Return the highest fence (number of a lease) under which each shard was written."""
         return dict(self.read("SELECT shard, fence FROM partita_fences"))
 
     def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:
-        """Apply a batch in one transaction; what was applied before is passed over."""
+        """Apply a batch in one transaction; changes that were applied before are skipped."""
         self._apply_batch(batch, lambda known: further(positions, known))
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
-        """Apply a batch of some shards in one transaction, which also compares the numbers of their leases.
+        """Apply a batch of some shards in one transaction, which also compares their fences.
 
         Raises:
-            LeaseLost: a shard was written under a higher number.
+            LeaseLost: a shard was written under a higher fence.
         """
         self._apply_batch(batch, lambda known: self._advanced(advance, known))
 
@@ -165,12 +166,12 @@ class SqliteProjection:
             erase_log(self._connection)
 
     def read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query, from any thread; never waits for a batch that is being applied."""
+        """Return the rows of a query, from any thread; this never waits for a batch that is being applied."""
         with _translating(self.path):
             return self._reader().execute(sql, tuple(values)).fetchall()
 
     def set_aside(self) -> list[SetAside]:
-        """The changes that could not be applied, oldest first."""
+        """Return the changes that could not be applied, oldest first."""
         rows = self.read("SELECT kind, keys, at, reason, shard, sequence FROM partita_set_aside ORDER BY rowid")
         return [
             SetAside(kind, plain_item(msgspec.json.decode(keys)), at, reason, shard, int(sequence))
@@ -178,7 +179,7 @@ class SqliteProjection:
         ]
 
     def close(self) -> None:
-        """Close the file; a reader of another thread closes with its thread."""
+        """Close the file; the read connection of another thread is closed when that thread ends."""
         self._connection.close()
         if (reader := getattr(self._readers, "connection", None)) is not None:
             reader.close()
@@ -186,8 +187,8 @@ class SqliteProjection:
     def _connect(self) -> apsw.Connection:
         connection = open_database(self.path)
         connection.set_busy_timeout(_BUSY_MILLISECONDS)
-        connection.pragma("synchronous", "normal")  # a lost batch is read again
-        connection.pragma("secure_delete", True)  # as in the store that it follows
+        connection.pragma("synchronous", "normal")  # a lost batch is read again from the stream
+        connection.pragma("secure_delete", True)  # as in the store that it is built from
         connection.pragma("cache_size", -_CACHE_KILOBYTES)
         return connection
 
@@ -200,7 +201,7 @@ class SqliteProjection:
         return connection
 
     def _is_current(self) -> bool:
-        """Whether there is nothing to write: another process may be writing, and for a long time where it loads."""
+        """Whether opening needs no write, which could wait long for another process that loads the projection."""
         is_current = False
         with self._connection:  # one snapshot
             made = self._connection.execute("SELECT name FROM sqlite_schema WHERE name LIKE 'partita@_%' ESCAPE '@'")
@@ -222,7 +223,7 @@ class SqliteProjection:
             self._connection.execute(_OWN_TABLES)
             if self._declared() != (self._version, self._tables):
                 self._start_over()
-            self._overwrite_words()  # those of an earlier version, too
+            self._overwrite_words()  # also in indexes that an earlier version created
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -245,14 +246,14 @@ class SqliteProjection:
         self._overwrite_words()
 
     def _overwrite_words(self) -> None:
-        """Have words of deleted rows removed from full-text indexes, which else only note that they are gone."""
+        """Have words of deleted rows removed from full-text indexes, which otherwise only mark them as deleted."""
         indexes: list[tuple[Any, ...]] = self._connection.execute(_FULL_TEXT).fetchall()
         for (name,) in indexes:
             statement = f'INSERT INTO "{name}" ("{name}", rank) VALUES (?, 1)'  # noqa: S608 - a name from the schema
             self._connection.execute(statement, ("secure-delete",))
 
     def _apply_each(self, changes: Iterable[ItemChange]) -> None:
-        """Apply some at a time: SQLite writes full-text indexes wherever there may be a way back."""
+        """Apply changes in groups, because SQLite writes full-text indexes to the file at each savepoint."""
         remaining = iter(changes)
         while some := list(islice(remaining, _TOGETHER)):
             try:
@@ -263,7 +264,7 @@ class SqliteProjection:
                 self._apply_one_by_one(some)
 
     def _apply_one_by_one(self, changes: Iterable[ItemChange]) -> None:
-        """Apply what fits, and set aside the rest, of which nothing is left in the tables."""
+        """Apply the changes that fit, and set aside the others, which leave nothing in the tables."""
         for change in changes:
             try:
                 with self._connection:

@@ -1,7 +1,7 @@
-"""What has changed last: a part of a projection that remembers the newest changes, for those who listen to them.
+"""Recent changes: a part of a projection that stores the newest changes, for clients that listen to them.
 
-A projection has it by its tables (`RECENT_CHANGES`), notes what its changes are about (`note_change`), and is asked
-what came after a number (`changes_after`).
+A projection includes its tables (`RECENT_CHANGES`), records the subjects of its changes (`note_change`), and is queried
+for the changes after a number (`changes_after`).
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ CREATE TABLE recent_changes (
 );
 INSERT INTO recent_changes VALUES (abs(random() % 1000000000000), '', '');  -- those of an older file mean nothing here
 """
-"""The statements that a projection has among its tables."""
+"""SQL statements that a projection includes in its `tables`."""
 
 REMEMBERED: Final = 10_000
-"""So many are remembered, of all topics together."""
+"""How many changes are kept, of all topics together."""
 _FORGOTTEN_TOGETHER: Final = 64
-"""So many are forgotten by one statement; until then they are stored, and nobody is told of them."""
+"""How many old changes one statement deletes; until then they stay stored, but are not returned."""
 MAX_CHANGES: Final = 100
-"""Who is further behind reads everything again."""
+"""A client that has missed more changes than this reads everything again."""
 
 
 class RecentChanges(Struct, frozen=True):
-    """What has changed after a number."""
+    """The items that have changed after a number."""
 
     number: int
-    """Where to go on."""
+    """The number to continue from."""
     items: tuple[str, ...] = ()
-    """Each once, in the order in which they have changed last."""
+    """The changed items, each once, in the order of their last changes."""
     is_forgotten: bool = False
-    """Whether more has changed than is remembered: read everything again."""
+    """Whether more has changed than is stored or returned: read everything again."""
 
 
 def note_change(connection: apsw.Connection, topic: str, item: str) -> None:
-    """Remember that an item of a topic has changed. What a topic is called is not stored, only its hash."""
+    """Record that an item of a topic has changed. Only a hash of the topic's name is stored."""
     connection.execute("INSERT OR REPLACE INTO recent_changes VALUES (NULL, ?, ?)", (_hashed(topic), item))
     number = connection.last_insert_rowid()
     if number % _FORGOTTEN_TOGETHER == 0:
@@ -52,7 +52,7 @@ def note_change(connection: apsw.Connection, topic: str, item: str) -> None:
 
 
 def changes_after(projection: SqliteProjection, number: int | None, topics: Collection[str]) -> RecentChanges:
-    """What has changed of some topics after a number; None asks from where on to listen."""
+    """Return the changes of some topics after a number; with None, only the number to listen from."""
     ((last,),) = projection.read("SELECT max(number) FROM recent_changes")
     if number is None or number == last:
         return RecentChanges(last)
@@ -69,5 +69,5 @@ def changes_after(projection: SqliteProjection, number: int | None, topics: Coll
 
 
 def _hashed(topic: str) -> str:
-    """Enough to ask for one's own, and not to know whose another is."""
+    """Hash a topic: whoever knows its name can query it, but the stored hash does not reveal the name."""
     return blake2b(topic.encode(), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""What a consumer writes to: a sink that keeps its own place in the stream, together with what it made of it."""
+"""The interface of a sink, which stores its position in the stream together with the data built from the stream."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from partita.change._snapshot import Snapshot
 from partita.errors import LeaseLost
 
 Positions: TypeAlias = Mapping[str, int]
-"""How far each shard was read: the sequence of its last change, 0 for none yet."""
+"""How far each shard was read: the sequence of the last change that was read, 0 for none yet."""
 
 
 class Sink(Protocol):
-    """Applies changes, each exactly once, because it commits them together with its positions.
+    """Applies each change exactly once, because it commits changes together with its positions.
 
     Contract:
-    - `apply` and `load` happen wholly or not at all, whenever the process is killed.
-    - A change at or before the sink's position in its shard was applied before, and is passed over.
-    - A change that does not fit its entity is set aside with the reason, in the same commit; the rest go on.
+    - `apply` and `load` are atomic, even if the process is killed.
+    - A change at or before the sink's position in its shard was applied before, and is skipped.
+    - A change that does not fit its entity is set aside with the reason, in the same commit; the others are applied.
     """
 
     def positions(self) -> Positions:
-        """Where it is; empty before the first load."""
+        """Return the sink's positions; empty before the first load."""
         ...
 
     def apply(self, batch: Sequence[ItemChange], positions: Positions) -> None:
-        """Apply a batch, in order, and then be at the positions. The batch may be empty."""
+        """Apply a batch, in order, and advance to the positions. The batch may be empty."""
         ...
 
     def load(self, snapshot: Snapshot) -> None:
-        """Drop what there is, load all items of the snapshot, and be at its positions."""
+        """Drop all data, load all items of the snapshot, and set the positions to those of the snapshot."""
         ...
 
 
 def further(positions: Positions, there: Positions) -> dict[str, int]:
-    """Positions, where a sink is further already its own: none falls."""
+    """Return `positions`, or those of the sink (`there`) if they are further: no position decreases."""
     return {shard: max(position, there.get(shard, 0)) for shard, position in positions.items()}
 
 
 class Advance(Struct, frozen=True):
-    """How far some shards are brought by one commit, and under which numbers of their leases."""
+    """The positions that one commit reaches in some shards, and the fences (numbers of their leases) it uses."""
 
     positions: Positions
     fences: Mapping[str, int]
     gone: frozenset[str] = frozenset()
-    """Shards that the stream no longer has: a sink forgets them."""
+    """Shards that the stream no longer has: a sink drops them."""
 
     def after(self, positions: Positions, fences: Mapping[str, int]) -> tuple[dict[str, int], dict[str, int]]:
-        """The positions and numbers of a sink after the commit, by what it has before it. No position falls.
+        """Return the positions and fences of a sink after the commit, from those before it. No position decreases.
 
         Raises:
-            LeaseLost: a shard was written under a higher number, by whoever has its lease now.
+            LeaseLost: a shard was written under a higher fence, by the worker that holds its lease now.
         """
         for shard, fence in self.fences.items():
             if fences.get(shard, 0) > fence:
-                raise LeaseLost(f"The lease of the shard {shard} is another worker's now.")
+                raise LeaseLost(f"Another worker holds the lease of the shard {shard} now.")
         reached = {**positions, **further(self.positions, positions)}
         return (
             {shard: at for shard, at in reached.items() if shard not in self.gone},
@@ -67,26 +67,26 @@ class Advance(Struct, frozen=True):
 
 
 class FencedSink(Sink, Protocol):
-    """A sink that several workers write to, each the shards whose leases it holds.
+    """A sink that several workers write to, each of them the shards whose leases it holds.
 
     Contract:
-    - The numbers of leases are compared in the commit itself. A worker that was overtaken while it stood still changes
-      nothing any more, once the shard was written under the higher number.
-    - Until then both may write: the one that is later passes over what the other has written.
+    - The fences (numbers of the leases) are compared in the commit itself. A stalled worker whose shard was taken over
+      cannot change anything once the shard was written under the higher fence.
+    - Until then both may write: the later one skips the changes that the other has written.
     """
 
     def refresh(self) -> None:
-        """See what others have written."""
+        """Make the writes of others visible."""
         ...
 
     def fences(self) -> Mapping[str, int]:
-        """The highest number under which each shard was written."""
+        """Return the highest fence under which each shard was written."""
         ...
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
-        """Apply changes of some shards, in order, and then be further in these alone.
+        """Apply changes of some shards, in order, and advance the positions of these shards only.
 
         Raises:
-            LeaseLost: a shard was written under a higher number.
+            LeaseLost: a shard was written under a higher fence.
         """
         ...

@@ -1,13 +1,14 @@
-"""The whole table as it was at one place in its stream, although others write while it is read.
+"""The whole table as it was at one position in its stream, although others write while it is scanned.
 
-The scan sees each item at another instant. Whatever was changed after the positions is then undone with the old images
-of the stream, so that what is left is exactly what the changes after the positions build on:
+The scan reads each item at a different instant. Changes after the positions are then undone with the old images of the
+stream. The result is exactly the state that the changes after the positions build on:
 
     positions   scan begins         scan ends   read up to here
         |-----------|-------------------|-----------|---->  the stream
-        ^ what the snapshot gives       the first change of each key since `positions` has what it was before
+        ^ state of the snapshot         the first change of each key since `positions` has the old image
 
-DynamoDB delivers records a little after the write is seen. There the reading waits before it begins.
+DynamoDB delivers a record a little after its write is visible. For DynamoDB, the stream is therefore read after a
+pause.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from partita.store import PageResponse, ScanTable, Store
 from partita.values import Item, decode_item, encode_item
 
 SETTLE_SECONDS: Final = 10.0
-"""How long a record may be on its way."""
+"""How long after its write a record may be delivered."""
 
 _SCHEMA: Final = """
     CREATE TABLE items (key BLOB PRIMARY KEY, entity TEXT NOT NULL, item BLOB NOT NULL);
@@ -42,7 +43,7 @@ _CACHE_KILOBYTES: Final = 16 * 1024
 
 
 class Snapshot:
-    """All items of a table at the positions, as changes of kind "snapshot". May be gone through several times."""
+    """All items of a table at the positions, as changes of kind "snapshot". May be iterated several times."""
 
     def __init__(self, table: Table, positions: Mapping[str, int], at: float) -> None:
         self.table = table
@@ -61,17 +62,17 @@ class Snapshot:
         return int(self._staged.execute("SELECT count(*) FROM items").get)
 
     def of(self, schema: EntitySchema[Any]) -> Iterator[ItemChange]:
-        """The items of one entity."""
-        self._staged.execute(_SQL_BY_ENTITY)  # now that all are there
+        """Yield the items of one entity."""
+        self._staged.execute(_SQL_BY_ENTITY)  # only now, after all items were added
         return self._changes("SELECT item FROM items WHERE entity = ?", (schema.name,))
 
     def stage(self, items: list[Item]) -> None:
-        """Add items as the scan found them."""
+        """Add items as the scan returned them."""
         with self._staged:
             self._staged.executemany(_SQL_PUT, [self._row(self._keys(item), item) for item in items])
 
     def undo(self, changes: list[ItemChange]) -> None:
-        """Bring items back to what they were before the first change of each."""
+        """Restore items to their state before the first change of each."""
         with self._staged:
             for change in changes:
                 self._staged.execute("INSERT OR IGNORE INTO touched VALUES (?)", (encode_item(change.keys),))
@@ -103,7 +104,7 @@ class Snapshot:
 
 
 class _ScanPage(Operation[PageResponse], frozen=True):
-    """One page of everything in a table."""
+    """One page of a scan of a whole table."""
 
     table: str
     start: Item | None = None
@@ -113,7 +114,7 @@ class _ScanPage(Operation[PageResponse], frozen=True):
         return f"{self.table}.snapshot"
 
     def requests(self, context: Context) -> Requests[PageResponse]:  # noqa: ARG002 - one signature for all operations
-        """Read it."""
+        """Read the page."""
         response: PageResponse = yield ScanTable(self.table, limit=PAGE, start=self.start, consistent=True)
         return response
 
@@ -128,10 +129,10 @@ def snapshot(
     pause: Callable[[float], object] = time.sleep,
     random: Random | None = None,
 ) -> Iterator[Snapshot]:
-    """Take a snapshot at the positions, or at the end of the stream as it is now.
+    """Take a snapshot at the positions, or else at the current end of the stream.
 
     Raises:
-        RebuildRequired: the stream has not kept all changes since the positions.
+        RebuildRequired: the stream no longer has all changes since the positions.
     """
     stream = ChangeStream(store, table)
     taken = Snapshot(table, stream.end() if at is None else at, clock())

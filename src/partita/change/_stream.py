@@ -1,4 +1,4 @@
-"""Reading a table's stream: shards, parents before their children, from given positions on."""
+"""Reading a table's stream from given positions, shard by shard, parents before their children."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from partita.store import DescribeStream, FindInStream, ReadStream, Shard, Store
 
 PAGE: Final = 1_000
 MAX_BYTES: Final = 64 * 1024 * 1024
-"""A shard gives no more than about this at once, however few changes that is."""
+"""A batch has no more than about this from one shard, even if that is only a few changes."""
 
 EMPTY_PAGES: Final = 5
-"""Where a store does not count its records, an empty page does not mean the end; so many in a row do."""
+"""If a store does not count its records, an empty page does not mean the end; this many in a row do."""
 
 
 class Lag(Struct, frozen=True):
@@ -28,7 +28,7 @@ class Lag(Struct, frozen=True):
 
 
 class Batch(Struct, frozen=True):
-    """Changes that were read, and where that leads to. `more`: there may be more to read at once."""
+    """Changes that were read, and the positions after them. `more`: more changes may be available at once."""
 
     changes: list[ItemChange]
     positions: dict[str, int]
@@ -49,15 +49,15 @@ class ChangeStream:
         self._table = table
 
     def start(self) -> dict[str, int]:
-        """The positions before everything that the stream still has."""
+        """Return the positions before the oldest records that the stream still has."""
         return {shard.id: shard.trimmed for shard in self._shards()}
 
     def end(self) -> dict[str, int]:
-        """The positions after everything that the stream has now."""
+        """Return the positions after the newest records that the stream has now."""
         return {shard.id: self._end_of(shard) for shard in self._shards()}
 
     def at(self, instant: float) -> dict[str, int]:
-        """The positions before the first changes of a time or later; of what is no longer kept, the oldest that is."""
+        """Return the positions before the first changes at `instant` or later, or before the oldest that are kept."""
         return {shard.id: self._position_at(shard, instant) for shard in self._shards()}
 
     def _position_at(self, shard: Shard, instant: float) -> int:
@@ -65,11 +65,11 @@ class ChangeStream:
         return self._end_of(shard) if found is None else found
 
     def delivers_at_once(self) -> bool:
-        """Whether a record is there as soon as its write is seen: so it is in stores that count their records."""
+        """Whether a record is available as soon as its write is visible, as in stores that count their records."""
         return all(shard.newest is not None for shard in self._shards())
 
     def read(self, after: Mapping[str, int], limit: int) -> Batch:
-        """About `limit` changes after the positions, fairly from all shards; a child begins when its parent is done.
+        """Read about `limit` changes after the positions, fairly from all shards; a child after its parent is finished.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
@@ -89,7 +89,7 @@ class ChangeStream:
         return batch
 
     def read_shards(self, shards: Sequence[Shard], after: Mapping[str, int], limit: int) -> tuple[Batch, list[str]]:
-        """About `limit` changes of some shards, fairly from each, and which of these are closed and have no more.
+        """Read about `limit` changes of some shards, fairly from each; also return which are closed and finished.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
@@ -107,7 +107,7 @@ class ChangeStream:
         return Batch(changes, positions, more), finished
 
     def lag(self, after: Mapping[str, int], now: float) -> Lag:
-        """How much there is after the positions.
+        """Return the lag after the positions.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
@@ -116,7 +116,7 @@ class ChangeStream:
         return Lag(sum(lag.records for lag in lags), max((lag.seconds for lag in lags), default=0.0))
 
     def lags(self, after: Mapping[str, int], now: float) -> dict[str, Lag]:
-        """How much there is after the positions, in each shard.
+        """Return the lag after the positions in each shard.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
@@ -130,14 +130,14 @@ class ChangeStream:
         return found
 
     def _shards(self) -> list[Shard]:
-        """The shards, each after its parent."""
+        """Return the shards, each after its parents."""
         found = {shard.id: shard for shard in self._store.execute(DescribeStream(self._table.name)).shards}
 
         generation = generations(found)
         return sorted(found.values(), key=lambda shard: generation[shard.id])
 
     def checked(self, after: Mapping[str, int]) -> list[Shard]:
-        """The shards, each after its parents, if nothing after the positions was missed.
+        """Return the shards, each after its parents, if nothing after the positions was missed.
 
         Raises:
             RebuildRequired: changes after the positions are no longer kept.
@@ -148,13 +148,13 @@ class ChangeStream:
             if shard.id not in after and not any(parent in names for parent in shard.parents):
                 raise RebuildRequired(f"The stream of {self._table.name} is not the one that was read before.")
             if shard.newest is not None and after.get(shard.id, 0) > shard.newest:
-                raise RebuildRequired(f"The stream of {self._table.name} is older than what was read of it.")
+                raise RebuildRequired(f"The stream of {self._table.name} ends before the position that was read.")
             if after.get(shard.id, 0) < shard.trimmed:
                 raise RebuildRequired(f"Changes of {self._table.name} that were not read are no longer kept.")
         return shards
 
     def _read_shard(self, shard: Shard, after: int, limit: int) -> tuple[Batch, bool]:
-        """Changes of one shard, and whether it is closed and has no more."""
+        """Read changes of one shard; also return whether it is closed and has no more."""
         changes: list[ItemChange] = []
         size, closed = 0, False
         for page in self._pages(shard, after, limit):
@@ -166,7 +166,7 @@ class ChangeStream:
         return Batch(changes, {shard.id: changes[-1].sequence if changes else after}, more=False), closed
 
     def _pages(self, shard: Shard, after: int, limit: int = PAGE) -> Iterator[StreamPage]:
-        """Pages of a shard after a position, up to its end."""
+        """Yield pages of a shard after a position, up to its end."""
         empty, page = 0, StreamPage([])
         while not page.closed and empty < (EMPTY_PAGES if shard.newest is None else 1):
             page = self._page(shard, after, min(PAGE, limit))
@@ -186,14 +186,14 @@ class ChangeStream:
         return max((page.records[-1].sequence for page in self._pages(shard, 0) if page.records), default=0)
 
     def _count(self, shard: Shard, after: int) -> int:
-        """How many records a shard has after a position."""
+        """Return the number of records that a shard has after a position."""
         if shard.newest is not None:
             return shard.newest - max(after, shard.start)
         return sum(len(page.records) for page in self._pages(shard, after))
 
 
 def generations(shards: Mapping[str, Shard]) -> dict[str, int]:
-    """How many shards came before each, one after the other."""
+    """Return the number of generations of ancestors that each shard has."""
     known: dict[str, int] = {}
 
     def generation(shard: Shard) -> int:

@@ -1,7 +1,7 @@
-"""Items on the move: copies from store to store, comparisons, exports and imports.
+"""Moving items: copies from store to store, comparisons, exports and imports.
 
-`StoreCopy` copies tables and follows their changes, `TableComparison` compares them; `export_tables` writes them into
-files, and `Import` reads such files.
+`StoreCopy` copies tables and follows their changes, and `TableComparison` compares them. `export_tables` writes tables
+to files, and `Import` reads such files.
 """
 
 from partita.transfer._checkpoint import CHECKPOINTS

@@ -1,4 +1,4 @@
-"""Changes to be applied: after a scan the last image of each item, so that nothing older is ever shown after it."""
+"""Changes to apply after a scan: the last image of each item, so that no older image ever follows a newer one."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from partita.transfer._writing import Write
 from partita.values import Item, decode_item, encode_item
 
 COMPLETE: Final = "NEW_AND_OLD_IMAGES"
-"""The view of a stream that tells what became of each item."""
+"""The stream view type that contains the state of each item before and after a change."""
 
 
 def stream_of(store: Store, schema: TableSchema) -> ChangeStream:
-    """The stream of a table that no model has to know.
+    """Return the stream of a table, which need not be declared in a model.
 
     Raises:
-        CopyRefused: it has none, or one without images.
+        CopyRefused: the table has no stream, or one without images.
     """
     if schema.stream != COMPLETE:
-        hint = f"Switch one on for it ({COMPLETE}), and copy again."
+        hint = f"Enable a stream for the table ({COMPLETE}), and copy again."
         raise CopyRefused(f"The table {schema.name} has no stream with new and old images.", hint=hint)
     own, other = schema.hash, schema.range
     table = Table(
@@ -40,7 +40,7 @@ def stream_of(store: Store, schema: TableSchema) -> ChangeStream:
 
 
 def write_of(table: str, change: ItemChange) -> Write:
-    """What makes an item what it was after a change."""
+    """Return the write that sets an item to its state after a change."""
     return _write(table, change.keys, change.new_item)
 
 
@@ -49,7 +49,7 @@ def _write(table: str, keys: Item, new: Item | None) -> Write:
 
 
 class ChangeStage:
-    """The last image of each changed item, in a temporary file: there may be as many as there are items."""
+    """The last image of each changed item, in a temporary file, because every item may have changed."""
 
     def __init__(self, table: str) -> None:
         self._table = table
@@ -70,7 +70,7 @@ class ChangeStage:
         return int(self._database.execute("SELECT count(*) FROM last").get)
 
     def writes(self) -> Iterator[Write]:
-        """One write for each item."""
+        """Yield one write for each item."""
         rows: Any = self._database.execute("SELECT keys, item FROM last")
         for keys, item in rows:
             yield _write(self._table, decode_item(keys), None if item is None else decode_item(item))

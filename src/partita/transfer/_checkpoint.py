@@ -1,16 +1,16 @@
-"""How far a copy is, in a table of the target: whoever runs the copy next goes on there, on any machine.
+"""The progress of a copy, stored in a table of the target, so that the next run resumes there, on any machine.
 
 | attribute | |
 | --- | --- |
 | `copy` | the key: the name of the table that is copied |
-| `owner` | the run that writes it; another run that takes it over makes this one stop |
-| `saves` | how often it was written: a request that comes late is told from the next one by that |
+| `owner` | the run that writes the checkpoint; if another run takes it over, this one stops |
+| `saves` | how often it was written, which distinguishes a late request from the next one |
 | `state` | phase, positions in the stream, and the tables that it belongs to, as JSON |
-| `segments` | how far each segment of the scan is |
+| `segments` | the progress of each segment of the scan |
 
     scan ──── sweep ──── changes
-    each segment's   what only the    positions: up to where all changes are applied
-    last key         target has       intended: up to where some of them are; None where it is exactly at `positions`
+    each segment's   items only in    positions: all changes up to here are applied
+    last key         the target       intended: some changes up to here are applied; None if none after `positions` are
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from partita.transfer._tables import described
 from partita.values import Item
 
 CHECKPOINTS: Final = TableSchema("PartitaCopies", KeyAttribute("copy"))
-"""The table that the checkpoints are in."""
+"""The table of the checkpoints."""
 
 Phase: TypeAlias = Literal["scan", "sweep", "changes"]
 
 
 class Segment(Struct, frozen=True):
-    """How far one segment of a scan is."""
+    """The progress of one segment of a scan."""
 
     last: Item | None = None
     """The key of the last item that was copied."""
@@ -42,19 +42,19 @@ class Segment(Struct, frozen=True):
 
 
 class CopyState(Struct, frozen=True):
-    """How far the copy of a table is."""
+    """The progress of the copy of a table."""
 
     source: str
-    """What tells the table that is copied from others of its name."""
+    """Identifies the table that is copied among other tables of its name."""
     target: str
     phase: Phase
     segments: tuple[Segment, ...] = ()
     positions: dict[str, str] | None = None
-    """Up to where the changes are applied, by shard; None where the table has no stream."""
+    """The positions up to which all changes are applied, by shard; None if the table has no stream."""
     intended: dict[str, str] | None = None
-    """Up to where the target may show changes already, after a scan or a batch of last images that was begun."""
+    """The positions up to which the target may already have changes, after a scan or an unfinished batch of images."""
     sweeps: bool = False
-    """Whether the target may have items that the source has not."""
+    """Whether the target may have items that the source does not have."""
     copied: int = 0
 
 
@@ -82,7 +82,7 @@ class Checkpoint:
         self._saves = 0
 
     def take(self) -> CopyState | None:
-        """Take the checkpoint over from whoever had it, and say how far it is; None where there is none."""
+        """Take over the checkpoint from any other run, and return its state; None if there is none."""
         if described(self._store, CHECKPOINTS.name) is None:
             with suppress(TableInUse):  # another run was first
                 self._store.execute(CreateTable(CHECKPOINTS))
@@ -95,31 +95,31 @@ class Checkpoint:
         return _state(item)
 
     def save(self, state: CopyState) -> None:
-        """Write how far it is.
+        """Write the progress.
 
         Raises:
-            CopyTakenOver: another run goes on with it.
+            CopyTakenOver: another run continues the copy.
         """
         self._put(self.next_save(state))
         self.saved()
 
     def next_save(self, state: CopyState) -> PutItem:
-        """What writes how far it is, if this run has written all before it and nobody else has."""
+        """Return the request that writes the progress, provided that this run has written the previous checkpoint."""
         before = And((Compare("=", _OWNER, Value(self._owner)), Compare("=", _SAVES, Value(self._saves))))
         return PutItem(CHECKPOINTS.name, self._item(state), before if self._saves else Or((before, Missing(_OWNER))))
 
     def saved(self) -> None:
-        """The next save was written."""
+        """Record that the next save was written."""
         self._saves += 1
 
     def check_saved(self, save: PutItem) -> None:
-        """Make sure that a save that is refused was written when it was sent before, and its response was lost.
+        """Check that a refused save had already been written by an earlier request whose response was lost.
 
         Raises:
-            CopyTakenOver: it was not: another run goes on with it.
+            CopyTakenOver: it had not: another run continues the copy.
         """
         if self._stored() != save.item:
-            raise CopyTakenOver(f"Another run goes on with the copy of {self._name}.")
+            raise CopyTakenOver(f"Another run continues the copy of {self._name}.")
 
     def _stored(self) -> Item | None:
         return self._store.execute(GetItem(CHECKPOINTS.name, {"copy": self._name}, consistent=True)).item

@@ -1,18 +1,20 @@
-"""Copying one table: what is there, then what changes, so that the target is never behind what it has shown.
+"""Copying one table: first its items, then its changes, so that the target never returns to an older state.
 
     positions   scan                        the stream's end after the scan
         |---------|-------------------|-----------|----------------------->
         |         items as they are   |  the last image of each item that    then every change,
         |         found, in any order |  changed since `positions`, once     in its order
 
-Each item of a scan is at some instant of it. What changed since the positions that were noted before is then brought to
-its last image, which is no older than what the scan has found. So the target is exactly the source at the stream's end.
+The scan reads each item at a different instant. The positions are recorded before the scan. Every item that has changed
+since then is set to its last image, which is not older than the image that the scan has read. So the target is exactly
+the source at the stream's end.
 
-Last images are applied in any order, and may be applied twice: what counts is that a checkpoint says before they are
-written up to where they go. A run that goes on after a kill reads at least that far before it writes, so it writes
-nothing older. Changes that are followed are written together with their place, so each is applied once.
+Last images are applied in any order, and may be applied twice. Before they are written, a checkpoint records the
+positions up to which they go. A run that resumes after a kill reads at least that far before it writes, so it never
+writes an older image. When changes are followed, they are written together with their position, so each is applied
+once.
 
-A table without a stream is read in one snapshot, where the store has such; one that was cut off is read again.
+A table without a stream is read from one snapshot if the store has snapshots; if interrupted, it is read again.
 """
 
 from __future__ import annotations
@@ -40,31 +42,31 @@ from partita.transfer._writing import ItemWriter
 from partita.values import Item
 
 PAGE: Final = 1_000
-"""Items of one page of a scan, after which a segment's place is saved."""
+"""The number of items in a page of a scan; the progress of a segment is saved after each page."""
 CHANGES: Final = 1_000
-"""About so many changes are read at once."""
+"""About how many changes are read at once."""
 MAX_GETS: Final = 100
 
 
 class CopyOptions(Struct, frozen=True):
-    """How a table is copied."""
+    """Options for copying a table."""
 
     segments: int = 4
     workers: int = 8
     wcu: float | None = None
-    """Write units a second at most."""
+    """The limit for write units per second."""
     replace: bool = False
-    """Delete what only the target has, where it is not empty when the copy begins."""
+    """Delete items that only the target has, if it is not empty when the copy begins."""
     changes_only: bool = False
-    """Copy no items: both sides are equal now."""
+    """Copy only changes, because both sides are equal now."""
     restart: bool = False
-    """Begin again, whatever was copied before."""
+    """Start over, regardless of what was copied before."""
     still: bool = False
-    """Nobody writes to the source, so it needs no stream."""
+    """Nobody writes to the source during the copy, so it needs no stream."""
 
 
 class TableCopy:
-    """Brings one table of the source to the target, and keeps it up to date."""
+    """Copies one table from the source to the target, and keeps the copy up to date."""
 
     def __init__(
         self,
@@ -80,13 +82,13 @@ class TableCopy:
         """Set up a copy; nothing is read yet.
 
         Args:
-            source: where the table is.
-            target: where it is copied to.
-            table: its name.
-            owner: tells this run from all others.
-            options: how.
-            outside: time and patience.
-            on_written: hears of items that were written, and of the units that took.
+            source: the store that has the table.
+            target: the store that it is copied to.
+            table: the name of the table.
+            owner: an identifier of this run that no other run has.
+            options: how to copy.
+            outside: clock, pauses and patience.
+            on_written: called with the number of written items and the units that they consumed.
         """
         self.table = table
         self._options = options or CopyOptions()
@@ -103,13 +105,13 @@ class TableCopy:
         self._stream: ChangeStream | None = None
         self._unsaved = False
         self.notes: tuple[str, ...] = ()
-        """What the target's table has otherwise."""
+        """Differences of the target's table from that of the source."""
 
     def prepare(self) -> None:
-        """Make the target's table where it is missing, and find out where to go on.
+        """Create the target's table if it is missing, and find out where to resume.
 
         Raises:
-            CopyRefused: it cannot be copied as it was asked for.
+            CopyRefused: the table cannot be copied with these options.
         """
         described = self._source.execute(DescribeTable(self.table))
         self.schema = described.schema
@@ -140,41 +142,41 @@ class TableCopy:
             is_ours = saved is not None and saved.target == target
             return self._begun(source, target, sweeps=not is_empty(self._target, self.table), is_ours=is_ours)
         if saved.source != source:
-            hint = "Say --restart to begin again from this one."
+            hint = "Use --restart to start over from this table."
             raise CopyRefused(f"{self.table} was copied from another table of that name.", hint=hint)
         if saved.positions is None:
             if self._options.still and saved.phase != "changes":
                 return saved
-            return self._begun(source, target, sweeps=True, is_ours=True)  # nothing tells what has changed since
+            return self._begun(source, target, sweeps=True, is_ours=True)  # changes since then are unknown
         if self._stream is None:
-            hint = "Leave --still out." if self._options.still else "Say --restart to begin again."
+            hint = "Omit --still." if self._options.still else "Use --restart to start over."
             raise CopyRefused(f"The copy of {self.table} follows a stream, which is not used any more.", hint=hint)
         return saved
 
     def _begun(self, source: str, target: str, *, sweeps: bool, is_ours: bool) -> CopyState:
         options = self._options
         if self._stream is None and not (options.still or self._source_side.has_snapshots):
-            hint = f"Switch one on ({COMPLETE}), or say --still where nobody writes to it."
-            raise CopyRefused(f"The table {self.table} has no stream that tells what changes meanwhile.", hint=hint)
+            hint = f"Enable a stream ({COMPLETE}), or use --still if nobody writes to the table."
+            raise CopyRefused(f"The table {self.table} has no stream with the changes during the copy.", hint=hint)
         positions = None if self._stream is None else _texts(self._stream.end())
         if options.changes_only:
             if positions is None:
                 raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to copy.")
             return CopyState(source, target, "changes", positions=positions)
         if sweeps and not (options.replace or is_ours):
-            hint = "Say --replace to make it equal to the source: what only the target has is deleted."
+            hint = "Use --replace to make it equal to the source: items that only the target has are deleted."
             raise CopyRefused(f"The table {self.table} of the target is not empty.", hint=hint)
         segments = (Segment(),) * options.segments
         return CopyState(source, target, "scan", segments, positions=positions, sweeps=sweeps)
 
     @property
     def is_exact(self) -> bool:
-        """Whether the target is what the source was at one place of its stream, and every change since can follow."""
+        """Whether the target equals the source at one position in its stream, so that every later change can follow."""
         return self._state.phase == "changes" and self._state.intended is None
 
     @property
     def copied(self) -> int:
-        """How many items of the scan earlier runs have copied."""
+        """The number of items of the scan that were copied, including those of earlier runs."""
         return self._state.copied
 
     @property
@@ -183,10 +185,10 @@ class TableCopy:
         return self._stream is not None
 
     def load(self) -> None:
-        """Copy the items that are there, or the rest of them; and delete what only the target has, if that is asked.
+        """Copy the items that are not copied yet, and delete those that only the target has, if that is requested.
 
         Raises:
-            CopyRefused: the target refuses an item. StoreError: a store was in trouble for too long.
+            CopyRefused: the target refuses an item. StoreError: a store kept failing for too long.
         """
         if self._state.phase == "scan":
             with self._readable() as store:
@@ -199,7 +201,7 @@ class TableCopy:
 
     @contextmanager
     def _readable(self) -> Iterator[Store]:
-        """What the scan reads: with a stream the store itself, so that its log stays short; else one instant of it."""
+        """Yield the store to scan: with a stream the live store, so that its log stays short; else one snapshot."""
         if self._stream is not None:
             yield self._source
             return
@@ -241,7 +243,7 @@ class TableCopy:
             self._unsaved = False
 
     def _sweep(self) -> None:
-        """Delete what the source has not. What it gets again meanwhile comes with the changes, which follow."""
+        """Delete items that the source does not have. If it gets one again meanwhile, the changes will include that."""
         names = tuple(attribute.name for attribute in self.schema.key)
         projection = tuple(Path((name,)) for name in names)
         start: Item | None = None
@@ -266,15 +268,15 @@ class TableCopy:
             gets = response.unprocessed
 
     def catch_up(self, until: Mapping[str, int] | None = None) -> int:
-        """Bring each item to its last image at the end of the stream, or at given positions; says how many changed.
+        """Set each item to its last image at the end of the stream, or at `until`; return how many items changed.
 
         Raises:
-            RebuildRequired: the stream has not kept all changes since.
+            RebuildRequired: the stream no longer has all changes since.
         """
         if self._stream is None:
             return 0
         if self._source_side.settle:
-            self._outside.pause(self._source_side.settle)  # a record may come later than what the scan has seen of it
+            self._outside.pause(self._source_side.settle)  # a record may arrive after the scan has read its write
         wanted = _numbers(self._state.intended or {})
         with ChangeStage(self.table) as stage:
             positions = self._stage(self._stream, stage, wanted, until)
@@ -295,7 +297,7 @@ class TableCopy:
     ) -> dict[str, int]:
         positions = self._positions
         if until is None and stream.delivers_at_once():
-            until = stream.end()  # else writers could keep it busy for ever
+            until = stream.end()  # without an end, this might never finish while others write
         while True:
             batch = _read(stream, positions)
             cut = {shard: min(at, (until or {}).get(shard, at)) for shard, at in batch.positions.items()}
@@ -309,21 +311,21 @@ class TableCopy:
         return _numbers(self._state.positions or {})
 
     def step(self) -> bool:
-        """Apply some changes, each in its place of the stream; says whether there may be more at once.
+        """Apply some changes in the order of the stream; return whether more may be available at once.
 
         Raises:
-            RebuildRequired: the stream has not kept all changes since. CopyRefused: the target refuses one.
+            RebuildRequired: the stream no longer has all changes since. CopyRefused: the target refuses a change.
         """
         if self._stream is None:
             raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to follow.")
-        if not self.is_exact:  # changes would be older than what it shows already
+        if not self.is_exact:  # the changes could be older than the items that the target already has
             self.load()
             self.catch_up()
         batch = _read(self._stream, self._positions)
         for changes in transactions(batch.changes):
             self._state = self._changes.write(changes, self._state)
             self._unsaved = False
-        if self._positions != batch.positions:  # a shard has ended, or another begun
+        if self._positions != batch.positions:  # a shard has ended, or another has begun
             self._state = replace(self._state, positions=_texts(batch.positions))
             self._unsaved = True
         if not batch.changes:
@@ -331,22 +333,22 @@ class TableCopy:
         return batch.more
 
     def rest(self) -> None:
-        """Save what was applied."""
+        """Save the progress if it was not saved yet."""
         if self._unsaved:
             self._save(self._state)
 
     def end(self) -> dict[str, int] | None:
-        """Where the stream ends now; None where there is none."""
+        """Return the current end of the stream; None if there is no stream."""
         return None if self._stream is None else self._stream.end()
 
     def lag(self) -> Lag:
-        """How far the target is behind."""
+        """Return the lag of the target."""
         if self._stream is None:
             return Lag(0, 0.0)
         return self._stream.lag(self._positions, self._outside.clock())
 
     def close(self) -> None:
-        """End the threads. What was not finished is gone on with by the next run."""
+        """Stop the threads. The next run continues what was not finished."""
         self._stop.set()
         self._opened.close()
 
@@ -355,7 +357,7 @@ def _read(stream: ChangeStream, positions: Mapping[str, int]) -> Batch:
     try:
         return stream.read(positions, CHANGES)
     except RebuildRequired as error:
-        raise RebuildRequired(error.message, hint="Begin the copy again with --restart.") from error
+        raise RebuildRequired(error.message, hint="Start the copy over with --restart.") from error
 
 
 def _identity(description: TableDescription) -> str:

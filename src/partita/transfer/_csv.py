@@ -1,14 +1,14 @@
-"""Items as rows of a table: each column is an attribute with its type, as in `total:N`.
+"""Items as CSV rows: each column is an attribute with its type, as in `total:N`.
 
-| a cell | says |
+| a cell | content |
 | --- | --- |
-| empty | the item does not have the attribute, with that type |
-| of `S` | the text; one that is empty, or that a spreadsheet would take for a formula, has an apostrophe before it |
+| empty | the item does not have the attribute, or not with that type |
+| of `S` | the string, after an apostrophe if it is empty or if a spreadsheet would interpret it as a formula |
 | of `N`, `BOOL` | the number; `true` or `false` |
-| of `B` | base64; an apostrophe for none |
+| of `B` | base64; an apostrophe for an empty value |
 | of `NULL`, `L`, `M`, `SS`, `NS`, `BS` | JSON, as in JSON lines |
 
-A column without a type is text, so that tables of other programs can be read. Nothing is lost in what is written here.
+A column without a type contains strings, so that files of other programs can be read. Rows written here are lossless.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from partita.transfer._lines import read_json, readable
 from partita.values import Item, Kind, kind_of, number, number_text
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "'")
-"""What begins a formula; and the apostrophe, so that one is taken away from every text that has one."""
+"""Characters that begin a formula, and the apostrophe itself, so that reading can always remove a leading one."""
 KINDS: Final = frozenset(get_args(Kind))
 
 
 def columns_of(items: Iterable[Item]) -> dict[str, None]:
-    """The columns that the items need, in the order in which they are met."""
+    """Return the columns that the items need, in the order of their first occurrence."""
     return {f"{name}:{kind_of(value)}": None for item in items for name, value in item.items()}
 
 
 def row_of(item: Item, columns: Sequence[str]) -> list[str]:
-    """The cells of an item."""
+    """Return the cells of an item."""
     cells = {f"{name}:{kind_of(value)}": value for name, value in item.items()}
     return [_cell(column.rpartition(":")[2], cells[column]) if column in cells else "" for column in columns]
 
@@ -54,10 +54,10 @@ def _cell(kind: str, value: Any) -> str:
 
 
 def item_of(columns: Sequence[str], cells: Sequence[str]) -> Item:
-    """The item of a row.
+    """Return the item of a row.
 
     Raises:
-        ValueError: a cell is not of the type of its column, or there are too many or too few.
+        ValueError: a cell does not have the type of its column, or there are too many or too few cells.
     """
     if len(cells) != len(columns):
         raise ValueError(f"it has {len(cells)} cells, not {len(columns)}")
@@ -87,7 +87,7 @@ def _value(kind: str, cell: str) -> Any:
 
 
 def csv_writes(table: str, path: Path) -> Iterator[PutItem]:
-    """What the rows of a file say to write."""
+    """Yield a put for each row of a file."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file, strict=True)
         columns = next(rows, [])

@@ -1,7 +1,8 @@
-"""Writing the items of tables into files: in DynamoDB's own format, as JSON lines, or as CSV.
+"""Writing the items of tables to files: in DynamoDB's own format, as JSON lines, or as CSV.
 
-Parts of 100,000 items are written one after another, each complete before it gets its name. What is complete stands in
-`export.partial.json`, so that an export that was cut off goes on there. The manifest is written last.
+Parts of 100,000 items are written one after another, and each is renamed to its final name when it is complete.
+`export.partial.json` lists the complete parts, so that an interrupted export resumes there. The manifest is written
+last.
 """
 
 from __future__ import annotations
@@ -49,11 +50,11 @@ _SUFFIX: Final[dict[Format, str]] = {"dynamodb": "json.gz", "jsonl": "jsonl", "c
 class _Part(Struct, frozen=True):
     file: DataFile
     last: dict[str, dict[str, object]] | None
-    """The key of its last item, where more may follow."""
+    """The key of its last item, if more may follow."""
 
 
 class _State(Struct, frozen=True):
-    """What is complete, by table; and what tells that the source has not changed since."""
+    """The complete parts of each table, and marks that show whether the source has changed since."""
 
     format: Format
     marks: dict[str, str]
@@ -70,14 +71,14 @@ def export_tables(
     outside: Outside | None = None,
     progress: Callable[[int], object] = lambda _items: None,
 ) -> Manifest:
-    """Write the tables into a folder; an export there that was cut off is gone on with.
+    """Write the tables to a folder, or resume an interrupted export there.
 
-    An embedded store is read as it is at one instant, or was at an earlier one, where continuous backups are on. Of
-    other stores each item is as it was when it was met.
+    An embedded store is read at one instant, which may be an earlier one if continuous backups are enabled. In other
+    stores, each item is read at a different instant.
 
     Raises:
-        CopyRefused: the folder has something else in it, or the store has no past.
-        RecoveryDisabled, InstantOutOfRange: a table cannot be read as it was then.
+        CopyRefused: the folder contains something else, or the store cannot be read at an earlier instant.
+        RecoveryDisabled, InstantOutOfRange: a table cannot be read at that instant.
     """
     outside = outside or Outside()
     folder.mkdir(parents=True, exist_ok=True)
@@ -102,13 +103,13 @@ def export_tables(
 
 
 def _mark(source: Side, store: Store, schema: TableSchema, instant: float | None) -> str:
-    """The same as long as an embedded table has not changed; always the same for the past, and where nothing tells."""
+    """Return a mark that changes with an embedded table; it is constant for a past instant, and for other stores."""
     if instant is not None:
         return f"at {instant!r}"
     if not source.has_snapshots:
         return "any"
     if schema.stream != COMPLETE:
-        return os.urandom(8).hex()  # begin again
+        return os.urandom(8).hex()  # always start over
     return repr(sorted(stream_of(store, schema).end().items()))
 
 
@@ -118,14 +119,14 @@ def _begun(folder: Path, kind: Format, marks: dict[str, str]) -> _State:
     if path.exists():
         found = msgspec.json.decode(path.read_bytes(), type=_State)
         if found.format != kind or found.marks.keys() != marks.keys():
-            raise CopyRefused(f"{folder} has an export of another kind that was cut off.", hint="Empty it first.")
+            raise CopyRefused(f"{folder} has an interrupted export of another kind.", hint="Empty the folder first.")
         if found.marks == marks:
             return found
-        for table in marks:  # it has changed, so what is there is of another instant
+        for table in marks:  # the source has changed, so the existing parts are from another instant
             shutil.rmtree(folder / table, ignore_errors=True)
         return new
     if any(folder.iterdir()):
-        raise CopyRefused(f"The folder {folder} is not empty.", hint="Name a new one.")
+        raise CopyRefused(f"The folder {folder} is not empty.", hint="Name a new folder.")
     _replace(path, msgspec.json.encode(new))
     return new
 
@@ -133,7 +134,7 @@ def _begun(folder: Path, kind: Format, marks: dict[str, str]) -> _State:
 def _export_table(
     store: Store, schema: TableSchema, folder: Path, state: _State, progress: Callable[[int], object]
 ) -> _State:
-    """Write the parts that are not there yet."""
+    """Write the parts that do not exist yet."""
     parts = state.parts[schema.name]
     if parts and parts[-1].last is None:
         return state
@@ -173,7 +174,7 @@ def _items(store: Store, table: str, start: Item | None, progress: Callable[[int
 def _write_lines(
     path: Path, items: Iterable[Item], line: Callable[[Item], bytes], *, packed: bool
 ) -> tuple[int, Item | None]:
-    """Write a file whole or not at all; says how many items it has, and the last of them."""
+    """Write a file atomically; return the number of its items and the last of them."""
     count, last = 0, None
     unfinished = path.with_name(path.name + ".partial")
     with unfinished.open("wb") as raw:
@@ -192,7 +193,7 @@ def _unclosed(raw: io.BufferedWriter) -> io.BufferedWriter:
 
 
 def _write_csv(path: Path, items: Iterable[Item]) -> tuple[int, Item | None]:
-    """First into a file beside it, since the first row names the columns of all."""
+    """Write the items to a temporary file first, because the first row of the CSV file names the columns of all."""
     columns: dict[str, None] = {}
 
     def line(item: Item) -> bytes:
@@ -228,7 +229,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _write_dynamodb_manifests(folder: Path, exported: ExportedTable, now: float, instant: float | None) -> None:
-    """The manifests that DynamoDB's export has, with the keys and indexes of the table beside them."""
+    """Write the manifests of DynamoDB's export format, and a file with the keys and indexes of the table."""
     home = folder / exported.table / "AWSDynamoDB" / exported.table
     prefix = f"AWSDynamoDB/{exported.table}"
     arn = f"arn:aws:dynamodb:local:000000000000:table/{exported.table}"

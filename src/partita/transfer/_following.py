@@ -1,11 +1,11 @@
-"""Applying every change in the stream's order: each transaction has some changes, and the place that they lead to.
+"""Applying every change in the stream's order: each transaction contains some changes and the position after them.
 
     stream    a1 b1 c1 a2 c2 a3 d1        a2 is the second change of the item a
-    written  [a1 b1 c1][a2 c2][a3 d1]     an item comes once in a transaction, and each waits for the one before it
-    place           3      5      7
+    written  [a1 b1 c1][a2 c2][a3 d1]     an item occurs once in a transaction; each transaction follows the last one
+    position        3      5      7
 
-Changes and place are written together or not at all. So whatever happens to the run, the next one goes on behind the
-last change that was applied; and a run that was taken over, or a request of its own that comes late, is refused.
+Changes and position are written atomically. So if a run ends at any point, the next one resumes after the last change
+that was applied. A run that was taken over, or a late request of such a run, is refused.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from partita.values import encode_item, item_size, write_units
 MAX_CHANGES: Final = 99
 """A transaction has up to 100 actions; one of them is the checkpoint."""
 MAX_BYTES: Final = 3 * 1024 * 1024
-"""A transaction has up to 4 MB, the checkpoint included."""
+"""A transaction has up to 4 MB, including the checkpoint."""
 
 
 def transactions(changes: Iterable[ItemChange]) -> Iterator[tuple[ItemChange, ...]]:
-    """The changes in their order, cut where an item comes again, and where a transaction is full."""
+    """Yield the changes in their order, split before an item that occurs again, and when a transaction is full."""
     part: list[ItemChange] = []
     seen: set[bytes] = set()
     size = 0
@@ -50,7 +50,7 @@ def transactions(changes: Iterable[ItemChange]) -> Iterator[tuple[ItemChange, ..
 
 
 class ChangeWriter:
-    """Writes changes of one table, together with how far they lead."""
+    """Writes changes of one table, together with the position after them."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class ChangeWriter:
         self._on_written = on_written
 
     def write(self, changes: Sequence[ItemChange], state: CopyState) -> CopyState:
-        """Write changes of different items, which follow each other; says where the copy is after them.
+        """Write consecutive changes of different items; return the state of the copy after them.
 
         Raises:
-            CopyRefused: the target refuses one of them. CopyTakenOver: another run goes on with the copy.
-            StoreError: the target is in trouble.
+            CopyRefused: the target refuses one of the changes. CopyTakenOver: another run continues the copy.
+            StoreError: the target failed.
         """
         places = {change.shard: str(change.sequence) for change in changes}
         after = replace(state, positions={**(state.positions or {}), **places})
@@ -98,14 +98,14 @@ class ChangeWriter:
                 first = error.failed[0]
                 write = (*writes, save)[error.reasons.index(first)]
                 raise self._refusal(write, first.message) from error
-            self._checkpoint.check_saved(save)  # either its response was lost, or another run goes on
+            self._checkpoint.check_saved(save)  # either its response was lost, or another run continues the copy
         else:
             units = sum(each.total_write for each in response.capacity)
         self._checkpoint.saved()
         return units
 
     def _units(self, write: Write) -> float:
-        """In a transaction an item costs twice, and its entries in indexes as always."""
+        """Return the units of a write: in a transaction, items cost twice as much, but index entries do not."""
         if isinstance(write, PutItem):
             return write_units(item_size(write.item)) + units_of(self._schema, write.item)
         return 2 * write_units(1)
@@ -113,5 +113,5 @@ class ChangeWriter:
     def _refusal(self, write: Write, message: str) -> CopyRefused:
         item = write.item if isinstance(write, PutItem) else write.key
         key = wire_item({part.name: item[part.name] for part in self._schema.key if part.name in item})
-        hint = "Correct the table of the target, and run it again: it goes on here."
+        hint = "Correct the table of the target, and run the copy again: it resumes here."
         return CopyRefused(f"{self._schema.name}: the target refuses a change of the item {key}: {message}", hint=hint)

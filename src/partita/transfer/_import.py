@@ -1,7 +1,7 @@
-"""Reading files of items into tables: an export of ours, DynamoDB's own, or one file of lines or rows.
+"""Reading files of items into tables: an export of Partita or DynamoDB, or one file of lines or rows.
 
-Every file is compared with its checksum before the first item is written. One that has none is read to its end first.
-How far an import is stands in the target, as with copies, so that one that was cut off goes on.
+The checksum of every file is verified before the first item is written. A file without one is first read to its end.
+The progress is stored in the target, as for copies, so that an interrupted import resumes.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _FORMATS: Final[dict[str, Format]] = {".jsonl": "jsonl", ".csv": "csv", ".json":
 
 
 class Import:
-    """Files that are to be imported, looked at before anything is written."""
+    """Files to import, which are checked before anything is written."""
 
     def __init__(self, path: Path, table: str | None = None) -> None:
         """Find the files, and check them.
 
         Args:
             path: the folder of an export, or one file of items.
-            table: where a single file goes; or, for an export of one table, another name for it.
+            table: the table for a single file; or, for an export of one table, another name for that table.
 
         Raises:
-            ExportDamaged: a file is missing, cut off or altered. CopyRefused: it is not said which table.
+            ExportDamaged: a file is missing, truncated or altered. CopyRefused: the table is not specified.
         """
         self.exports = read_exports(path) if path.is_dir() else [_single(path, table)]
         if table is not None:
@@ -70,7 +70,7 @@ class Import:
 
     @property
     def items(self) -> int:
-        """How many there are."""
+        """The number of items in all files."""
         return sum(file.items for _, table in self.exports for file in table.files)
 
     def run(
@@ -82,10 +82,10 @@ class Import:
         outside: Outside | None = None,
         on_written: Callable[[int, float], object] = lambda _items, _units: None,
     ) -> None:
-        """Write all items over whatever the target has under their keys.
+        """Write all items, and overwrite items with the same keys in the target.
 
         Raises:
-            CopyRefused: a table is not known, or the target refuses an item. ExportDamaged: a file cannot be read.
+            CopyRefused: a table is unknown, or the target refuses an item. ExportDamaged: a file cannot be read.
         """
         outside, options = outside or Outside(), options or CopyOptions()
         store = PatientStore(target.store, outside)
@@ -105,12 +105,12 @@ class Import:
 
 
 def _single(path: Path, table: str | None) -> tuple[Path, ExportedTable]:
-    """One file of items, read to its end."""
+    """Return one file of items, after it was read to its end."""
     kind = _FORMATS.get(path.suffix)
     if not path.is_file() or kind is None:
         raise ExportDamaged(f"{path} is neither a folder nor a file that ends with .jsonl, .csv, .json or .json.gz.")
     if table is None:
-        raise CopyRefused(f"Which table does {path} go to?", hint="Say --table NAME.")
+        raise CopyRefused(f"The table for {path} is not specified.", hint="Use --table NAME.")
     count = sum(1 for _ in _writes(path, kind, table))
     return path.parent, ExportedTable(table, kind, (DataFile(path.name, count, md5_of(path)),))
 
@@ -120,7 +120,7 @@ def _schema(store: Store, exported: ExportedTable) -> TableSchema:
         return ensure_table(store, exported.schema).schema
     found = described(store, exported.table)
     if found is None:
-        hint = "Make it first: the export does not say what its key is."
+        hint = "Create the table first: the export does not contain its key schema."
         raise CopyRefused(f"The target has no table {exported.table}.", hint=hint)
     return found.schema
 
@@ -151,23 +151,23 @@ def _import_table(
 
 
 def _last_of_each(schema: TableSchema, writes: tuple[Write, ...]) -> list[Write]:
-    """A batch may not have one item twice."""
+    """Return the last write of each item, because a batch must not contain an item twice."""
     names = [attribute.name for attribute in schema.key]
     last: dict[bytes, Write] = {}
     for write in writes:
         item = write.item if isinstance(write, PutItem) else write.key
         missing = [name for name in names if name not in item]
         if missing:
-            raise CopyRefused(f"{schema.name}: an item has no {', '.join(missing)}, which the table's key needs.")
+            raise CopyRefused(f"{schema.name}: an item has no {', '.join(missing)}, which the table's key requires.")
         last[encode_item({name: item[name] for name in names})] = write
     return list(last.values())
 
 
 def _writes(path: Path, kind: Format, table: str) -> Iterator[Write]:
-    """What the lines of a file say to write.
+    """Yield the write of each line of a file.
 
     Raises:
-        ExportDamaged: naming the file and the line.
+        ExportDamaged: a line cannot be read; the message names the file and the item.
     """
     number = 0
     try:

@@ -1,8 +1,8 @@
-"""Items as lines of text: DynamoDB's own JSON, and JSON that people read.
+"""Items as lines of text: DynamoDB's own JSON, and readable JSON.
 
-The second has texts, numbers, lists and maps as JSON has them. What JSON lacks is a map with one name that begins with
-a dollar sign: `{"$B": "AAE="}`, `{"$SS": ["a"]}`, `{"$NS": [1]}`, `{"$BS": ["AAE="]}`. A map that looks like one of
-these is written as `{"$M": {…}}`. Nothing is lost either way.
+Readable JSON has strings, numbers, lists and maps as JSON values. A type that JSON lacks is an object with one name
+that begins with a dollar sign: `{"$B": "AAE="}`, `{"$SS": ["a"]}`, `{"$NS": [1]}`, `{"$BS": ["AAE="]}`. A map that
+looks like one of these is written as `{"$M": {…}}`. Both formats are lossless.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _decode: Final = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def dynamodb_line(item: Item) -> bytes:
-    """The line of an item in DynamoDB's export."""
+    """Return the line of an item in DynamoDB's export."""
     return _encode({"Item": wire_item(item)}) + b"\n"
 
 
 def json_line(item: Item) -> bytes:
-    """The line of an item in JSON lines."""
+    """Return the line of an item in JSON lines."""
     return _encode({name: readable(value) for name, value in item.items()}) + b"\n"
 
 
 def readable(value: Any) -> Any:
-    """A value as JSON that people read."""
+    """Return a value as readable JSON."""
     kind = kind_of(value)
     if kind == "N":
         return _number(value)
@@ -59,7 +59,7 @@ def _number(value: Any) -> Any:
 
 
 def stored(value: Any) -> Any:
-    """The value that was made readable."""
+    """Return the value of readable JSON; the inverse of `readable`."""
     if isinstance(value, list):
         return [stored(element) for element in value]
     if not isinstance(value, dict):
@@ -81,12 +81,12 @@ _TAGS: Final[Mapping[str, Callable[[Any], Any]]] = {
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a text in JSON that people read, with numbers to their last digit."""
+    """Parse readable JSON into a value; numbers keep all their digits."""
     return stored(json.loads(text, parse_float=number, parse_int=number))
 
 
 def json_write(table: str, line: bytes) -> Write:
-    """What a line of JSON says to write."""
+    """Return the put for a line of readable JSON."""
     item = read_json(line)
     if not isinstance(item, dict):
         raise TypeError("it is not an object")
@@ -94,7 +94,7 @@ def json_write(table: str, line: bytes) -> Write:
 
 
 def dynamodb_write(table: str, line: bytes) -> Write:
-    """What a line of DynamoDB's export says to write, of a full or an incremental one."""
+    """Return the write for a line of DynamoDB's full or incremental export."""
     parts: Json = _decode(line)
     image = parts["Item"] if "Item" in parts else parts.get("NewImage")
     return DeleteItem(table, plain_item(parts["Keys"])) if image is None else PutItem(table, plain_item(image))

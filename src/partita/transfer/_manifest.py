@@ -1,4 +1,4 @@
-"""What an export is made of: its files with their checksums, as DynamoDB's export has it and as ours has it."""
+"""The manifest of an export: its files and their checksums, in the format of DynamoDB or of Partita."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class DataFile(Struct, frozen=True):
     """One file of items."""
 
     path: str
-    """From the folder of the manifest on."""
+    """Relative to the folder of the manifest."""
     items: int
     md5: str
-    """In hexadecimal digits; it finds damage, not forgery."""
+    """In hexadecimal digits; it detects damage, not forgery."""
 
 
 class ExportedTable(Struct, frozen=True):
@@ -44,23 +44,23 @@ class ExportedTable(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True):
-    """All tables of an export of ours."""
+    """All tables of an export in Partita's format."""
 
     tables: tuple[ExportedTable, ...]
     version: int = 1
 
 
 def md5_of(path: Path) -> str:
-    """The checksum of a file, in hexadecimal digits."""
+    """Return the MD5 checksum of a file, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
 
 
 def read_exports(folder: Path) -> list[tuple[Path, ExportedTable]]:
-    """The tables of an export with the folder that their files are named from: ours, or DynamoDB's own.
+    """Return the tables of an export of Partita or DynamoDB, each with the folder that its file paths are relative to.
 
     Raises:
-        ExportDamaged: there is none, or its manifest cannot be read.
+        ExportDamaged: there is no export, or its manifest cannot be read.
     """
     if (folder / MANIFEST).exists():
         manifest = _decoded(folder / MANIFEST, Manifest)
@@ -79,7 +79,7 @@ def _dynamodb_export(summary: Path) -> ExportedTable:
     table = str(described.get("tableArn", "")).rpartition("/")[2]
     files = tuple(_dynamodb_files(summary.parent / FILES))
     if sum(file.items for file in files) != described.get("itemCount"):
-        raise ExportDamaged(f"{summary}: it says {described.get('itemCount')} items, its files have others.")
+        raise ExportDamaged(f"{summary}: its itemCount {described.get('itemCount')} does not match its files.")
     return ExportedTable(table, "dynamodb", files, _decoded(schema, TableSchema) if schema.exists() else None)
 
 
@@ -108,10 +108,10 @@ def _bytes(path: Path) -> bytes:
 
 
 def check_files(folder: Path, table: ExportedTable) -> None:
-    """Compare each file with its checksum, before anything of any is imported.
+    """Verify the checksum of each file, before any item is imported.
 
     Raises:
-        ExportDamaged: naming the one that is missing, cut off or altered.
+        ExportDamaged: a file is missing, truncated or altered; the message names it.
     """
     for file in table.files:
         path = folder / file.path
@@ -120,4 +120,4 @@ def check_files(folder: Path, table: ExportedTable) -> None:
         if not path.is_file():
             raise ExportDamaged(f"{path} is missing.")
         if md5_of(path) != file.md5:
-            raise ExportDamaged(f"{path} is cut off or altered: its checksum is another.")
+            raise ExportDamaged(f"{path} is truncated or altered: its checksum does not match.")

@@ -1,7 +1,7 @@
-"""Masks: personal values become others of the same shape, the same value always the same other.
+"""Masks: replace personal values by others of the same shape, and equal values always by the same value.
 
-Letters become letters and digits become digits; everything else stays. So `ann@example.org` is still an email, keys
-that are made from it are still equal where they were, and no two values of one shape become one.
+Letters become letters and digits become digits; all other characters stay. So `ann@example.org` is still an email, keys
+that are built from equal values are still equal, and different values of the same shape stay different.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ _ALPHABETS: Final = (string.ascii_lowercase, string.ascii_uppercase, string.digi
 
 
 class Mask:
-    """Replaces values by others that only the secret tells."""
+    """Replaces strings by others that depend on a secret."""
 
     def __init__(self, secret: bytes) -> None:
-        """Keep the secret.
+        """Create a mask.
 
         Args:
-            secret: the same one makes the same masks.
+            secret: masks with the same secret return the same values.
         """
         self._secret = secret
 
     def __call__(self, value: Any) -> Any:
-        """The value with all its texts masked; numbers and what else it has stay."""
+        """Return the value with all its strings masked; numbers and values of other types stay."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, Mapping):
@@ -42,7 +42,7 @@ class Mask:
         return value
 
     def _text(self, text: str) -> str:
-        """A network of additions, each of which can be taken back: so no two texts of one shape become one."""
+        """Mask a string with a Feistel network of modular additions: it is invertible, hence injective for a shape."""
         alphabets = [_alphabet(character) for character in text]
         places = [place for place, alphabet in enumerate(alphabets) if alphabet]
         shape = "".join(alphabet[:1] or character for alphabet, character in zip(alphabets, text, strict=True))
@@ -98,14 +98,14 @@ def _digits(number: int, base: list[int]) -> list[int]:
 
 
 class PersonalMask:
-    """Masks the fields that services declare to be personal, with the keys that are made from them."""
+    """Masks the fields that services declare as personal, and the keys that are built from them."""
 
     def __init__(self, services: Iterable[Service], secret: bytes) -> None:
-        """Learn which fields those are.
+        """Collect the personal fields.
 
         Args:
-            services: those whose tables are copied.
-            secret: the same one makes the same masks.
+            services: the services whose tables are copied.
+            secret: masks with the same secret return the same values.
         """
         self._mask = Mask(secret)
         self._schemas: dict[str, list[EntitySchema[Any]]] = {}
@@ -129,7 +129,7 @@ class PersonalMask:
                 self._fields[schema] = frozenset(named & schema.cls.model_fields.keys())
 
     def masked(self, table: str, item: Item) -> Item | None:
-        """The item with its personal fields masked; None where nothing says what is in it, or it is a secret."""
+        """Return the item with personal fields masked; None if its entity is unknown, invalid or not in the lake."""
         schema = next((each for each in self._schemas.get(table, ()) if each.owns(item)), None)
         if schema is None or not schema.cls.in_lake:
             return None
@@ -149,5 +149,5 @@ class PersonalMask:
         return {**item, **changed}
 
     def _is_in_key(self, schema: EntitySchema[Any], entity: Any, values: Mapping[str, Any]) -> bool:
-        """Whether a field that was masked stands in the key, which then must have changed."""
+        """Whether masking has changed a field that is part of the key, so that the key must change, too."""
         return any(values[name] != getattr(entity, name) for name in values if name in schema.primary.fields)

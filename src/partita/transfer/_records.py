@@ -1,4 +1,4 @@
-"""Records of files that people write: JSON lines, CSV, and the fields of a declared entity."""
+"""Records of files for bulk loads: JSON lines, CSV, and JSON lines with the fields of a declared entity."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _UNREADABLE: Final = (ValueError, TypeError, ArithmeticError, PartitaError)
 
 
 def jsonl_records(file: BinaryIO, skip: int) -> Iterator[Record]:
-    """The items of JSON lines as people read them: `{"$B": …}` and its like stand for what JSON lacks."""
+    """Yield the items of readable JSON lines, with `{"$B": …}` and similar objects for types that JSON lacks."""
     return _line_records(file, skip, _json_item)
 
 
 def typed_records(schema: EntitySchema[Any], file: BinaryIO, skip: int) -> Iterator[Record]:
-    """The entities of JSON lines, each with the fields of one; keys are derived, and every rule of the model holds."""
+    """Yield the entities of JSON lines with their fields; keys are derived, and every rule of the model applies."""
 
     def item(line: bytes) -> Item:
         stored = schema.item(schema.cls.model_validate_json(line))
         if schema.version is not None:
-            stored[schema.attribute(schema.version)] += 1  # as a put of it does
+            stored[schema.attribute(schema.version)] += 1  # as a put of the entity does
         return stored
 
     return _line_records(file, skip, item)
@@ -65,7 +65,7 @@ def _record(item: Callable[[bytes], Item], line: bytes) -> Record:
 
 
 def csv_records(file: BinaryIO, skip: int) -> Iterator[Record]:
-    """The items of rows; the first row has the names of the columns, with their types as in `total:N`."""
+    """Yield the items of CSV rows; the first row has the names of the columns, with their types as in `total:N`."""
     rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""), strict=True)
     columns = next(rows, [])
     try:

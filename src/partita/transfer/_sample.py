@@ -1,4 +1,4 @@
-"""A small part of the tables for development: some partitions, whole, with personal fields masked if that is asked."""
+"""A small part of the tables for development: some complete partitions, optionally with masked personal fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from partita.values import Item
 
 
 class Sample(Struct, frozen=True):
-    """What was copied of one table."""
+    """The numbers of copied partitions and items of one table."""
 
     table: str
     partitions: int
@@ -39,7 +39,7 @@ def copy_sample(
     options: CopyOptions | None = None,
     outside: Outside | None = None,
 ) -> list[Sample]:
-    """Copy up to so many partitions of each table. Those whose keys were taken from a table before come first.
+    """Copy up to `partitions` partitions of each table, first those whose keys were copied from an earlier table.
 
     Raises:
         CopyRefused: a table of the target is not empty, or the target refuses an item.
@@ -87,7 +87,7 @@ def _copy_partitions(
 
 
 def _candidates(store: Store, schema: TableSchema, taken: dict[Any, None]) -> Iterator[Any]:
-    """Keys of partitions: those that were taken before and fit, then those that a scan meets."""
+    """Yield partition keys: first those copied from earlier tables that have the right type, then those of a scan."""
     types = {"S": str, "B": bytes}
     known = [value for value in taken if isinstance(value, types.get(schema.hash.type, int))]
     yield from known

@@ -1,4 +1,4 @@
-"""The two ends of a transfer: a store, the names of its tables, and how it is read at one instant."""
+"""The two sides of a transfer: a store, the names of its tables, and reading it at one instant."""
 
 from __future__ import annotations
 
@@ -31,35 +31,35 @@ Loader: TypeAlias = Callable[[Sequence[Item]], LoadResponse]
 
 SAME_NAMES: Final = TableNames(prefix="")
 PASSING: Final = (StoreUnavailable, Throttled, TransactionConflict)
-"""What gets better by itself."""
+"""Transient errors."""
 PASSING_REASONS: Final = ("None", "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded")
-"""Of a transaction that was cancelled."""
+"""Transient reasons of a cancelled transaction."""
 
 
 def passes(error: PartitaError) -> bool:
-    """Whether an error gets better by itself, so that the request is sent again."""
+    """Whether an error is transient, so that the request is sent again."""
     if isinstance(error, TransactionCancelled):
         return all(reason.code in PASSING_REASONS for reason in error.reasons)
     return isinstance(error, PASSING)
 
 
 class Outside(Struct, frozen=True):
-    """What a transfer takes from the outside besides stores."""
+    """The environment of a transfer, apart from its stores."""
 
     clock: Callable[[], float] = time.time
     pause: Callable[[float], object] = time.sleep
     random: Random = field(default_factory=SystemRandom)
     patience: float = 60.0
-    """For how many seconds a store that is in trouble is tried again."""
+    """For how many seconds requests to a failing store are retried."""
 
 
 class Side(Struct, frozen=True):
-    """One end of a transfer."""
+    """One side of a transfer: the source or the target."""
 
     raw: Store
     names: TableNames = SAME_NAMES
     settle: float = 0.0
-    """How many seconds after a write its record may come into a stream; only DynamoDB takes a while."""
+    """How many seconds after a write its record may appear in the stream; only DynamoDB delivers records late."""
 
     @property
     def store(self) -> Store:
@@ -68,11 +68,11 @@ class Side(Struct, frozen=True):
 
     @property
     def has_snapshots(self) -> bool:
-        """Whether it can be read as it is at one instant."""
+        """Whether the store can be read at one instant."""
         return isinstance(self.raw, EmbeddedStore)
 
     def loader(self, table: str, outside: Outside, stop: threading.Event | None = None) -> Loader | None:
-        """What puts any number of items into a table in one transaction, where the store can."""
+        """Return a function that puts any number of items in one transaction; None if the store cannot do that."""
         if not isinstance(self.raw, EmbeddedStore):
             return None
         store, name = PatientStore(self.raw, outside, stop), self.names.stored(table)
@@ -80,10 +80,10 @@ class Side(Struct, frozen=True):
 
     @contextmanager
     def frozen(self, instant: float | None = None) -> Iterator[Store]:
-        """The store as it is now, or was at an instant, where it can be read so; else the store itself.
+        """Yield a snapshot of the store, now or at an instant; the store itself if it has no snapshots.
 
         Raises:
-            CopyRefused: an instant is asked of a store that has no past.
+            CopyRefused: an instant is given, but the store cannot be read at an earlier instant.
         """
         if instant is not None:
             with closing(self._past(instant)) as past:
@@ -98,12 +98,12 @@ class Side(Struct, frozen=True):
     def _past(self, instant: float) -> Store:
         if not isinstance(self.raw, EmbeddedStore):
             hint = "DynamoDB exports a past state itself: ExportTableToPointInTime."
-            raise CopyRefused("Only an embedded store is read as it was at an instant.", hint=hint)
+            raise CopyRefused("Only an embedded store can be read as it was at an earlier instant.", hint=hint)
         return self.raw.as_of(instant)
 
 
 class PatientStore:
-    """A store that is asked again for a while where it is in trouble. Every request of a transfer may be sent twice."""
+    """A store whose failed requests are retried for a while. Every request of a transfer may be sent twice."""
 
     def __init__(self, store: Store, outside: Outside, stop: threading.Event | None = None) -> None:
         self._store = store
@@ -115,7 +115,7 @@ class PatientStore:
         """Execute the request.
 
         Raises:
-            RequestError: it was refused. StoreError: the store was in trouble for too long.
+            RequestError: the request was refused. StoreError: the store kept failing for too long.
         """
         begun: float | None = None
         attempt = 0
@@ -131,7 +131,7 @@ class PatientStore:
             self._outside.pause(self._policy.pause_before(min(attempt, 8), self._outside.random).seconds)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """Transfers run in threads.
+        """Refuse: transfers run in threads.
 
         Raises:
             NotImplementedError: always.

@@ -1,4 +1,4 @@
-"""Copying several tables: all of them loaded, brought to one instant where the store knows one, then followed."""
+"""Copying several tables: all are loaded, brought to one instant if the store has snapshots, and then followed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita.transfer._sides import Side
 
 
 def tables_of(store: Store) -> tuple[str, ...]:
-    """The tables of a store that hold somebody's items: all but the checkpoints of copies."""
+    """Return the tables of a store, except the table of the checkpoints of copies."""
     return tuple(name for name in store.execute(ListTables()) if name != CHECKPOINTS.name)
 
 
@@ -24,34 +24,34 @@ class StoreCopy:
     """The copies of several tables from one source."""
 
     def __init__(self, source: Side, copies: Sequence[TableCopy]) -> None:
-        """Take copies, which are closed with this.
+        """Combine copies, which are closed together with this object.
 
         Args:
-            source: where all of them come from.
-            copies: one for each table.
+            source: the source of all copies.
+            copies: one copy for each table.
         """
         self._source = source
         self.copies = tuple(copies)
 
     def prepare(self) -> None:
-        """Make the target's tables, and find out where to go on.
+        """Create the target's tables, and find out where to resume.
 
         Raises:
-            CopyRefused: one of them cannot be copied as it was asked for.
+            CopyRefused: one of the tables cannot be copied with these options.
         """
         for copy in self.copies:
             copy.prepare()
 
     def load(self, *, every_change: bool = False) -> int:
-        """Copy all items that are there, then what has changed meanwhile; says how many of them had changed.
+        """Copy all items, then those that have changed meanwhile; return the number of changed items.
 
         Args:
-            every_change: leave what has changed since an earlier run to `follow`, which applies every change; else
-                each item is brought to what it is now.
+            every_change: leave changes since an earlier run to `follow`, which applies every change; otherwise each
+                item is set to its current state.
 
         Raises:
-            CopyRefused: the target refuses an item. StoreError: a store was in trouble for too long.
-            RebuildRequired: a stream has not kept all changes since.
+            CopyRefused: the target refuses an item. StoreError: a store kept failing for too long.
+            RebuildRequired: a stream no longer has all changes since.
         """
         for copy in self.copies:
             copy.load()
@@ -60,17 +60,17 @@ class StoreCopy:
         return sum(copy.catch_up(ends.get(copy.table)) for copy in behind)
 
     def _ends(self) -> Mapping[str, Mapping[str, int]]:
-        """The ends of all streams at one instant, where the store knows one."""
+        """Return the ends of all streams at one instant; empty if the store has no snapshots."""
         if not self._source.has_snapshots:
             return {}
         with self._source.frozen() as store:
             return {copy.table: stream_of(store, copy.schema).end() for copy in self.copies if copy.follows}
 
     def follow(self, stop: threading.Event, idle: Callable[[], object]) -> None:
-        """Apply every change in order until `stop` is set; `idle` is called when all was read, and waits a while.
+        """Apply every change in order until `stop` is set; `idle` is called when all were read, and waits a while.
 
         Raises:
-            CopyRefused: a table has no stream. RebuildRequired: a stream has not kept all changes since.
+            CopyRefused: a table has no stream. RebuildRequired: a stream no longer has all changes since.
         """
         while not stop.is_set():
             more = [copy.step() for copy in self.copies]
@@ -80,7 +80,7 @@ class StoreCopy:
             copy.rest()
 
     def lag(self) -> Lag:
-        """How far the target is behind: the changes of all tables, and the age of the oldest."""
+        """Return the lag of the target: the changes of all tables, and the age of the oldest."""
         lags = [copy.lag() for copy in self.copies]
         return Lag(sum(lag.records for lag in lags), max((lag.seconds for lag in lags), default=0.0))
 

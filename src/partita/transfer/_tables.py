@@ -1,4 +1,4 @@
-"""The table that is copied to: made like the one that is copied from, or refused where its keys are others."""
+"""The table of the target: created like that of the source, or refused if its key is different."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.store import CreateTable, DescribeTable, ScanTable, Store, TableDes
 
 
 def described(store: Store, table: str) -> TableDescription | None:
-    """What a store knows of a table; None where it has none of that name."""
+    """Return a store's description of a table; None if there is no table of that name."""
     try:
         return store.execute(DescribeTable(table))
     except TableNotFound:
@@ -17,32 +17,32 @@ def described(store: Store, table: str) -> TableDescription | None:
 
 
 def ensure_table(store: Store, schema: TableSchema) -> TableDescription:
-    """Make the table where it is missing, with keys, indexes, TTL and stream.
+    """Create the table if it is missing, with keys, indexes, TTL and stream.
 
     Raises:
-        CopyRefused: there is one with another key.
+        CopyRefused: the table exists with another key.
     """
     found = described(store, schema.name)
     if found is None:
         return store.execute(CreateTable(schema))
     if found.schema.key != schema.key:
-        hint = "Delete it, or copy to tables of other names (--to-prefix)."
+        hint = "Delete that table, or copy to tables with other names (--to-prefix)."
         raise CopyRefused(f"The table {schema.name} of the target has another key: {_shown(found.schema)}.", hint=hint)
     return found
 
 
 def table_differences(source: TableSchema, target: TableSchema) -> Iterator[str]:
-    """What the target's table has otherwise: what a copy leaves as it is."""
+    """Yield the differences of the target's table, which a copy leaves as they are."""
     for index in source.indexes:
         other = target.index(index.name)
         if other is None:
             yield f"the index {index.name} is missing"
         elif not index.is_like(other):
-            yield f"the index {index.name} is another"
+            yield f"the index {index.name} is different"
     for vectors in source.vectors:
         known = target.vector(vectors.name)
         if known is None or not vectors.is_like(known):
-            yield f"the vector index {vectors.name} is {'missing' if known is None else 'another'}"
+            yield f"the vector index {vectors.name} is {'missing' if known is None else 'different'}"
     if source.ttl != target.ttl:
         yield f"the TTL attribute is {target.ttl}, not {source.ttl}"
     if source.stream != target.stream:

@@ -1,4 +1,4 @@
-"""What a transfer consumes: units of an item with its index entries, and what they cost."""
+"""The consumption of a transfer: capacity units of items and their index entries, and their price."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from partita.store import DescribeTable, ScanTable, Store, TableSchema
 from partita.values import Item, item_size, read_units, text_size, value_size, write_units
 
 SAMPLE: Final = 200
-"""So many items are looked at for an estimate."""
+"""How many items are read for an estimate."""
 MILLION: Final = 1_000_000
 
 
 class Prices(Struct, frozen=True):
-    """Dollars for a million units on demand: those of us-east-1 and most regions; others cost up to twice that."""
+    """Dollars per million on-demand units in us-east-1 and most regions; other regions cost up to twice as much."""
 
     read: float = 0.125
     write: float = 0.625
 
 
 class Estimate(Struct, frozen=True):
-    """About what a transfer of one table consumes."""
+    """An estimate of what a transfer of one table consumes."""
 
     table: str
     items: int
     size: int
     read: float
-    """Units that reading it consumes, consistently."""
+    """The units of a consistent read of the table."""
     write: float
-    """Units that writing it consumes, with its indexes."""
+    """The units of writing the table with its indexes."""
 
     def dollars(self, *, reads: bool, writes: bool, prices: Prices | None = None) -> float:
-        """What that costs on DynamoDB, on demand."""
+        """Return the on-demand price on DynamoDB."""
         prices = prices or Prices()
         return (self.read * prices.read * reads + self.write * prices.write * writes) / MILLION
 
 
 def units_of(schema: TableSchema, item: Item) -> float:
-    """The units that writing a new item consumes, with an entry in each index that it is in."""
+    """Return the units for writing a new item, with an entry in each index that includes it."""
     units = write_units(item_size(item))
     for index in schema.indexes:
         if all(attribute.name in item for attribute in index.key):
@@ -56,7 +56,7 @@ def _entry_size(schema: TableSchema, projection: str | tuple[str, ...], key: tup
 
 
 def estimate(store: Store, table: str) -> Estimate:
-    """About what the items of a table are, from the store's own figures and from some of them.
+    """Estimate the items of a table from the store's own figures and from a sample of the items.
 
     DynamoDB's figures are up to six hours old.
     """

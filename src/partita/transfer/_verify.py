@@ -1,7 +1,7 @@
-"""Comparing a table of two stores: every item, by its key and its bytes, in bounded memory.
+"""Comparing a table of two stores: every item, by its key and its content, in bounded memory.
 
-Both sides are scanned once. What each item is becomes a digest in a temporary file. What seems to differ is read again
-from both sides, several times: where changes are followed meanwhile, an item that is equal a moment later is equal.
+Both sides are scanned once, and a digest of each item is stored in a temporary file. Items that seem to differ are read
+again from both sides, several times: while changes are followed, an item that becomes equal a little later is equal.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from partita.values import Item, decode_item, encode_item
 PAGE: Final = 1_000
 MAX_GETS: Final = 100
 LOOKS: Final = 4
-"""So many times what seems to differ is read again."""
+"""How many times items that seem to differ are read again."""
 LOOK_SECONDS: Final = 1.0
 
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 class ItemDifference(Struct, frozen=True):
-    """An item that is not the same on both sides."""
+    """An item that differs between the two sides."""
 
     table: str
     key: Item
     kind: Literal["missing", "extra", "differs"]
-    """Only in the source, only in the target, or in both but not the same."""
+    """Only in the source, only in the target, or different in both."""
     attributes: tuple[str, ...] = ()
-    """Those that differ."""
+    """The names of the attributes that differ."""
 
     def __str__(self) -> str:
         key = msgspec.json.encode(wire_item(self.key)).decode()
@@ -46,18 +46,18 @@ class ItemDifference(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What came of comparing a table."""
+    """The result of comparing a table."""
 
     table: str
     items: int
-    """In the source."""
+    """The number of items in the source."""
     differences: int
     expired: int = 0
-    """Items whose time is over, of which either side may have deleted its own already."""
+    """The number of expired items that only one side has, because the other may have deleted its own already."""
 
 
 class TableComparison:
-    """Compares one table of two stores. The temporary file goes when it is closed."""
+    """Compares one table of two stores. Closing it removes the temporary file."""
 
     def __init__(self, source: Side, target: Side, table: str, outside: Outside | None = None) -> None:
         self._outside = outside or Outside()
@@ -76,7 +76,7 @@ class TableComparison:
         report: Callable[[ItemDifference], object],
         progress: Callable[[int], object] = lambda _items: None,
     ) -> Comparison:
-        """Compare all items; `report` hears of each difference, `progress` of the items that were read.
+        """Compare all items; call `report` with each difference, and `progress` with numbers of items that were read.
 
         Raises:
             TableNotFound: a side does not have the table.
@@ -113,7 +113,7 @@ class TableComparison:
             self._seen.executemany("INSERT OR REPLACE INTO source VALUES (?, ?)", rows)
 
     def _cross_off(self, items: Sequence[Item]) -> None:
-        """Take away what is equal; what remains of the source is missing or differs."""
+        """Remove equal items from the source's digests; those that remain are missing or differ."""
         with self._seen:
             for item in items:
                 key = self._key(item)
@@ -122,7 +122,7 @@ class TableComparison:
                     self._seen.execute("INSERT OR IGNORE INTO suspects VALUES (?)", (key,))
 
     def _differences(self) -> Iterator[ItemDifference]:
-        """What still differs after several looks."""
+        """Yield the items that still differ after several reads."""
         rows: Any = self._seen.execute("SELECT key FROM suspects")
         for keys in chunks((decode_item(key) for (key,) in rows), MAX_GETS):
             yield from self._looked_at(keys)
@@ -138,7 +138,7 @@ class TableComparison:
             for name in list(left):
                 shown[name].add(_digest_or_none(sources[name]))
                 pairs[name] = sources[name], targets[name]
-                # Equal to what the source was at an earlier look: it is only behind.
+                # Equal to the source's item at an earlier read: the target only lags.
                 if _digest_or_none(targets[name]) in shown[name]:
                     del left[name]
         for name, key in left.items():
@@ -174,7 +174,7 @@ class TableComparison:
 
 
 def digest(item: Item) -> bytes:
-    """The same for equal items, in whatever order their attributes come."""
+    """Return a digest of an item, which does not depend on the order of its attributes."""
     return hashlib.blake2b(_encode(wire_item(item)), digest_size=16).digest()
 
 

@@ -1,4 +1,4 @@
-"""Writing items in batches, many at once, within a pace."""
+"""Writing items in concurrent batches, within a limit of write units per second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita.values import Item, write_units
 
 BATCH: Final = 25
 BULK: Final = 1_000
-"""So many are put in one transaction, where the store can."""
+"""How many items are put in one transaction, if the store can do that."""
 MAX_PAUSE: Final = 5.0
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class ItemWriter:
         on_written: Callable[[int, float], object] = lambda _items, _units: None,
         loader: Loader | None = None,
     ) -> None:
-        """`loader` puts items in bulk, where the store can and no pace is to be kept."""
+        """Create a writer; `loader` puts items in bulk, if the store can do that and `pace` has no limit."""
         self._store = store
         self._schema = schema
         self._pace = pace
@@ -49,18 +49,18 @@ class ItemWriter:
         self._failure: BaseException | None = None
 
     def put(self, items: Iterable[Item]) -> None:
-        """Write items over whatever the target has.
+        """Write items, and overwrite those with the same keys.
 
         Raises:
-            CopyRefused: the target refuses one of them. StoreError: the target is in trouble.
+            CopyRefused: the target refuses one of the items. StoreError: the target failed.
         """
         self.write([PutItem(self._schema.name, item) for item in items])
 
     def write(self, writes: Sequence[Write]) -> None:
-        """Write them all, each of another item, and return when they are durable.
+        """Execute writes of different items, and return when all are durable.
 
         Raises:
-            CopyRefused: the target refuses one of them. StoreError: the target is in trouble.
+            CopyRefused: the target refuses one of the writes. StoreError: the target failed.
         """
         if self._loader is not None and all(isinstance(write, PutItem) for write in writes):
             for batch in chunks(writes, BULK):
@@ -80,7 +80,7 @@ class ItemWriter:
         self._on_written(len(batch), response.units)
 
     def _write_unless_failed(self, batch: tuple[Write, ...]) -> None:
-        if self._failure is not None:  # not written, so nobody may take it for written
+        if self._failure is not None:  # this batch is not written, so its future must fail, too
             raise self._failure
         try:
             self._write_batch(batch)
@@ -109,7 +109,7 @@ class ItemWriter:
         return units_of(self._schema, write.item) if isinstance(write, PutItem) else write_units(1)
 
     def _refusal(self, batch: tuple[Write, ...], error: ValidationFailed) -> CopyRefused:
-        """Which item it is: the batch says only that there is one."""
+        """Return the error for the refused item, found by writing each item alone: a batch does not report which."""
         for write in batch:
             try:
                 self._store.execute(BatchWriteItem((write,)))
@@ -120,7 +120,7 @@ class ItemWriter:
     def _refused(self, write: Write, error: ValidationFailed | ConditionFailed) -> CopyRefused:
         item = write.item if isinstance(write, PutItem) else write.key
         key = wire_item({part.name: item[part.name] for part in self._schema.key if part.name in item})
-        hint = "Correct the item, or the table of the target, and run it again: it goes on here."
+        hint = "Correct the item, or the table of the target, and run the command again: it resumes here."
         return CopyRefused(f"{self._schema.name}: the target refuses the item {key}: {error.message}", hint=hint)
 
     def __enter__(self) -> Self:
@@ -133,7 +133,7 @@ class ItemWriter:
 
 
 def _finish(futures: Sequence[Future[None]]) -> None:
-    """Wait for all, and raise the first error."""
+    """Wait for all futures, and raise the first error."""
     errors = [error for error in (future.exception() for future in futures) if error is not None]
     if errors:
         raise errors[0]

@@ -58,7 +58,7 @@ def test_two_tables_in_one_lake_have_different_names(folder: Path, store: Embedd
 
 
 def test_the_error_of_a_wrong_query_says_what_there_is(folder: Path) -> None:
-    with pytest.raises(OperationError, match=r"nothing.*There is: .*changes, task"):
+    with pytest.raises(OperationError, match=r"nothing.*Tables: .*changes, task"):
         query_lake(folder, "SELECT * FROM nothing")
 
 

@@ -161,7 +161,7 @@ def test_who_was_overtaken_writes_nothing_any_more(bucket: S3Location, store: Em
     consumer.step()
     db.run(put(Task(user_id="u", task_id="t")))
     other = Lake(bucket, TABLE)
-    with pytest.raises(LeaseLost, match="Another writer has taken the lake"):
+    with pytest.raises(LeaseLost, match="Another writer has taken over the lake"):
         consumer.catch_up()
     Consumer(store, TABLE, other).catch_up()
     slow.close()

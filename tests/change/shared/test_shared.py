@@ -118,7 +118,7 @@ def test_a_worker_that_slept_is_refused_by_the_sink(
     while len(other.held) < 8:
         fleet.look(other, times=1)
     other.step()
-    with pytest.raises(LeaseLost, match="another worker's now"):
+    with pytest.raises(LeaseLost, match="Another worker holds the lease"):
         fleet.sinks[0].apply_fenced(batch.changes, batch.advance)
     sleeper.commit(batch)  # the worker itself takes that for what it is
     assert sleeper.held == {}

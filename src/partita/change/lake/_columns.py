@@ -1,4 +1,4 @@
-"""Typed columns from the model: which Arrow type a field has, and its values in it."""
+"""Typed columns from the model: the Arrow type of each field, and the conversion of its values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partita.model import Entity, EntitySchema, kinds_of, to_attribute
 
 Convert: TypeAlias = Callable[[Any], Any]
 Typed: TypeAlias = tuple[pa.DataType, Convert | None]
-"""An Arrow type, and how values come into it; None where they stand as they are."""
+"""An Arrow type, and the function that converts values to it; None if values need no conversion."""
 
 _INT64: Final = range(-(2**63), 2**63)
 _DIGITS: Final = 38
@@ -28,7 +28,7 @@ _encode: Final = msgspec.json.Encoder(decimal_format="number", order="sorted").e
 
 
 class Column(Struct, frozen=True):
-    """One column, and how it is filled from a field."""
+    """One column, with the field and the conversion that fill it."""
 
     name: str
     field: str
@@ -37,17 +37,17 @@ class Column(Struct, frozen=True):
 
 
 class Values:
-    """Takes the values of some columns from entities."""
+    """Extracts the values of some columns from entities."""
 
     def __init__(self, columns: Sequence[Column]) -> None:
         self._fields = tuple(column.field for column in columns)
         self._converts = tuple((place, column.convert) for place, column in enumerate(columns) if column.convert)
 
     def of(self, entity: Entity) -> list[Any]:
-        """The values for a row.
+        """Return the values for a row.
 
         Raises:
-            ValueError: one does not fit its column's type.
+            ValueError: a value does not fit the type of its column.
         """
         values = [getattr(entity, field) for field in self._fields]
         for place, convert in self._converts:
@@ -57,7 +57,7 @@ class Values:
 
 
 def columns_of(schema: EntitySchema[Any]) -> tuple[Column, ...]:
-    """A column for each field of an entity that is not encrypted."""
+    """Return a column for each field of an entity that is not encrypted."""
     fields = schema.cls.model_fields.items()
     shown = [(name, field) for name, field in fields if schema.attribute(name) not in schema.secrets]
     return tuple(Column(name, name, *_typed(field.annotation, field)) for name, field in shown)
@@ -66,7 +66,7 @@ def columns_of(schema: EntitySchema[Any]) -> tuple[Column, ...]:
 def fitted(
     columns: tuple[Column, ...], there: Mapping[str, pa.DataType], reserved: frozenset[str]
 ) -> tuple[Column, ...]:
-    """The columns under names that fit what is there: another type under the same name gets a column of its own."""
+    """Rename columns to fit the existing ones: a name that exists with another type becomes a separate column."""
     known = {name.lower(): (name, kind) for name, kind in there.items()}
     return tuple(_fitted(column, known, reserved) for column in columns)
 
@@ -81,12 +81,12 @@ def _fitted(column: Column, known: Mapping[str, tuple[str, pa.DataType]], reserv
 
 
 def json_text(value: Any) -> str:
-    """Attribute values as JSON: sets are lists, binaries are base64."""
+    """Return attribute values as JSON: sets become lists, and binaries become base64."""
     return _encode(value).decode()
 
 
 def _word(kind: pa.DataType) -> str:
-    """The type in a column's name."""
+    """Return a type as it appears in a column's name."""
     if pa.types.is_list(kind):
         return f"list_{_word(kind.value_type)}"
     return "".join(letter if letter.isalnum() else "_" for letter in str(kind)).strip("_").lower()
@@ -136,7 +136,7 @@ def _enum(kind: type[Enum], field: FieldInfo) -> Typed:
 
 
 def _decimal(field: FieldInfo) -> Typed:
-    """Exact: a decimal where the field says how many places it has, else its text."""
+    """Return an exact type: a decimal if the field declares its number of decimal places, else a string."""
     places = next((limit.decimal_places for limit in field.metadata if getattr(limit, "decimal_places", None)), None)
     if places is None:
         return pa.string(), str
@@ -158,7 +158,7 @@ def _int64(value: int) -> int:
 
 _JSON: Final[Typed] = (pa.string(), lambda value: json_text(to_attribute(value)))
 
-# In this order: a bool is an int, and a datetime is a date.
+# The order matters: bool is a subclass of int, and datetime of date.
 _SCALARS: Final[dict[type, Typed]] = {
     bool: (pa.bool_(), None),
     int: (pa.int64(), _int64),

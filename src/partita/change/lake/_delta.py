@@ -1,10 +1,10 @@
-"""One Delta table of the lake: every commit carries the positions that it brings the table to.
+"""One Delta table of the lake. Every commit contains the positions that the table reaches with it.
 
-A commit names the version that it builds on, and is refused where another writer was faster (`CommitConflict`). So the
-positions that were read before are those of the version that it builds on, whoever else writes:
+A commit names the version that it builds on, and is refused if another writer was faster (`CommitConflict`). So the
+positions that were read are always those of the version that the commit builds on, even if others write:
 
     reads version 7, positions 100 ──── writes files ──── commits version 8: refused, another did so meanwhile
-    reads version 8, positions 120 ──── passes over up to 120 ──── commits version 9, positions 150
+    reads version 8, positions 120 ──── skips changes up to 120 ──── commits version 9, positions 150
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _POSITIONS: Final = "partita.positions"
 _FENCES: Final = "partita.fences"
 _RECENT: Final = 20
 _ROW_GROUP: Final = 50_000
-"""Rows of a file that are in memory until they are written."""
+"""How many rows of a file are in memory until they are written."""
 TIDY_EVERY: Final = 100
 ORPHAN_HOURS: Final = 168
-"""Files that no commit names are somebody's unfinished write; after a week nobody finishes it."""
+"""Files that no commit refers to belong to an unfinished write, which is abandoned after this time (a week)."""
 
 _COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 _FULL: Final = ("No space left", "os error 28", "disk quota")
@@ -46,11 +46,11 @@ _REFUSED: Final = ("AccessDenied", "InvalidAccessKeyId", "SignatureDoesNotMatch"
 
 
 class CommitConflict(Exception):
-    """Another writer has committed since the table was read; it was read again."""
+    """Another writer has committed since the table was read; the table was read again."""
 
 
 class TableState(Struct, frozen=True):
-    """How far a table is: the position in each shard, and the highest number under which its shard was written."""
+    """What a table has reached: the position in each shard, and the highest fence under which the shard was written."""
 
     positions: Mapping[str, int] = {}
     fences: Mapping[str, int] = {}
@@ -60,9 +60,9 @@ Rows: TypeAlias = Iterable[pa.RecordBatch]
 
 
 class LakeTable:
-    """A Delta table that is made where there is none.
+    """A Delta table, which is created if needed.
 
-    Whoever writes passes over what `reached` says is there.
+    Writers skip the changes that the table already has according to `reached`.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class LakeTable:
         """Open the table.
 
         Args:
-            location: where it is.
-            schema: the columns of a new table; one that is there keeps its own.
-            partition_by: the columns that say which folder a row is in.
-            tidy_every: after so many commits small files are put together, and those of no use any more are removed.
+            location: the location of the table.
+            schema: the columns of a new table; an existing table keeps its own.
+            partition_by: the columns that determine the folder of a row.
+            tidy_every: the number of commits after which small files are merged and unused files are removed.
 
         Raises:
-            StoreError: it cannot be opened.
+            StoreError: the table cannot be opened.
         """
         self._location = location
         self._options = location.options()
@@ -95,7 +95,7 @@ class LakeTable:
 
     @property
     def reached(self) -> TableState:
-        """How far it is; nothing before the first load."""
+        """The positions and fences that the table has reached; empty before the first load."""
         if self._reached is None:
             with translating(self._location):
                 self._reached = _reached(self._delta)
@@ -103,16 +103,16 @@ class LakeTable:
 
     @property
     def positions(self) -> Mapping[str, int]:
-        """Where it is; empty before the first load."""
+        """The positions that the table has reached; empty before the first load."""
         return self.reached.positions
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
-        """The columns that it has now."""
+        """The current columns of the table."""
         return {field.name: field.type for field in pa.schema(self._delta.schema())}
 
     def refresh(self) -> None:
-        """See what other writers have committed."""
+        """Read what other writers have committed."""
         with translating(self._location):
             self._renew_access()
             version = self._delta.version()
@@ -121,7 +121,7 @@ class LakeTable:
                 self._reached = None
 
     def append(self, schema: pa.Schema, rows: Rows, reached: TableState) -> None:
-        """Add rows; columns that are new are added too.
+        """Add rows, and columns that the table does not have yet.
 
         Raises:
             CommitConflict: another writer was faster.
@@ -129,7 +129,7 @@ class LakeTable:
         self._write(schema, rows, reached, "append")
 
     def replace(self, schema: pa.Schema, rows: Rows, reached: TableState) -> None:
-        """Put rows in place of all that are there.
+        """Replace all rows of the table.
 
         Raises:
             CommitConflict: another writer was faster.
@@ -137,7 +137,7 @@ class LakeTable:
         self._write(schema, rows, reached, "overwrite")
 
     def merge(self, rows: pa.Table, reached: TableState) -> None:
-        """Put each row in place of the one with its key, or add it. No key may come twice.
+        """Replace the row with the same key, or add the row, for each row. No key may occur twice.
 
         Raises:
             CommitConflict: another writer was faster.
@@ -155,14 +155,14 @@ class LakeTable:
             merger.when_matched_update_all(except_cols=["date"]).when_not_matched_insert_all().execute()
 
     def rows(self, columns: Sequence[str]) -> list[dict[str, Any]]:
-        """Some columns of all rows, for a small table."""
+        """Return some columns of all rows, for a small table."""
         with translating(self._location):
             self._renew_access()
             found: list[dict[str, Any]] = self._delta.to_pyarrow_table(columns=list(columns)).to_pylist()
         return found
 
     def delete(self, condition: str) -> None:
-        """Delete the rows for which a condition holds. Older versions still have them: see `purge`.
+        """Delete the rows that match a condition. Older versions still have them: see `purge`.
 
         Raises:
             CommitConflict: another writer was faster.
@@ -204,7 +204,7 @@ class LakeTable:
             self._tidy()
 
     def _tidy(self) -> None:
-        # Neither commit carries positions: another writer's may be newer by now.
+        # These commits contain no positions, because another writer may have committed newer ones meanwhile.
         with translating(self._location):
             self._delta.optimize.compact()
             self._delta.vacuum(dry_run=False)
@@ -212,7 +212,7 @@ class LakeTable:
 
     @contextmanager
     def _committing(self, reached: TableState) -> Iterator[None]:
-        """Commit on the version that was read, or not at all."""
+        """Commit on top of the version that was read, or not at all."""
         with translating(self._location):
             self._renew_access()
             version = self._delta.version()
@@ -224,12 +224,12 @@ class LakeTable:
                     raise
                 raise CommitConflict from error
             except BaseException:
-                self._reopen()  # it may have been committed all the same
+                self._reopen()  # the commit may have succeeded all the same
                 raise
         self._reached = reached
 
     def _renew_access(self) -> None:
-        """Delta keeps the credentials that it was opened with; where they were renewed, it is opened again."""
+        """Reopen the table if the credentials were renewed, because Delta keeps those that it was opened with."""
         if self._location.options() != self._options:
             self._reopen()
 
@@ -240,10 +240,10 @@ class LakeTable:
 
 
 def reached_in(location: LakeLocation) -> TableState:
-    """How far the Delta table at a place is; nowhere if there is none, or it was never loaded.
+    """Return the state of the Delta table at a location; empty if there is none, or if it was never loaded.
 
     Raises:
-        StoreError: it cannot be read.
+        StoreError: the table cannot be read.
     """
     with translating(location):
         try:
@@ -254,7 +254,7 @@ def reached_in(location: LakeLocation) -> TableState:
 
 @contextmanager
 def translating(location: LakeLocation) -> Iterator[None]:
-    """The library's errors, in one line, in place of Delta's."""
+    """Raise the library's errors, in one line, instead of Delta's."""
     try:
         yield
     except CommitConflict:
@@ -275,12 +275,12 @@ def _failure(location: LakeLocation, error: Exception) -> PartitaError:
     if any(sign in text for sign in _REFUSED):
         return AccessDenied(f"{lake} refuses the credentials.")
     if "s3://" in location.uri:
-        return StoreUnavailable(f"{lake} did not respond as it should: {text}")
+        return StoreUnavailable(f"{lake} returned an unexpected response: {text}")
     return StoreError(f"{lake} cannot be used: {text}")
 
 
 def _reached(delta: DeltaTable) -> TableState:
-    # Commits of other programs, such as an optimization, carry none.
+    # Commits of other programs, such as an optimization, contain no positions.
     for limit in (_RECENT, None):
         for entry in delta.history(limit):
             if _POSITIONS in entry:

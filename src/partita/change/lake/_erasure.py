@@ -1,7 +1,7 @@
-"""Erasing users: their rows leave the lake, with all files and statistics that still have them.
+"""Erasing users: removes their rows from the lake, and all files and statistics that still contain them.
 
-An item of the record's entity says that a user was erased, and when. Whatever the lake has of that user from before
-goes, and then the record's own rows. What is left to do is therefore what the record's current table has.
+An item of the record entity states which user was erased, and when. All older rows of that user are removed from the
+lake, and after them the rows of the record itself. So the record's current table lists the erasures still to be done.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _TRIES: Final = 50
 
 
 class LakeErasure(Struct, frozen=True):
-    """How a lake learns whom to erase, and where their rows are."""
+    """The entities by which a lake finds the users to erase, and their rows."""
 
     record: str
-    """The entity whose items say that a user was erased, by `user_id` and `erased_at`."""
+    """The entity whose items record that a user was erased, with `user_id` and `erased_at`."""
     owners: Mapping[str, str]
-    """The field that names a user, by the name of each entity whose items are erased."""
+    """For each entity whose items are erased, the name of the field that contains the user."""
 
 
 class ErasedUser(Struct, frozen=True):
-    """A user whose rows go: all that the lake had of them at an instant."""
+    """A user whose rows are erased: all rows that the lake had of the user at an instant."""
 
     user_id: str
     until: int
@@ -39,7 +39,7 @@ class ErasedUser(Struct, frozen=True):
 
 
 class OwnedRows(Struct, frozen=True):
-    """The rows of one entity, and the columns that say whose they are."""
+    """The rows of one entity, and the columns that identify their owner."""
 
     schema: EntitySchema[Any]
     owner: str
@@ -48,11 +48,11 @@ class OwnedRows(Struct, frozen=True):
     in_log: Sequence[Column]
 
     def current(self, user: ErasedUser) -> str:
-        """The condition on its current table: removed items of the user."""
+        """Return the condition on its current table: removed items of the user."""
         return f"_deleted AND ({self._is_owned(user.user_id, self.columns)})"
 
     def logged(self, user: ErasedUser) -> str:
-        """The condition on the log: changes until the user was erased."""
+        """Return the condition on the log: changes until the user was erased."""
         until = f"CAST(_at AS BIGINT) < {(user.until + 1) * 1_000_000}"
         return f"entity = {_text(self.schema.name)} AND {until} AND ({self._is_owned(user.user_id, self.in_log)})"
 
@@ -63,7 +63,7 @@ class OwnedRows(Struct, frozen=True):
         return named if key is None else f"{named} OR starts_with(_key, {_text(key)})"
 
     def _key_of(self, user_id: str) -> str | None:
-        """How the keys of a user's items begin, where the partition is theirs: also of what did not fit its entity."""
+        """Return the key prefix of the user's items, even invalid ones; None if the partition key is not the user."""
         key = self.schema.primary
         if key.hash_fields != (self.owner,):
             return None
@@ -72,7 +72,7 @@ class OwnedRows(Struct, frozen=True):
 
 
 def pending(record: LakeTable) -> list[ErasedUser]:
-    """The users whose rows are still to be erased."""
+    """Return the users whose rows are still to be erased."""
     latest: dict[str, int] = {}
     for row in record.rows([_USER, _AT]):
         latest[row[_USER]] = max(row[_AT], latest.get(row[_USER], 0))
@@ -80,7 +80,7 @@ def pending(record: LakeTable) -> list[ErasedUser]:
 
 
 def erase_rows(users: Sequence[ErasedUser], rows: Sequence[OwnedRows], record: OwnedRows, log: LakeTable) -> None:
-    """Erase users: first their rows, last what says that this is to be done. Cut off, it is done again."""
+    """Erase users: first their rows, last the record of the erasure, so that an interrupted erasure is repeated."""
     for user in users:
         for owned in rows:
             _through(owned.table.delete, owned.current(user))
@@ -96,7 +96,7 @@ def erase_rows(users: Sequence[ErasedUser], rows: Sequence[OwnedRows], record: O
 
 
 def _through(act: Callable[..., None], *given: str) -> None:
-    """Do something that may be done twice, until no other writer is faster."""
+    """Run an idempotent action, and repeat it while other writers are faster."""
     for _ in range(_TRIES):
         try:
             return act(*given)

@@ -1,10 +1,10 @@
 """The lake: a log of all changes of a table, and the current items of each entity, as Delta tables.
 
     <place>/<table>/changes/             every change, never rewritten, by entity and date
-    <place>/<table>/current/<entity>/    one row per item, removed ones included
+    <place>/<table>/current/<entity>/    one row per item, including removed ones
 
-A batch is written to the current tables first and to the log last. The log's positions are the lake's: if the process
-is killed in between, the batch is read again, and the tables that have it pass it over.
+A batch is written to the current tables first and to the log last. The log's positions are those of the lake: if the
+process is killed in between, the batch is read again, and the tables that have it already skip it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ _CHUNK: Final = 5_000
 """How many items of a snapshot are in memory at once."""
 
 _TRIES: Final = 50
-"""Each commit that is refused is another writer's success, so all of them come through."""
+"""Each refused commit means that another writer succeeded, so all writers make progress."""
 
 OpenTable = Callable[[LakeLocation, pa.Schema, Sequence[str]], LakeTable]
 
 
 class _Part(Struct, frozen=True):
-    """What the lake keeps of one entity: its current table, and its columns there and in the log."""
+    """The current table of one entity, and the entity's columns in that table and in the log."""
 
     schema: EntitySchema[Any]
     table: LakeTable
@@ -52,12 +52,12 @@ class _Part(Struct, frozen=True):
     in_log: tuple[Column, ...]
 
     def batch(self, rows: Sequence[Row]) -> pa.RecordBatch:
-        """Rows for the current table; those that do not fit stay out."""
+        """Return rows as a batch for the current table, without those that do not fit their entity."""
         return batch_of([row for row in rows if row.problem is None], CURRENT, self.columns, self.arrow)
 
 
 class Lake:
-    """A sink that writes Delta tables. One writer at a time may have it open, or all those that share one stream."""
+    """A sink that writes Delta tables. It may be open in one writer at a time, or in all that share one stream."""
 
     def __init__(
         self,
@@ -68,17 +68,17 @@ class Lake:
         shared_by: str | None = None,
         open_table: OpenTable = LakeTable,
     ) -> None:
-        """Open the lake of a table, which is made where there is none.
+        """Open the lake of a table, and create it if needed.
 
         Args:
-            place: where lakes are: a folder, or `s3://bucket/prefix`. Each table has a folder of its own in it.
-            table: the declared table. Entities that declare `in_lake: ClassVar = False` stay out.
-            erasure: how it learns of users who were erased, for `erase_users`.
-            shared_by: what those who fill it together have in common, such as the stream that they share.
-            open_table: makes each Delta table; tests pass their own.
+            place: the location of lakes: a folder, or `s3://bucket/prefix`. Each table has a folder of its own in it.
+            table: the declared table. Entities that declare `in_lake: ClassVar = False` are not included.
+            erasure: the entities by which `erase_users` finds erased users.
+            shared_by: a name that all writers of a shared lake have in common, such as that of their stream.
+            open_table: opens each Delta table; tests pass their own.
 
         Raises:
-            StoreBusy: another process fills this lake. OperationError: the URL is not understood.
+            StoreBusy: another process fills this lake. OperationError: the URL is not valid.
             BucketNotFound: there is no such bucket. AccessDenied: the credentials are refused.
         """
         self.location = location_of(place).child(table.name)
@@ -97,20 +97,20 @@ class Lake:
 
     @property
     def incomplete(self) -> bool:
-        """Whether an entity was declared after the lake was loaded, so that a rebuild must bring in its items."""
+        """Whether an entity was declared after the lake was loaded, so that a rebuild must add its items."""
         return bool(self.positions()) and not all(part.table.positions for part in self._parts.values())
 
     def positions(self) -> Mapping[str, int]:
-        """Where it is: the positions of the log, which is written last."""
+        """Return the lake's positions, which are those of the log, because it is written last."""
         return self._log.positions
 
     def refresh(self) -> None:
-        """See what others who share it have written."""
+        """Read what other writers of a shared lake have written."""
         for table in (self._log, *(part.table for part in self._parts.values())):
             table.refresh()
 
     def fences(self) -> Mapping[str, int]:
-        """The highest number of a lease under which each shard was written to any of the tables."""
+        """Return the highest fence (number of a lease) under which each shard was written to any of the tables."""
         found: dict[str, int] = {}
         for table in (self._log, *(part.table for part in self._parts.values())):
             found |= {shard: max(fence, found.get(shard, 0)) for shard, fence in table.reached.fences.items()}
@@ -121,10 +121,10 @@ class Lake:
         self._apply(batch, lambda there: TableState(further(positions, there.positions), there.fences))
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
-        """Apply a batch of some shards, under the numbers of their leases.
+        """Apply a batch of some shards under their fences.
 
         Raises:
-            LeaseLost: a shard was written under a higher number.
+            LeaseLost: a shard was written under a higher fence.
         """
         self.refresh()  # a commit on an old version would be refused
         self._apply(batch, lambda there: TableState(*advance.after(there.positions, there.fences)))
@@ -136,12 +136,12 @@ class Lake:
         )
         for part in self._parts.values():
             own = [row for row in rows if row.change.schema is part.schema]
-            if own and part.table.positions:  # else it waits for a load, which brings in everything
+            if own and part.table.positions:  # else the next load will add all items
                 self._commit(part.table, partial(_merge, part, own, reaching))
         self._commit(self._log, partial(self._append, rows, reaching))
 
     def load(self, snapshot: Snapshot) -> None:
-        """Fill the current tables again, from the snapshot, and add its items to the log."""
+        """Rebuild the current tables from the snapshot, and add its items to the log."""
         self._hold.check()
         try:
             for part in self._parts.values():
@@ -150,11 +150,11 @@ class Lake:
             chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
             reached = TableState(snapshot.positions, self._log.reached.fences)
             self._log.append(self._log_schema, chain.from_iterable(chunks), reached)
-        except CommitConflict as error:  # what another has written may be newer than the snapshot
+        except CommitConflict as error:  # the other writer's data may be newer than the snapshot
             raise LeaseLost(f"Another writer fills the lake {self.location}.") from error
 
     def _commit(self, table: LakeTable, write: Callable[[TableState], None]) -> None:
-        """Write to a table; where another writer was faster, look at what it has now, and try again."""
+        """Write to a table; if another writer was faster, read the new state and try again."""
         self._hold.check()
         for _ in range(_TRIES):
             try:
@@ -169,7 +169,7 @@ class Lake:
         self._log.append(self._log_schema, self._log_batches(new), reaching(there))
 
     def has_users_to_erase(self) -> bool:
-        """Whether somebody was erased of whom it may still have something."""
+        """Whether the lake may still have rows of users who were erased."""
         if not self._may_erase or self._erasure is None or not self.positions():
             return False
         record = self._owned(self._erasure.record, "user_id")
@@ -179,9 +179,9 @@ class Lake:
         return self._may_erase
 
     def erase_users(self) -> int:
-        """Erase what it has of users who were erased from the table, and say how many those were.
+        """Erase the rows of users who were erased from the table; return the number of these users.
 
-        Call it when all was read: what is read later of such a user stays until the next call.
+        Call this when all changes were read: changes of such a user that are read later stay until the next call.
         """
         if not self._may_erase or self._erasure is None or not self.positions():
             return 0
@@ -195,11 +195,11 @@ class Lake:
         return len(users)
 
     def close(self) -> None:
-        """Let another process have the lake."""
+        """Release the lake for other processes."""
         self._hold.close()
 
     def _owned(self, entity: str, owner: str) -> OwnedRows | None:
-        """Where the rows of an entity are; None for one that stays out of the lake, or is another table's."""
+        """Return the rows of an entity; None if the entity is not in the lake, or belongs to another table."""
         part = self._parts.get(entity)
         return None if part is None else OwnedRows(part.schema, owner, part.table, part.columns, part.in_log)
 
@@ -210,7 +210,7 @@ class Lake:
         return _Part(schema, table, columns[schema.name], Values(columns[schema.name]), arrow, in_log)
 
     def _rows(self, changes: Iterable[ItemChange]) -> list[Row]:
-        """The rows of all changes but those of entities that stay out."""
+        """Return the rows of all changes except those of entities that are not in the lake."""
         rows = []
         for change in changes:
             part = None if change.schema is None else self._parts.get(change.schema.name)
@@ -232,7 +232,7 @@ def _merge(part: _Part, rows: Sequence[Row], reaching: Callable[[TableState], Ta
 
 
 def lake_lag(place: Place, table: Table, store: Store, now: float) -> Lag | None:
-    """The lag of a table's lake, whoever fills it; None where it was never filled.
+    """Return the lag of a table's lake, whichever process fills it; None if it was never filled.
 
     Raises:
         RebuildRequired: changes were missed.
@@ -242,7 +242,7 @@ def lake_lag(place: Place, table: Table, store: Store, now: float) -> Lag | None
 
 
 def lake_lags(place: Place, table: Table, store: Store, now: float) -> dict[str, Lag] | None:
-    """The same for each shard.
+    """Return the same for each shard.
 
     Raises:
         RebuildRequired: changes were missed.
@@ -252,19 +252,22 @@ def lake_lags(place: Place, table: Table, store: Store, now: float) -> dict[str,
 
 
 def lake_positions(place: Place, table: Table) -> Mapping[str, int]:
-    """Where the lake of a table is, whoever fills it; empty where it was never filled."""
+    """Return the positions of a table's lake, whichever process fills it; empty if it was never filled."""
     return reached_in(location_of(place).child(table.name, LOG_FOLDER)).positions
 
 
 def in_lake(schema: EntitySchema[Any]) -> bool:
-    """Whether an entity's items go into the lake; `in_lake: ClassVar = False` in its class keeps them out."""
+    """Whether an entity's items are written to the lake; `in_lake: ClassVar = False` in its class excludes them."""
     return bool(schema.cls.in_lake)
 
 
 def _layout(
     own: Sequence[Own], schemas: Sequence[EntitySchema[Any]], there: Mapping[str, pa.DataType]
 ) -> tuple[pa.Schema, dict[str, tuple[Column, ...]]]:
-    """A table's columns, its own and those of the entities, in names that fit what is there; and which are whose."""
+    """Return a table's schema, its own columns and those of the entities, and the columns of each entity.
+
+    The names are chosen to fit the existing columns (`there`).
+    """
     arrow = schema_of_own(own)
     reserved = frozenset(arrow.names)
     columns = {}
@@ -281,7 +284,7 @@ def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
 
 
 def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
-    """A merge may have each key once. What does not fit leaves the row as it was."""
+    """Return the last row of each key, because a merge accepts each key once; invalid rows are left out."""
     return list({row.key: row for row in rows if row.problem is None}.values())
 
 

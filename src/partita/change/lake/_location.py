@@ -1,4 +1,4 @@
-"""Where a lake is: a folder, or a prefix in a bucket of S3 or of a server that speaks its protocol."""
+"""Locations of lakes: a folder, or a prefix in a bucket of S3 or of a server with the same protocol."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ class Hold(Protocol):
     """Keeps other writers out of a table of a lake until it is closed."""
 
     def check(self) -> None:
-        """Make sure that nobody else has it.
+        """Check that no other writer has acquired it.
 
         Raises:
-            LeaseLost: somebody else has.
+            LeaseLost: another writer has acquired it.
         """
         ...
 
     def abandon(self) -> None:
-        """Let go, and leave nothing behind that was not there before."""
+        """Release it, and remove anything that acquiring it created."""
         ...
 
     def close(self) -> None:
-        """Let go."""
+        """Release it."""
         ...
 
 
 class LakeLocation(Protocol):
-    """A place that Delta tables are in, and places below it."""
+    """A location of Delta tables, with locations below it."""
 
     @property
     def uri(self) -> str:
-        """As Delta names it."""
+        """The URI for Delta."""
         ...
 
     @property
@@ -43,22 +43,22 @@ class LakeLocation(Protocol):
         ...
 
     def child(self, *names: str) -> Self:
-        """A place below it."""
+        """Return a location below it."""
         ...
 
     def options(self) -> dict[str, str] | None:
-        """What Delta needs to reach it: credentials, and how commits are made; None where it needs nothing."""
+        """Return Delta's options for access (credentials, and how to commit); None if it needs none."""
         ...
 
     def children(self) -> list[str]:
-        """The names of the places right below it; none where there is nothing."""
+        """Return the names of the locations directly below it; none if it does not exist."""
         ...
 
     def hold(self, owner: str | None = None) -> Hold:
-        """Keep other writers out. Writers that name the same owner share it; without one, nobody does.
+        """Keep other writers out. Writers with the same owner share the location; without an owner, nobody does.
 
         Raises:
-            StoreBusy: another has it. StoreReadOnly: it cannot be written. StoreError: it cannot be reached.
+            StoreBusy: another writer holds it. StoreReadOnly: it cannot be written. StoreError: it cannot be reached.
         """
         ...
 
@@ -83,30 +83,30 @@ class FolderLocation:
         return self.path.name
 
     def child(self, *names: str) -> FolderLocation:
-        """A folder in it."""
+        """Return a folder in it."""
         return FolderLocation(self.path.joinpath(*names))
 
     def options(self) -> None:
-        """It needs nothing."""
+        """Return None: a folder needs no options."""
 
     def children(self) -> list[str]:
-        """The folders in it."""
+        """Return the names of the folders in it."""
         return sorted(path.name for path in self.path.iterdir() if path.is_dir()) if self.path.is_dir() else []
 
     def hold(self, owner: str | None = None) -> FolderLock:
-        """Lock it: alone, or together with others that name an owner."""
+        """Lock it: exclusively, or with an owner, together with other writers that have one."""
         return FolderLock(self.path, shared=owner is not None)
 
 
 Place: TypeAlias = str | Path | LakeLocation
-"""Where a lake is, as programs say it: the path of a folder, `s3://bucket/prefix`, or a location."""
+"""The location of a lake as an argument: the path of a folder, `s3://bucket/prefix`, or a location object."""
 
 
 def location_of(place: Place, profile: str | None = None) -> LakeLocation:
-    """The location that is meant.
+    """Return the location object for a place.
 
     Raises:
-        OperationError: it is a URL that is not understood.
+        OperationError: the place is a URL that is not valid.
     """
     if not isinstance(place, str | Path):
         return place

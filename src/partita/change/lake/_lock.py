@@ -1,4 +1,4 @@
-"""One process at a time fills a lake: two would both add the same changes to the log."""
+"""Lets one process at a time fill a lake, because two would both add the same changes to the log."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from partita.runtime import make_private_folder, open_private
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - Windows: nothing watches over it there
+except ImportError:  # pragma: no cover - Windows: there is no lock there
     fcntl = None  # type: ignore[assignment]
 
 
 class FolderLock:
-    """Holds a folder, which is made for its owner alone where there is none, until it is closed or the process ends.
+    """Locks a folder until it is closed or the process ends. A new folder is accessible only to its owner.
 
-    Those that share it keep out whoever wants it alone.
+    A shared lock keeps out processes that need the exclusive one.
 
     Raises:
-        StoreBusy: another holds it. StoreReadOnly: it cannot be written.
+        StoreBusy: another process holds the lock. StoreReadOnly: the folder cannot be written.
     """
 
     def __init__(self, folder: Path, *, shared: bool = False) -> None:
@@ -40,14 +40,14 @@ class FolderLock:
             ) from error
 
     def check(self) -> None:
-        """It is ours as long as it is open: the system sees to that."""
+        """Do nothing: the operating system keeps the lock as long as the file is open."""
 
     def abandon(self) -> None:
-        """Let go of the folder. The file stays: to remove a lock that another may have opened would make it two."""
+        """Release the folder. The lock file stays: removing it while another process has it open makes two locks."""
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """Release the folder."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1

@@ -1,12 +1,12 @@
-"""A lease that is an object: one writer, or several that name the same owner, have a table of a lake in a bucket.
+"""A lease stored as an object: one writer, or several with the same owner, hold a table of a lake in a bucket.
 
-    take    put, if there is no object, or if it is still the one whose time has run out
-    renew   put, if it is still ours; a thread does so three times while the lease lasts
-    end     put with no owner, if it is still ours
+    take    put, if there is no object, or if it is still the one that has expired
+    renew   put, if it is still ours; a thread does so three times per lease duration
+    end     put without an owner, if it is still ours
 
-Its age is the difference of two dates that the bucket itself gave, so no clock of a writer matters. The lease saves two
-writers from working against each other. That nothing is written twice does not rest on it: every commit names the
-version that it builds on, so that of a writer who slept past the end of its lease is refused.
+The age of the lease is the difference of two dates from the bucket, so the clocks of writers do not matter. The lease
+prevents two writers from working against each other. It is not needed to avoid duplicate writes: every commit names the
+version that it builds on, so the commit of a writer that was suspended past the end of its lease is refused.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _TRIES: Final = 5
 
 
 class LeaseText(Struct, frozen=True):
-    """What the object says."""
+    """The content of the object."""
 
     owner: str | None
-    """None when it was given back."""
+    """None after the lease was released."""
     fence: int
-    """One more whenever the owner changes."""
+    """Increases by one whenever the owner changes."""
     seconds: float
 
 
@@ -47,7 +47,7 @@ class LeasedObject(Struct, frozen=True):
 
     @classmethod
     def of(cls, body: bytes, tag: str, headers: Mapping[str, str]) -> LeasedObject:
-        """Read a response. What nobody can read is nobody's lease."""
+        """Parse a response. An unreadable object counts as a lease without an owner."""
         try:
             text = msgspec.json.decode(body, type=LeaseText)
         except msgspec.MsgspecError:
@@ -57,23 +57,23 @@ class LeasedObject(Struct, frozen=True):
 
     @property
     def is_free(self) -> bool:
-        """Whether anybody may have it."""
+        """Whether any writer may take the lease."""
         return self.text.owner is None or self.age > self.text.seconds
 
 
 class LeaseObject(Protocol):
-    """Where the object is."""
+    """Access to the object of a lease."""
 
     def read(self) -> LeasedObject | None:
-        """The object; None where there is none."""
+        """Return the object; None if it does not exist."""
         ...
 
     def write(self, body: bytes, match: str | None) -> str | None:
-        """Write it where it is still the one that is named, or missing where None is; gives its tag, or None."""
+        """Write the object if its tag is `match`, or if it is missing and `match` is None; return its tag, or None."""
         ...
 
     def remove(self) -> None:
-        """Delete it."""
+        """Delete the object."""
         ...
 
 
@@ -81,7 +81,7 @@ class ObjectLease:
     """Holds the lease, and renews it in a thread, until it is closed.
 
     Raises:
-        StoreBusy: another has it.
+        StoreBusy: another writer holds it.
     """
 
     def __init__(self, place: LeaseObject, what: str, owner: str | None, seconds: float) -> None:
@@ -100,19 +100,19 @@ class ObjectLease:
         self._thread.start()
 
     def check(self) -> None:
-        """Make sure that the lease is still ours.
+        """Check that this writer still holds the lease.
 
         Raises:
-            LeaseLost: another has it. StoreError: the bucket does not respond.
+            LeaseLost: another writer holds it. StoreError: the bucket does not respond.
         """
         with self._lock:
             if not self._lost and time.monotonic() > self._valid_until:
                 self._renew()
             if self._lost:
-                raise LeaseLost(f"Another writer has taken the lake {self._what}.")
+                raise LeaseLost(f"Another writer has taken over the lake {self._what}.")
 
     def abandon(self) -> None:
-        """Give it back; where there was no object before, there is none again."""
+        """Release the lease; remove its object if there was none before."""
         self._stop()
         if not self._lost:
             if self._is_new:
@@ -121,7 +121,7 @@ class ObjectLease:
                 self._give_back()
 
     def close(self) -> None:
-        """Give it back. Closing twice does nothing."""
+        """Release the lease. Closing twice does nothing."""
         if self._closing.is_set():
             return
         self._stop()
@@ -147,7 +147,7 @@ class ObjectLease:
             if tag is not None:
                 self._is_new = found is None
                 return tag, fence
-        raise StoreBusy(f"Several processes want the lake {self._what} at once.", hint="Try again.")
+        raise StoreBusy(f"Several processes tried to open the lake {self._what} at once.", hint="Try again.")
 
     def _text(self, fence: int) -> bytes:
         return _body(LeaseText(self._owner, fence, self._seconds))
@@ -158,7 +158,7 @@ class ObjectLease:
                 try:
                     self._renew()
                 except PartitaError:
-                    continue  # until it has run out: `check` says so to whoever writes
+                    continue  # try again until the lease has expired; then `check` raises LeaseLost for the writer
             if self._lost:
                 return
 
@@ -173,10 +173,10 @@ class ObjectLease:
             if found is None or not self._is_ours(found):
                 self._lost = True
                 return
-            self._tag, self._fence = found.tag, found.text.fence  # another of the same owner wrote it
+            self._tag, self._fence = found.tag, found.text.fence  # another writer with the same owner wrote it
 
     def _is_ours(self, found: LeasedObject) -> bool:
-        # Who shares it gives it back for all when it ends; whoever goes on takes it again.
+        # A writer that shares the lease releases it for all when it stops; those that continue take it again.
         return found.text.owner == self._owner or (self._is_shared and found.text.owner is None)
 
 

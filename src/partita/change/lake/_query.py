@@ -1,4 +1,4 @@
-"""SQL over the lake, by the query engine that comes with deltalake."""
+"""SQL over the lake, with the query engine that is included in deltalake."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.errors import OperationError
 
 _BLANK: Final = r"(?:\s|--[^\r\n]*\r?\n|/\*(?:(?!/\*|\*/).)*\*/)*"
-"""Spaces and comments that every parser ends at the same place: none in another, no line that ends with CR alone."""
+"""White space and comments that all parsers read alike: no nested comments, and no line that ends with CR alone."""
 _EXPLAIN: Final = rf"explain\b{_BLANK}(?:(?:analyze|verbose|format{_BLANK}\w+)\b{_BLANK})*"
 _READS: Final = re.compile(
     rf"{_BLANK}(?:describe\b{_BLANK}\w+{_BLANK}\Z|(?:{_EXPLAIN})?(?:\({_BLANK})*(?:select|with|values)\b)",
     re.IGNORECASE | re.DOTALL,
 )
-"""How a query begins. What a statement does is decided by its beginning, and the engine takes one at a time."""
+"""The beginning of a query. It determines what a statement does, and the engine accepts one statement at a time."""
 _ALL: Final = "_all"
 _DELTA_LOG: Final = "_delta_log"
 
 
 def query_lake(place: Place, sql: str) -> pa.RecordBatchReader:
-    """The rows of a query, batch by batch.
+    """Return the rows of a query, batch by batch.
 
     Raises:
-        OperationError: there is no lake in this place, or the query is wrong. StoreError: it cannot be read.
+        OperationError: there is no lake at this place, or the query is invalid. StoreError: it cannot be read.
     """
     if not _READS.match(sql):
         hint = "Begin with SELECT, WITH or VALUES, or with EXPLAIN and one of these; or DESCRIBE a table."
@@ -44,17 +44,17 @@ def query_lake(place: Place, sql: str) -> pa.RecordBatchReader:
     try:
         return pa.RecordBatchReader.from_stream(engine.execute(sql))
     except DeltaError as error:
-        raise OperationError(f"The query cannot be run: {error}", hint=f"There is: {', '.join(tables)}.") from error
+        raise OperationError(f"The query cannot be run: {error}", hint=f"Tables: {', '.join(tables)}.") from error
 
 
 def lake_tables(place: Place) -> dict[str, LakeLocation]:
-    """What a query may name, with the Delta table behind it.
+    """Return the table names that a query may use, each with the location of its Delta table.
 
-    `task` has the items that there are, `task_all` also the removed ones, `changes` is the log. Where several tables of
+    `task` has the existing items, `task_all` also the removed ones, and `changes` is the log. If several tables of
     a store are in the lake, `<table>_task` and `<table>_changes` are unambiguous.
 
     Raises:
-        OperationError: there is no lake in this place. StoreError: it cannot be read.
+        OperationError: there is no lake at this place. StoreError: it cannot be read.
     """
     location = location_of(place)
     owners = {owner: location.child(owner) for owner in location.children()}

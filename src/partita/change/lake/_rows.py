@@ -1,4 +1,4 @@
-"""Rows for the lake's tables: a change with its values, as columns."""
+"""Rows for the lake's tables: changes and their values, as columns."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from partita.change.lake._columns import Column, Values, json_text
 from partita.errors import InvalidItem
 
 UNDECLARED: Final = "_undeclared"
-"""The entity of items that belong to no declared one."""
+"""The entity name of items that belong to no declared entity."""
 
 Own: TypeAlias = tuple[str, pa.DataType, Callable[["Row"], Any]]
 
 
 class Row(Struct, frozen=True):
-    """A change, the entity's values after it (before it, where it was removed), and what is wrong with them."""
+    """A change, the entity's values after it (before it, for a removal), and why they are invalid, if they are."""
 
     change: ItemChange
     key: str
@@ -29,7 +29,7 @@ class Row(Struct, frozen=True):
 
 
 def row_of(change: ItemChange, values: Values | None) -> Row:
-    """The row of a change; one that does not fit its entity has no values, and says why."""
+    """Return the row of a change; if the item does not fit its entity, the row has no values but a `problem`."""
     key = json_text(list(change.keys.values()))
     if values is None:
         return Row(change, key)
@@ -41,13 +41,13 @@ def row_of(change: ItemChange, values: Values | None) -> Row:
 
 
 def _after(change: ItemChange) -> Any:
-    """What is stored, without what is encrypted: the lake has no keys."""
+    """Return the entity after the change, without encrypted fields, because the lake has no keys."""
     item, schema = change.new_item, change.schema
     return change.new if schema is None or item is None or not schema.secrets else schema.without_secrets(item)
 
 
 def _before(change: ItemChange) -> Any:
-    """What was removed; it is removed also if it did not fit."""
+    """Return the removed entity; None if its item did not fit, because it is removed from the lake all the same."""
     item, schema = change.old_item, change.schema
     try:
         return change.old if schema is None or item is None or not schema.secrets else schema.without_secrets(item)
@@ -87,7 +87,7 @@ LOG: Final[tuple[Own, ...]] = (
     ("_new", pa.string(), lambda row: _image(row.change.record.new)),
     ("_problem", pa.string(), attrgetter("problem")),
 )
-"""The change log's own columns, besides the fields of the entities."""
+"""The change log's own columns, in addition to the fields of the entities."""
 
 CURRENT: Final[tuple[Own, ...]] = (
     ("date", pa.date32(), _day),
@@ -97,16 +97,16 @@ CURRENT: Final[tuple[Own, ...]] = (
     ("_by_ttl", pa.bool_(), attrgetter("change.record.by_ttl")),
     _SEQUENCE,
 )
-"""A current table's own columns, besides the fields of its entity."""
+"""A current table's own columns, in addition to the fields of its entity."""
 
 
 def schema_of_own(own: Iterable[Own]) -> pa.Schema:
-    """The Arrow schema of a table's own columns."""
+    """Return the Arrow schema of a table's own columns."""
     return pa.schema([(name, kind) for name, kind, _ in own])
 
 
 def batch_of(rows: Sequence[Row], own: Sequence[Own], columns: Sequence[Column], schema: pa.Schema) -> pa.RecordBatch:
-    """The rows of one entity as columns; those of the schema that it does not have stay empty."""
+    """Return the rows of one entity as a batch; columns of the schema that the entity does not have are null."""
     arrays = {name: pa.array([fill(row) for row in rows], kind) for name, kind, fill in own}
     for place, column in enumerate(columns):
         values = [None if row.values is None else row.values[place] for row in rows]

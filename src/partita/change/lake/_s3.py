@@ -1,7 +1,7 @@
-"""A lake in a bucket: of S3, or of a server that speaks its protocol.
+"""A lake in a bucket of S3, or of a server with the same protocol.
 
 Credentials come from the same chain as those of the remote store, and Delta gets those that are valid now. A commit is
-a conditional put, which the bucket refuses where another writer was faster.
+a conditional put, which the bucket refuses if another writer was faster.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ class S3Location:
         lease_seconds: float = LEASE_SECONDS,
         clock: Clock = system_clock,
     ) -> None:
-        """Name a prefix; nothing is asked yet.
+        """Create a location; no request is sent yet.
 
         Args:
-            bucket: its name.
-            prefix: what the names of all objects of the lake begin with.
-            endpoint: the URL of a compatible server; by default S3's, or what the environment or profile says.
-            region: of the bucket; by default what the environment or profile says.
-            profile: of the AWS configuration files.
-            credentials: as `RemoteStore` takes them.
-            lease_seconds: after so long without a sign of life, another writer may have the lake.
-            clock: says when credentials are to be renewed.
+            bucket: the name of the bucket.
+            prefix: the prefix of the names of all objects of the lake.
+            endpoint: the URL of a compatible server; by default that of the environment or profile, or else of S3.
+            region: the region of the bucket; by default that of the environment or profile.
+            profile: a profile of the AWS configuration files.
+            credentials: the same values as `RemoteStore` accepts.
+            lease_seconds: the time without a renewal after which another writer may take the lake.
+            clock: returns the time by which credentials are renewed.
 
         Raises:
-            OperationError: the bucket's name cannot be one, or the extra `aws` is missing.
+            OperationError: the bucket's name is invalid, or the extra `aws` is missing.
         """
         if not _BUCKET.fullmatch(bucket):
             raise OperationError(f"{bucket!r} is not the name of a bucket.", hint=_HINT)
@@ -63,20 +63,20 @@ class S3Location:
 
     @classmethod
     def parse(cls, url: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> S3Location:
-        """The location at a URL, such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
+        """Return the location at a URL, such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
 
         Raises:
-            OperationError: it is not understood.
+            OperationError: the URL is not valid.
         """
         parts = urlsplit(url)
         if parts.scheme != "s3":
             raise OperationError(
-                f"{url!r} is not the place of a lake.", hint=f"Name a folder. Or {_HINT[0].lower()}{_HINT[1:]}"
+                f"{url!r} is not the location of a lake.", hint=f"Name a folder. Or {_HINT[0].lower()}{_HINT[1:]}"
             )
         options = parse_qs(parts.query, keep_blank_values=True)
         twice = [name for name, values in options.items() if len(values) > 1]
         if options.keys() - _OPTIONS or twice or parts.fragment or parts.path != re.sub("//+", "/", parts.path):
-            raise OperationError(f"{url!r} is not understood.", hint=_HINT)
+            raise OperationError(f"{url!r} is not a valid URL of a lake.", hint=_HINT)
         given = {name: values[0] for name, values in options.items()}
         if given.get("profile") and profile not in (None, given["profile"]):
             raise OperationError(f"The URL names the profile {given['profile']!r}, but {profile!r} is given.")
@@ -94,7 +94,7 @@ class S3Location:
 
     @property
     def uri(self) -> str:
-        """As Delta names it."""
+        """The URI for Delta."""
         return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
 
     @property
@@ -109,18 +109,18 @@ class S3Location:
         return url
 
     def child(self, *names: str) -> S3Location:
-        """A prefix below it, reached in the same way."""
+        """Return a location with a longer prefix and the same access."""
         child = object.__new__(S3Location)
         child.bucket, child.lease_seconds, child._access = self.bucket, self.lease_seconds, self._access
         child.prefix = "/".join((self.prefix, *names)).strip("/")
         return child
 
     def options(self) -> dict[str, str]:
-        """What Delta needs to reach it, with credentials that are valid now."""
+        """Return Delta's options for access, with credentials that are valid now."""
         return self._access.options()
 
     def children(self) -> list[str]:
-        """The names that stand right below it.
+        """Return the names directly below the prefix.
 
         Raises:
             BucketNotFound: there is no such bucket. AccessDenied: the credentials are refused.
@@ -134,17 +134,17 @@ class S3Location:
         return found
 
     def hold(self, owner: str | None = None) -> ObjectLease:
-        """Take the lease that stands beside its tables, as an object of its own.
+        """Take the lease, which is an object next to the tables.
 
         Raises:
             StoreBusy: another writer has it. BucketNotFound: no such bucket. AccessDenied: the credentials are refused.
         """
         return ObjectLease(self, str(self), owner, self.lease_seconds)
 
-    # What a lease needs of an object
+    # The interface LeaseObject
 
     def read(self) -> LeasedObject | None:
-        """The object of the lease, with the age that the bucket's own clock gives it; None where there is none."""
+        """Return the object of the lease, with its age by the bucket's own clock; None if it does not exist."""
         with self._translating():
             try:
                 found = self._client().get_object(Bucket=self.bucket, Key=self._lease_key)
@@ -156,7 +156,7 @@ class S3Location:
             return LeasedObject.of(found["Body"].read(), found["ETag"], headers)
 
     def write(self, body: bytes, match: str | None) -> str | None:
-        """Write the object if it is still the one that `match` names, or if there is none; gives its tag, or None."""
+        """Write the object if its tag is `match`, or if it is missing and `match` is None; return its tag, or None."""
         condition = {"IfNoneMatch": "*"} if match is None else {"IfMatch": match}
         with self._translating():
             try:
@@ -181,7 +181,7 @@ class S3Location:
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
-        """The library's errors in place of botocore's."""
+        """Raise the library's errors instead of botocore's."""
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - of the extra `aws`
 
         try:
@@ -198,11 +198,11 @@ def _code(error: Any) -> str:
 
 def _failure(location: S3Location, code: str, error: Exception) -> Exception:
     if code in ("NoSuchBucket", "404"):
-        hint = "Make it first, or correct the URL; nothing was written."
+        hint = "Create it first, or correct the URL; nothing was written."
         return BucketNotFound(f"There is no bucket {location.bucket!r} for the lake {location}.", hint=hint)
     if code in REFUSED_BY_S3:
         return AccessDenied(f"The bucket {location.bucket!r} refuses the credentials of the lake ({code}).")
-    return StoreUnavailable(f"The lake {location} did not respond as it should: {_one_line(error)}")
+    return StoreUnavailable(f"The lake {location} returned an unexpected response: {_one_line(error)}")
 
 
 def _one_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Streams on many workers: leases of shards, shared fairly, with numbers that sinks compare in their commits."""
+"""Streams on many workers: leases of shards, shared fairly, with fences that sinks compare in their commits."""
 
 from partita.change.shared._forgetting import forget_sink
 from partita.change.shared._group import ShardOwner, owners_of

@@ -1,4 +1,4 @@
-"""Forgetting a sink that nobody fills any more: its leases, and the heartbeats of workers that were killed."""
+"""Removes a sink that nobody fills any more: its leases, and the heartbeats of workers that were killed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from partita.errors import ConditionFailed, LeaseHeld
 
 
 def forget_sink(membership: Membership, table: str, *, pause: Callable[[float], object]) -> int:
-    """Forget who read a table's stream for a sink, and say how many shards that were.
+    """Remove the leases and workers of a table's stream for a sink; return the number of shards.
 
-    Where workers are registered, it waits to see whether one of them lives. A sink that is filled again begins with
-    numbers above those that it has, so none that stood still all the while can write to it.
+    If workers are registered, this waits to see whether one of them is alive. When the sink is filled again, the leases
+    start with fences above those stored in the sink, so a worker that was stalled all the time cannot write to it.
 
     Raises:
-        LeaseHeld: a worker lives.
+        LeaseHeld: a worker is alive.
     """
     session, policy, stream = membership.leases, membership.policy, membership.stream(table)
     before = session.run(view_of(stream.group))
@@ -29,8 +29,8 @@ def forget_sink(membership: Membership, table: str, *, pause: Callable[[float], 
     for name, each in view.workers.items():
         seen = before.workers.get(name)
         if seen is None or seen.beat != each.beat:
-            raise LeaseHeld(f"{each.name} fills {stream.sink} with {table}.", hint="Stop it first.")
-    with suppress(ConditionFailed):  # somebody has begun again meanwhile, and keeps what it has
+            raise LeaseHeld(f"The worker {each.name} fills {stream.sink} with {table}.", hint="Stop it first.")
+    with suppress(ConditionFailed):  # a worker has started meanwhile, and keeps its leases
         for each in view.workers.values():
             session.run(end(each))
         for lease in view.leases.values():

@@ -1,4 +1,4 @@
-"""The leases that a worker has: taken, given back and finished, each only if it is still as it was seen."""
+"""The leases that a worker holds. Each is taken, released and finished only if it is unchanged since it was read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.session import Session
 
 
 class HeldShards:
-    """What one worker has. Whatever another was faster with is not among it."""
+    """The leases that one worker holds, without those that another worker was faster to take."""
 
     def __init__(self, session: Session, group: str) -> None:
         self._session = session
@@ -24,19 +24,19 @@ class HeldShards:
 
     @property
     def fences(self) -> Mapping[str, int]:
-        """The shards, with the numbers of their leases."""
+        """The shards, with the fences of their leases."""
         return {shard: lease.fence for shard, lease in self._leases.items()}
 
     def see(self, view: GroupView, me: str) -> None:
-        """Have what the group says."""
+        """Set the leases to those of this worker in a view of the group."""
         self._leases = {shard: view.leases[shard] for shard in view.held_by(me)}
 
     def drop(self) -> None:
-        """Have nothing any more; others will see."""
+        """Drop all leases without writing; the other workers will notice."""
         self._leases = {}
 
     def take(self, view: GroupView, shard: str, me: str, least: int) -> None:
-        """Take a shard under a number above `least`, unless another was faster."""
+        """Take a shard under a fence above `least`, unless another worker was faster."""
         seen = view.leases.get(shard)
         fence = max(least, seen.fence if seen else 0) + 1
         lease = ShardLease(group=self._group, shard=shard, owner=me, fence=fence)
@@ -45,14 +45,14 @@ class HeldShards:
             self._leases[shard] = lease
 
     def give_back(self, shards: Iterable[str]) -> None:
-        """Let others have some shards."""
+        """Release some shards for other workers."""
         for shard in list(shards):
             lease = self._leases.pop(shard)
             with suppress(ConditionFailed):
                 self._session.run(write_lease(lease.model_copy(update={"owner": None}), lease))
 
     def finish(self, shard: str, fence: int) -> None:
-        """Say that the sink has all of a shard, if the lease is the one under which it was written."""
+        """Record that the sink has all of a shard, if this still is the lease under which the shard was written."""
         lease = self._leases.pop(shard, None)
         if lease is not None and lease.fence == fence:
             with suppress(ConditionFailed):
@@ -66,7 +66,7 @@ class HeldShards:
                 self._session.run(forget(lease))
 
     def take_whole(self, view: GroupView, me: str) -> bool:
-        """Take the lease of the whole stream; says whether it is this worker's."""
+        """Take the lease of the whole stream; return whether this worker holds it."""
         seen = view.leases.get(WHOLE)
         if seen is not None and seen.owner == me:
             return True
@@ -78,7 +78,7 @@ class HeldShards:
         return True
 
     def give_whole(self, me: str) -> None:
-        """Let the others read again."""
+        """Release the lease of the whole stream, so that the other workers read again."""
         lease = self._session.run(view_of(self._group)).leases.get(WHOLE)
         if lease is not None and lease.owner == me:
             with suppress(ConditionFailed):

@@ -1,8 +1,8 @@
-"""A worker's life in its group: it joins, counts on, and is over when it could not do so in time.
+"""Membership of a worker in its group: it joins, increments its heartbeat, and ends if it could not do so in time.
 
 began to write beat 7         another sees beat 7      … and still the same after `seconds`: dead
 |-------------------- seconds --------------------|
-^ the worker counts its own time from here, so it has stopped before anybody takes it for dead
+^ the worker counts its own time from here, so it has stopped before any other considers it dead
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ logger: Final = logging.getLogger("partita.change")
 
 
 class Membership(Struct, frozen=True):
-    """As whom a worker shares a stream, and with whom."""
+    """The name of a worker, and the leases and the sink that it shares with other workers."""
 
     leases: Session
-    """Keeps the leases, in the table `PartitaLeases`, which must be there."""
+    """Stores the leases, in the table `PartitaLeases`, which must exist."""
     sink: str
-    """What all who share a stream call where its changes go, such as the place of a lake."""
+    """The name of the sink, the same for all workers that share it, such as the location of a lake."""
     name: str
-    """What people call this worker."""
+    """The displayed name of this worker."""
     policy: LeasePolicy = LeasePolicy()
-    """How long a lease lasts; the same for all."""
+    """How long a lease lasts; the same for all workers."""
 
     def stream(self, table: str) -> SharedStream:
-        """The stream of a table, as it is shared for this sink."""
+        """Return the stream of a table as it is shared for this sink."""
         return SharedStream(group=group_of(self.sink, table), of_table=table, sink=self.sink)
 
 
 class Member:
-    """One worker. Its life has an identifier; after its death it begins another."""
+    """One worker. Each of its lives has an identifier; a worker that was considered dead begins another life."""
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class Member:
 
     @property
     def worker(self) -> str | None:
-        """The identifier of its life; None where it has none, or has not said so in time."""
+        """The identifier of its current life; None if it has none, or if its heartbeat was late."""
         life = self._life
         return life.worker if life is not None and self._clock() < self._valid_until else None
 
     def live(self) -> str:
-        """Go on living, or begin to; gives the identifier."""
+        """Continue the current life or begin one; return its identifier."""
         with self._lock:
             began = self._clock()
             if self._life is None or began >= self._valid_until:
@@ -79,11 +79,11 @@ class Member:
             return self._life.worker
 
     def beat(self) -> None:
-        """Say that it lives."""
+        """Write a heartbeat."""
         with self._lock:
             life, began = self._life, self._clock()
             if life is None or began >= self._valid_until:
-                return  # too late: it begins another life when it is next asked
+                return  # too late: the next call of `live` begins another life
             news = {"beat": life.beat + 1, "lags": dict(self._lags())}
             try:
                 self._life = self._session.run(renew(life.model_copy(update=news)))
@@ -92,18 +92,18 @@ class Member:
                 self._life = None
 
     def leave(self) -> None:
-        """End this life: all of its shards are free at once."""
+        """End the current life, so that all of its shards are free at once."""
         with self._lock:
             life, self._life = self._life, None
             if life is not None:
                 try:
                     self._session.run(end(life))
                 except ConditionFailed:
-                    return  # others were faster
+                    return  # another worker has already ended it
 
 
 class Heart:
-    """Says all the while, from a thread, that a worker lives: also during a long commit."""
+    """Writes a worker's heartbeats from a thread, so that they continue during a long commit."""
 
     def __init__(self, member: Member, every: float) -> None:
         self._member = member
@@ -112,13 +112,13 @@ class Heart:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._stopped.clear()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """End."""
+        """Stop the thread, and wait for its end."""
         self._stopped.set()
         if self._thread is not None:
             self._thread.join()
@@ -128,18 +128,18 @@ class Heart:
             try:
                 self._member.beat()
             except PartitaError as error:
-                logger.warning("A heartbeat could not be written, and is tried again: %s", error)
+                logger.warning("A heartbeat could not be written, and will be tried again: %s", error)
 
 
 class Watch:
-    """What a worker has seen of the others: how long each has said the same. No clock but its own matters."""
+    """Measures, with this worker's own clock alone, for how long each heartbeat of the others has not changed."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._seen: dict[str, tuple[int, float]] = {}
 
     def dead(self, workers: dict[str, Heartbeat], now: float) -> list[Heartbeat]:
-        """Those who have said the same for too long."""
+        """Return the workers whose heartbeats have not changed for too long."""
         before, self._seen = self._seen, {}
         for name, each in workers.items():
             beat, since = before.get(name, (-1, now))

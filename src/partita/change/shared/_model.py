@@ -1,7 +1,7 @@
-"""The leases as they are stored: one item for each shard and each worker that lives, and one that names the stream.
+"""The leases as they are stored: one item for each shard and each live worker, and one that names the stream.
 
-A worker renews one item, its heartbeat, however many shards it has. A shard is its owner's as long as the heartbeat of
-the owner is there; who takes a worker for dead deletes that.
+A worker renews only one item, its heartbeat, however many shards it holds. A shard belongs to its owner as long as the
+owner's heartbeat exists; a worker that considers another one dead deletes that heartbeat.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from partita.patterns import get, pattern, query
 from partita.store import ConditionCheck, PutItem
 
 TABLE: Final = Table("PartitaLeases")
-"""The table that the leases are in."""
+"""The table of the leases."""
 WHOLE: Final = "*"
-"""The lease of the whole stream: who has it works alone."""
+"""The lease of the whole stream: the worker that holds it works alone."""
 
 
 class ShardLease(Entity, table=TABLE):
-    """Who reads a shard for a sink. It is kept as long as the stream has the shard, so that its number never falls."""
+    """The owner of a shard for a sink. It is kept as long as the stream has the shard, so its fence never decreases."""
 
     primary: ClassVar = Key("GROUP#{group}", "SHARD#{shard}")
     in_lake: ClassVar = False
@@ -31,31 +31,31 @@ class ShardLease(Entity, table=TABLE):
     group: str
     shard: str
     owner: str | None = None
-    """The identifier of a worker; None where it was given back."""
+    """The identifier of a worker; None after the lease was released."""
     fence: int = 0
-    """One more whenever the shard is taken."""
+    """Increases by one whenever the shard is taken."""
     done: bool = False
-    """The shard is closed, and the sink has all of it: its children may begin."""
+    """Whether the shard is closed and the sink has all of it, so that its children may be read."""
 
 
 class Heartbeat(Entity, table=TABLE):
-    """A worker that lives: it counts on."""
+    """A live worker, which increments `beat`."""
 
     primary: ClassVar = Key("GROUP#{group}", "WORKER#{worker}")
     in_lake: ClassVar = False
 
     group: str
     worker: str
-    """Of one life: a worker that was taken for dead comes back under another."""
+    """The identifier of one life: a worker that was considered dead returns under another."""
     name: str
-    """What people call the process."""
+    """The displayed name of the process."""
     beat: int = 0
     lags: dict[str, float] = Field(default_factory=dict)
-    """How many seconds old what it has not brought into the sink is, by shard; those without lag are left out."""
+    """The age of the oldest change not yet applied to the sink, in seconds, by shard; without shards that have none."""
 
 
 class SharedStream(Entity, table=TABLE):
-    """A stream that workers share for a sink: by it, others find the leases."""
+    """A stream that workers share for a sink; other processes find the leases through it."""
 
     primary: ClassVar = Key("STREAMS", "GROUP#{group}")
     in_lake: ClassVar = False
@@ -63,7 +63,7 @@ class SharedStream(Entity, table=TABLE):
     group: str
     of_table: str
     sink: str
-    """Where the changes go, such as the place of a lake."""
+    """The sink that the changes are applied to, such as the location of a lake."""
 
 
 @query(ShardLease, ShardLease.primary, budget=Rcu(125))
@@ -73,7 +73,7 @@ def leases_of(group: str) -> None:
 
 @query(Heartbeat, Heartbeat.primary, budget=Rcu(125))
 def heartbeats_of(group: str) -> None:
-    """The workers of a group that live."""
+    """The live workers of a group."""
 
 
 @query(SharedStream, SharedStream.primary, budget=Rcu(125))
@@ -88,37 +88,37 @@ def lease_of(group: str, shard: str) -> None:
 
 @pattern(budget=Wcu(1))
 def name_stream(stream: SharedStream) -> Put[SharedStream]:
-    """Say which stream a group shares."""
+    """Record which stream a group shares."""
     return put(stream)
 
 
 @pattern(budget=Wcu(1))
 def forget_stream(stream: SharedStream) -> Delete[SharedStream]:
-    """Say no longer that a stream is shared."""
+    """Remove the record that a stream is shared."""
     return delete(stream)
 
 
 @pattern(budget=Wcu(1))
 def join(heartbeat: Heartbeat) -> Put[Heartbeat]:
-    """Begin to live."""
+    """Begin a worker's life."""
     return insert(heartbeat)
 
 
 @pattern(budget=Wcu(6))
 def renew(heartbeat: Heartbeat) -> Put[Heartbeat]:
-    """Go on living, if nobody has taken the worker for dead; 1 WCU, and more where many shards lag."""
+    """Renew a heartbeat, unless the worker was considered dead; 1 WCU, and more if many shards lag."""
     return put(heartbeat).when(f(Heartbeat.beat).eq(heartbeat.beat - 1))
 
 
 @pattern(budget=Wcu(1))
 def end(heartbeat: Heartbeat) -> Delete[Heartbeat]:
-    """Take a worker for dead, or leave: all of its shards are free. Not if it has lived on."""
+    """Remove a worker that is dead or leaves, unless its heartbeat has changed: all of its shards become free."""
     return delete(heartbeat).when(f(Heartbeat.beat).eq(heartbeat.beat))
 
 
 @pattern(budget=Wcu(4), writes={ShardLease: (PutItem, ConditionCheck)})
 def take(lease: ShardLease, seen: ShardLease | None, whole: ShardLease | None) -> Transaction:
-    """Take a shard whose lease is as it was seen, while that of the whole stream is, too: nobody works alone."""
+    """Take a shard, if its lease and that of the whole stream are unchanged, so that no worker works alone."""
     at = lease_of(lease.group, WHOLE)
     unchanged = absent(at) if whole is None else check(at, _as_seen(whole))
     return transact(_written(lease, seen), unchanged)
@@ -126,7 +126,7 @@ def take(lease: ShardLease, seen: ShardLease | None, whole: ShardLease | None) -
 
 @pattern(budget=Wcu(1))
 def write_lease(lease: ShardLease, seen: ShardLease | None) -> Put[ShardLease]:
-    """Give a shard back, say that it is done, or take the whole stream, if the lease is as it was seen."""
+    """Release a shard, mark it as done, or take the whole stream, if the lease is unchanged since it was read."""
     return _written(lease, seen)
 
 

@@ -1,4 +1,4 @@
-"""How long a lease lasts without a sign of life, and how often workers look at each other."""
+"""How long a lease lasts without a heartbeat, and how often workers check each other."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ _DIGITS: Final = 24
 
 
 class LeasePolicy(Struct, frozen=True):
-    """What all workers of a group agree on."""
+    """Durations that must be the same for all workers of a group."""
 
     seconds: float = 20.0
-    """After so long without a heartbeat a worker is taken for dead."""
+    """The time without a heartbeat after which a worker is considered dead."""
     every: float = 5.0
-    """How often a worker says that it lives, and looks for shards to take or to give."""
+    """The interval at which a worker writes its heartbeat and checks for shards to take or to release."""
 
     @property
     def takeover_seconds(self) -> float:
-        """Within this time the shards of a worker that was killed are another's, where one is idle.
+        """The time within which the shards of a killed worker are taken over, if another worker is idle.
 
-        The last heartbeat is seen at the next look, stays the same for a lease, and the look after that takes over.
+        The last heartbeat is read at the next check, remains unchanged for `seconds`, and the check after that takes
+        over.
         """
         return self.seconds + 2 * self.every
 
 
 def group_of(sink: str, table: str) -> str:
-    """The name of those who share the stream of a table for one sink, such as the place of a lake."""
+    """Return the name of the group that shares the stream of a table for one sink, such as the location of a lake."""
     return hashlib.sha256(f"{table}\n{sink}".encode()).hexdigest()[:_DIGITS]

@@ -1,4 +1,4 @@
-"""What a server shows of shared streams: who has each shard, and how far it lags, whichever process that is."""
+"""Figures of shared streams that a server shows: the owner of each shard, in any process, and its lag."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from partita.operations import Procedure
 from partita.session import AsyncSession
 
 READ_SECONDS: Final = 2.0
-"""Who asks within this time gets what was read for another."""
+"""Calls within this time return the result of the last read."""
 MAX_STREAMS: Final = 1_000
 
 
 class ShardFigures(Struct, frozen=True):
-    """One shard of a stream that workers share: all but those that are done."""
+    """One shard of a shared stream that is not done."""
 
     table: str
     sink: str
     shard: str
     owner: str | None
-    """The name of the process that reads it; None where nobody does."""
+    """The name of the process that reads it; None if no process does."""
     lag_seconds: float | None
-    """The age of the oldest change that the sink does not have, as the owner said last; None where nobody knows."""
+    """The age of the oldest change that the sink does not have, as last reported by the owner; None if unknown."""
 
 
 class StreamFigures(Struct, frozen=True):
-    """All shards of all streams that workers share."""
+    """All shards of all shared streams that are not done."""
 
     shards: tuple[ShardFigures, ...] = ()
     is_known: bool = True
-    """Whether the leases could be read the last time; where not, nothing is said of any shard."""
+    """Whether the last read of the leases succeeded; if not, `shards` is empty."""
 
 
 class ShardReader:
@@ -54,8 +54,8 @@ class ShardReader:
         """Set up a reader.
 
         Args:
-            session: reads the table `PartitaLeases`, which need not be there.
-            policy: after how long without a heartbeat a worker is taken for dead.
+            session: reads the table `PartitaLeases`, which need not exist.
+            policy: the time without a heartbeat after which a worker is considered dead.
             monotonic: measures how long workers were silent.
         """
         self._session = session
@@ -67,7 +67,7 @@ class ShardReader:
         self._one_at_a_time = asyncio.Lock()
 
     async def figures(self) -> StreamFigures:
-        """The shards now. A worker that was silent for too long, as this reader sees it, has none."""
+        """Return the current shards. A worker whose silence was too long, as measured by this reader, owns none."""
         async with self._one_at_a_time:
             if not 0 <= self._now() - self._read_at < READ_SECONDS:
                 self._read_at = self._now()

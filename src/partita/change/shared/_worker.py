@@ -1,10 +1,11 @@
-"""A consumer that shares a stream with others: it reads the shards whose leases it has, and no others.
+"""A consumer that shares a stream with others: it reads only the shards whose leases it holds.
 
-    look     see the group; take a worker for dead that was silent; give what is more than its share; take what is free
+    look     read the group; end the lives of silent workers; release shards beyond its share; take free shards
     read     changes of its shards, after the positions of the sink
-    commit   the sink takes changes, positions and the numbers of the leases in one commit, or refuses them
+    commit   the sink accepts changes, positions and the fences of the leases in one commit, or refuses them
 
-Whoever was overtaken while it stood still is refused by the sink, or has written what the other then passes over.
+If a worker stalls and its shard is taken over, the sink refuses its commit, or it has committed changes that the other
+worker then skips.
 """
 
 from __future__ import annotations
@@ -39,12 +40,12 @@ logger: Final = logging.getLogger("partita.change")
 
 
 class ShardBatch(Struct, frozen=True):
-    """Changes of some shards that were read, and where that leads to."""
+    """Changes that were read from some shards, and the positions after them."""
 
     changes: Sequence[ItemChange]
     advance: Advance
     finished: tuple[str, ...]
-    """Shards that are closed, and of which this is the last."""
+    """Closed shards whose last changes are in this batch."""
     more: bool
 
 
@@ -52,29 +53,29 @@ NOTHING: Final = ShardBatch((), Advance({}, {}), (), more=False)
 
 
 class Upkeep(Struct, frozen=True):
-    """Something that a sink needs to be done alone, when all was read."""
+    """A task of a sink that one worker must run alone, after all changes were read."""
 
     is_due: Callable[[], bool]
     run: Callable[[], object]
 
 
 class Outside(Struct, frozen=True):
-    """What a worker takes from the outside; tests pass their own."""
+    """The environment of a worker: clocks, identifiers, pauses and random numbers; tests pass their own."""
 
     clock: Clock = system_clock
-    """The time, for the lag and for snapshots."""
+    """Returns the time, for the lag and for snapshots."""
     monotonic: Callable[[], float] = time.monotonic
-    """Measures how long others were silent."""
+    """Measures how long other workers were silent."""
     ids: Callable[[], str] = new_ulid
-    """Gives identifiers that no two workers share."""
+    """Returns identifiers that no two workers share."""
     pause: Callable[[float], object] = time.sleep
-    """Waits: for others to give back their shards, for records that DynamoDB delivers late, and before retries."""
+    """Waits for other workers to release their shards, for records that DynamoDB delivers late, and before retries."""
     random: Random = field(default_factory=SystemRandom)
     """Spreads retries."""
 
 
 class SharedConsumer:
-    """Reads a table's stream into a sink, together with others that name the same group."""
+    """Reads a table's stream into a sink, together with the other workers of the same group."""
 
     def __init__(  # noqa: PLR0913 - one for each setting
         self,
@@ -92,14 +93,14 @@ class SharedConsumer:
         """Set up a consumer; nothing is read yet.
 
         Args:
-            store: where the table is.
+            store: the store that has the table.
             table: a declared table whose stream has new and old images.
-            sink: where the changes go; others write to it, too.
-            membership: as whom it shares the stream.
+            sink: the sink that the changes are applied to; other workers write to it, too.
+            membership: the name of this worker, and what it shares with the others.
             batch: about how many changes the sink commits at once.
-            needs_rebuild: whether the sink must be loaded again, whatever its positions say.
-            upkeep: what the sink needs to be done alone, when all was read.
-            outside: time and identifiers; tests pass their own.
+            needs_rebuild: whether the sink must be loaded again, regardless of its positions.
+            upkeep: a task that one worker must run alone, after all changes were read.
+            outside: clocks, identifiers and pauses; tests pass their own.
             start: a new sink gets the changes from this time on, and no snapshot; see `Consumer`.
         """
         outside = outside or Outside()
@@ -124,22 +125,22 @@ class SharedConsumer:
         self._shards: dict[str, Shard] = {}
         self._gone: frozenset[str] = frozenset()
         self._wish: Callable[[], int] | None = None
-        """What is to be done alone."""
+        """The action that this worker must run alone."""
         self._loaded: int | None = None
         self._heart = Heart(self._member, self._policy.every)
         self._look_at = float("-inf")
 
     @property
     def held(self) -> Mapping[str, int]:
-        """The shards that it has, with the numbers of their leases."""
+        """The shards that this worker holds, with the fences of their leases."""
         return self._held.fences
 
     def beat(self) -> None:
-        """Say that it lives; from any thread."""
+        """Write a heartbeat; from any thread."""
         self._member.beat()
 
     def step(self) -> bool:
-        """Look at the group if that is due, and bring one batch into the sink; says whether there may be more."""
+        """Check the group if that is due, and apply one batch to the sink; return whether there may be more."""
         self.look_if_due()
         batch = self.read()
         self.commit(batch)
@@ -152,16 +153,16 @@ class SharedConsumer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave its shards to others, and live no longer."""
+        """Leave the shards to other workers, and end this worker's life."""
         self._heart.stop()
-        with suppress(PartitaError):  # it is silent from now on, which says the same
+        with suppress(PartitaError):  # without heartbeats, the others will consider it dead
             self.leave()
 
     def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
-        """Step until `stop` is set; `idle` is called when all was read, and waits as long as it likes.
+        """Step until `stop` is set. `idle` is called when all changes were read, and decides how long to wait.
 
         Raises:
-            PartitaError: the store or the sink is in trouble. Its shards are left to others.
+            PartitaError: the store or the sink failed. The shards are left to other workers.
         """
         try:
             while not stop.is_set():
@@ -174,7 +175,7 @@ class SharedConsumer:
             raise
 
     def prepare(self) -> int | None:
-        """Look until the sink is loaded, by whomever; gives how many items this one has loaded, if it did."""
+        """Check the group until some worker has loaded the sink; return how many items this one loaded, if it did."""
         self.look()
         while self._wish is not None or not self._sink.positions():
             self._pause(self._policy.every / 5)
@@ -182,7 +183,7 @@ class SharedConsumer:
         return self._loaded
 
     def catch_up(self, progress: Callable[[int], object] | None = None) -> int:
-        """Step until the sink has everything that is there, whoever reads it; gives how many changes it read itself."""
+        """Step until the sink has all changes, whichever worker reads them; return how many this one read."""
         self.prepare()
         count = 0
         while True:
@@ -198,7 +199,7 @@ class SharedConsumer:
     def _is_caught_up(self) -> bool:
         self._sink.refresh()
         if self.lag().records:
-            self._pause(self._policy.every / 50)  # others have shards, or those of one that is dead are not free yet
+            self._pause(self._policy.every / 50)  # other workers hold shards, or a dead worker's are not free yet
             return False
         self._maintain()
         if self._wish is not None:
@@ -206,12 +207,12 @@ class SharedConsumer:
         return self._wish is None
 
     def leave(self) -> None:
-        """Leave all shards to others, at once."""
+        """Leave all shards to other workers at once."""
         self._held.drop()
         self._member.leave()
 
     def rebuild(self) -> int:
-        """Load the sink again, and say how many items that were. The others give back their shards first, and wait."""
+        """Load the sink again; return the number of items. The other workers release their shards first, and wait."""
         loaded: list[int] = []
 
         def load() -> int:
@@ -226,25 +227,25 @@ class SharedConsumer:
         return loaded[0]
 
     def lag(self) -> Lag:
-        """The lag of the sink in all shards, whoever reads them.
+        """Return the lag of the sink in all shards, whichever workers read them.
 
         Raises:
             RebuildRequired: changes were missed.
         """
         return self._stream.lag(self._sink.positions() or self._stream.start(), self._clock())
 
-    # Looking at the group
+    # Checking the group
 
     def look_if_due(self) -> None:
-        """Look at the group, where that was not done for a while, or something has changed."""
+        """Check the group if the last check was too long ago, or if something has changed."""
         if self._now() >= self._look_at:
             self.look()
 
     def look(self) -> None:
-        """See who lives, give what is more than its share, and take what is free.
+        """Find out which workers are alive, release shards beyond this worker's share, and take free ones.
 
         Raises:
-            PartitaError: the store or the sink is in trouble.
+            PartitaError: the store or the sink failed.
         """
         self._look_at = self._now() + self._policy.every
         me = self._live()
@@ -262,7 +263,7 @@ class SharedConsumer:
             self._share(view, me)
 
     def _needed(self) -> Callable[[], int] | None:
-        """What must be done before anything can be read: load the sink, or load it again."""
+        """Return the action required before anything can be read: load the sink, or rebuild it."""
         if not self._held:
             self._sink.refresh()
         positions = self._sink.positions()
@@ -294,14 +295,14 @@ class SharedConsumer:
         return self._life
 
     def _seen(self) -> GroupView:
-        """The group, without those who are dead: who sees it first ends their lives."""
+        """Return the group without dead workers; the worker that first finds one dead ends its life."""
         view = self._leases.run(view_of(self._group))
         dead = [each for each in self._watch.dead(dict(view.workers), self._now()) if each.worker != self._life]
         for each in dead:
             try:
                 self._leases.run(end(each))
             except ConditionFailed:
-                return self._leases.run(view_of(self._group))  # it lives, or another has ended it
+                return self._leases.run(view_of(self._group))  # that worker is alive, or another has ended its life
             logger.warning("%s was silent for %g seconds; its shards are free.", each.name, self._policy.seconds)
         return view.without(each.worker for each in dead)
 
@@ -315,8 +316,8 @@ class SharedConsumer:
         room = view.quotas(len(readable)).get(me, 0) - len(self._held)
         if free and room > 0:
             self._sink.refresh()
-            fences = self._sink.fences()  # they are higher where the leases were restored from a backup
-            # Each begins elsewhere, so that two who look at once seldom want the same.
+            fences = self._sink.fences()  # higher than those of the leases if these were restored from a backup
+            # Each worker starts at another shard, so two workers that check at once seldom try to take the same one.
             start = crc32(me.encode()) % len(free)
             for shard in (free[start:] + free[:start])[:room]:
                 self._held.take(view, shard, me, fences.get(shard, 0))
@@ -324,7 +325,7 @@ class SharedConsumer:
     # Reading and writing
 
     def read(self) -> ShardBatch:
-        """Changes of its shards, fairly from each."""
+        """Read changes of this worker's shards, fairly from each."""
         if self._member.worker != self._life or self._life is None:
             self._held.drop()
             self._look_at = float("-inf")
@@ -343,7 +344,7 @@ class SharedConsumer:
         return ShardBatch(found.changes, Advance(found.positions, fences, self._gone), tuple(finished), found.more)
 
     def commit(self, batch: ShardBatch) -> None:
-        """Bring a batch into the sink; shards that another has by now are left to it."""
+        """Apply a batch to the sink; if another worker has taken over a shard, drop the batch and all shards."""
         positions = self._sink.positions()
         is_news = any(positions.get(shard) != at for shard, at in batch.advance.positions.items())
         try:
@@ -355,7 +356,7 @@ class SharedConsumer:
         self._lags.committed(batch.changes, more=batch.more)
         for shard in batch.finished:
             self._held.finish(shard, batch.advance.fences[shard])
-            self._look_at = float("-inf")  # its children may be read
+            self._look_at = float("-inf")  # the children of the shard may be read now
 
     def _lose(self) -> None:
         self._held.drop()
@@ -377,7 +378,7 @@ class SharedConsumer:
         self._look_at = float("-inf")
 
     def _work_alone(self, view: GroupView, me: str, act: Callable[[], int]) -> None:
-        """Do something while nobody else has a shard. The others learn of it when they look; then it is tried again."""
+        """Run an action if no other worker holds a shard. Otherwise try again, after the others released theirs."""
         self._look_at = self._now() + self._policy.every / 5
         if not self._held.take_whole(view, me):
             return

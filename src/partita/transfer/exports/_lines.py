@@ -1,4 +1,4 @@
-"""The lines of an export: items, or what became of items, as DynamoDB's JSON or as Ion."""
+"""The lines of an export: items or changes of items, as DynamoDB's JSON or as Ion."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from partita.store import wire_item
 from partita.values import Item, kind_of
 
 ExportFormat: TypeAlias = Literal["DYNAMODB_JSON", "ION"]
-"""The formats of an export into a bucket."""
+"""The formats of an export to a bucket."""
 
 _encode: Final = msgspec.json.Encoder().encode
 _SETS: Final = ("SS", "NS", "BS")
 
 
 def item_line(item: Item, kind: ExportFormat) -> bytes:
-    """The line of an item in a full export."""
+    """Return the line of an item in a full export."""
     if kind == "ION":
         return _ion({"Item": _ion_map(item)})
     return _encode({"Item": wire_item(item)}) + b"\n"
 
 
 def change_line(keys: Item, old: Item | None, new: Item | None, at: float, kind: ExportFormat) -> bytes:
-    """The line of an item in an incremental export; an image is left out where there is none to show."""
+    """Return the line of an item in an incremental export; an image that is None is omitted."""
     images = {name: image for name, image in (("OldImage", old), ("NewImage", new)) if image is not None}
     time = round(at * 1_000_000)
     if kind == "ION":

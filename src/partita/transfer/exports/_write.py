@@ -1,11 +1,11 @@
-"""Writing an export into a bucket: data files packed with gzip, then their manifest, and the summary last.
+"""Writing an export to a bucket: data files compressed with gzip, then their manifest, and the summary last.
 
     PREFIX/AWSDynamoDB/ID/_started
     PREFIX/AWSDynamoDB/ID/data/00000.json.gz …
     PREFIX/AWSDynamoDB/ID/manifest-files.json, manifest-files.checksum
     PREFIX/AWSDynamoDB/ID/manifest-summary.json, manifest-summary.checksum
 
-Every object has the same name and content when an export is written again, so one that was cut off is begun again.
+Every object has the same name and content if an export is written again, so an interrupted export is started over.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from partita.transfer._manifest import FILES, SCHEMA, SUMMARY
 from partita.transfer.exports._lines import ExportFormat
 
 PART_BYTES: Final = 16 * 1024 * 1024
-"""Of lines, before they are packed: a part is held in memory."""
+"""The size of the lines of a part before compression; a part is held in memory."""
 _SUFFIX: Final[dict[ExportFormat, str]] = {"DYNAMODB_JSON": "json.gz", "ION": "ion.gz"}
 
 
 class ExportTarget(Struct, frozen=True):
-    """Where an export goes, and in which format."""
+    """The location and the format of an export."""
 
     bucket: str
     prefix: str
@@ -40,13 +40,13 @@ class ExportTarget(Struct, frozen=True):
     encryption: Encryption | None = None
 
     def key(self, name: str) -> str:
-        """The key of one of its objects."""
+        """Return the key of one of its objects."""
         parts = (self.prefix.strip("/"), "AWSDynamoDB", self.id, name)
         return "/".join(part for part in parts if part)
 
 
 class ExportResult(Struct, frozen=True):
-    """What was written."""
+    """What an export has written."""
 
     items: int
     size: int
@@ -61,10 +61,10 @@ def write_export(
     summary: Json,
     schema: TableSchema | None,
 ) -> ExportResult:
-    """Write the lines, each with the bytes of its item; `summary` is what the summary says beside what is counted here.
+    """Write the lines, each given with the size of its item; `summary` has the fields that are not counted here.
 
     Raises:
-        BucketNotFound, AccessDenied, StoreUnavailable: the bucket does not take it.
+        BucketNotFound, AccessDenied, StoreUnavailable: the objects cannot be written to the bucket.
     """
     put = _Writer(buckets, target)
     put.write("_started", b"")
@@ -96,14 +96,14 @@ class _Writer:
         self._target = target
 
     def write(self, name: str, body: bytes, *, checked: bool = False) -> None:
-        """Write an object, with its checksum beside it where that is wanted."""
+        """Write an object and, if `checked`, another one with its checksum."""
         target = self._target
         self._buckets.write(target.bucket, target.key(name), body, target.encryption)
         if checked:
             self.write(name.replace(".json", ".checksum"), base64.b64encode(_md5(body)))
 
     def part(self, name: str, body: bytes, count: int) -> Json:
-        """Write a data file; gives its line of the manifest."""
+        """Write a data file; return its line of the manifest."""
         self.write(name, body)
         digest = _md5(body)
         return {
@@ -119,7 +119,7 @@ def _md5(body: bytes) -> bytes:
 
 
 def _parts(lines: Iterable[tuple[bytes, int]]) -> Iterator[tuple[bytes, int, int]]:
-    """The packed parts, with how many items each has and their bytes; an empty export has one empty part."""
+    """Yield the compressed parts with their numbers of items and bytes; an empty export has one empty part."""
     rest: Any = iter(lines)
     more = True
     while more:
