@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,29 @@ def test_a_full_export_has_what_was_there_and_is_imported_by_the_library(
     with EmbeddedStore(tmp_path / "other.db", durable=False) as other:
         Import(home).run(Side(other), owner="test")
         assert {item["task"] for item in other.execute(ScanTable("tasks")).items} == {"a", "b"}
+
+
+class Slow(FolderBuckets):
+    """Buckets in a folder, on which every object takes a second."""
+
+    def __init__(self, root: Path, clock: FakeClock) -> None:
+        super().__init__(root)
+        self._clock = clock
+
+    def write(self, bucket: str, key: str, body: bytes, encryption: Any = None) -> None:
+        self._clock.advance(1)
+        super().write(bucket, key, body, encryption)
+
+
+def test_the_summary_says_when_the_export_began_and_ended(
+    call: Exporting, bucket: Path, clock: FakeClock, store: EmbeddedStore
+) -> None:
+    call.runner = JobRunner(lambda _region: store, Slow(bucket.parent, clock), clock=clock)
+    call._operations = operations(clock, jobs=call.runner)
+    exported = call.export()
+    summary = json.loads((bucket / exported["ExportManifest"]).read_bytes())
+    began, ended = (datetime.fromisoformat(summary[name]).timestamp() for name in ("startTime", "endTime"))
+    assert (began, began + 3 < ended <= exported["EndTime"]) == (exported["StartTime"], True)
 
 
 @pytest.mark.rule(63)

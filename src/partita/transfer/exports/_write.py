@@ -14,7 +14,7 @@ import base64
 import gzip
 import hashlib
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -58,10 +58,10 @@ def write_export(
     buckets: Buckets,
     target: ExportTarget,
     lines: Iterable[tuple[bytes, int]],
-    summary: Json,
+    summary: Callable[[], Json],
     schema: TableSchema | None,
 ) -> ExportResult:
-    """Write the lines, each given with the size of its item; `summary` has the fields that are not counted here.
+    """Write the lines, each given with the size of its item; `summary` returns the fields that are not counted here.
 
     Raises:
         BucketNotFound, AccessDenied, StoreUnavailable: the objects cannot be written to the bucket.
@@ -84,7 +84,7 @@ def write_export(
         "itemCount": items,
         "outputFormat": target.format,
     }
-    put.write(SUMMARY, msgspec.json.encode({**summary, **counted}), checked=True)
+    put.write(SUMMARY, msgspec.json.encode({**summary(), **counted}), checked=True)
     return ExportResult(items, size, target.key(SUMMARY))
 
 

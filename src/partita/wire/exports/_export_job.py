@@ -22,6 +22,7 @@ from partita.expressions import (
     evaluate,
     project,
 )
+from partita.runtime import Clock
 from partita.store import Json
 from partita.store.embedded import EmbeddedStore, NetChange
 from partita.values import Item, decode_item, item_size
@@ -67,7 +68,7 @@ def _in_range(part: KeyRange) -> Condition:
     return BeginsWith(path, values[0]) if part.op == "BEGINS_WITH" else Compare(part.op, path, values[0])
 
 
-def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
+def run_export(store: EmbeddedStore, buckets: Buckets, job: Job, clock: Clock) -> Job:
     """Write the export; return the job with its counts.
 
     Raises:
@@ -90,7 +91,7 @@ def run_export(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
             changes = past.changes_since(since)
             lines = _changes(changes, select, asked, lambda item: {name: item[name] for name in names}, with_old)
         schema = replace(past.schema, stream=None)
-        written = write_export(buckets, target, lines, _summary(job, region), schema)
+        written = write_export(buckets, target, lines, lambda: _summary(job, region, clock()), schema)
     return replace(job, items=written.items, bytes=written.size, manifest=written.manifest)
 
 
@@ -124,13 +125,13 @@ def _changes(
             yield line, item_size(matched)
 
 
-def _summary(job: Job, region: str) -> Json:
+def _summary(job: Job, region: str, now: float) -> Json:
     asked = job.asked
     body: dict[str, Any] = {
         "version": "2020-06-30",
         "exportArn": f"{table_arn(region, job.table)}/export/{job.id}",
         "startTime": _time(job.started / 1000),
-        "endTime": _time(job.started / 1000),
+        "endTime": _time(now),
         "tableArn": table_arn(region, job.table),
         "tableId": job.table_id,
         "exportTime": _time(asked["ExportTime"]),

@@ -49,13 +49,17 @@ class JobRunner:
     def _ended(self, store: Store, job: Job) -> Job:
         assert isinstance(store, EmbeddedStore)  # noqa: S101 - it was checked when the job was started
         try:
-            work = run_export if job.kind == "export" else run_import
-            job = replace(work(store, self._buckets, job), status=COMPLETED)
+            job = replace(self._run_kind(store, job), status=COMPLETED)
         except StoreClosed:
             raise
         except PartitaError as error:
             job = replace(job, status=FAILED, failure_code=failure_code(error), failure=error.message)
         return replace(job, ended=int(self._clock() * 1000))
+
+    def _run_kind(self, store: EmbeddedStore, job: Job) -> Job:
+        if job.kind == "export":
+            return run_export(store, self._buckets, job, self._clock)
+        return run_import(store, self._buckets, job)
 
 
 def _lock(store: Store) -> ProcessLock | NoLock:
