@@ -94,9 +94,9 @@ def test_deposits_and_withdrawals_and_what_is_refused(open_page: OpenPage, serve
     page.get_by_label("Withdraw").check()
     expect(page.get_by_label("To account")).to_be_hidden()
     for typed, said in (
-        ("7", "There are 5.00 in this account."),
-        ("0", "Write an amount of more than nothing, like 12.50."),
-        ("1.234", "Write an amount of more than nothing, like 12.50."),
+        ("7", "The balance of this account is 5.00."),
+        ("0", "Enter an amount above zero, like 12.50."),
+        ("1.234", "Enter an amount above zero, like 12.50."),
     ):
         page.get_by_label("Amount").fill(typed)
         page.get_by_role("button", name="Move money").click()
@@ -154,7 +154,7 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     other = signed_in(open_page(), server, f"{address}#/mia-1", "nora")
     expect(other.get_by_role("heading", level=1)).to_have_text("Rainy days")
     expect(other.get_by_role("heading", name="Settings")).to_have_count(0)
-    expect(other.get_by_text("You may see this account, but not move its money. mia can let you.")).to_be_visible()
+    expect(other.get_by_text("You may see this account, but not move its money. mia can allow it.")).to_be_visible()
     expect(other.get_by_role("button", name="Move money")).to_have_count(0)
 
     page.get_by_role("button", name="Stop sharing with nora").click()
@@ -167,7 +167,7 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
 
     page.get_by_role("button", name="Close account").click()
     asks = page.get_by_role("dialog", name="Close Rainy days?")
-    expect(asks).to_contain_text("20.00 are paid out.")
+    expect(asks).to_contain_text("20.00 will be paid out.")
     expect(asks.get_by_role("button", name="Keep it")).to_be_focused()
     asks.get_by_role("button", name="Close account").click()
     expect(page.get_by_text("You have none yet")).to_be_visible()

@@ -222,7 +222,7 @@ def test_what_cannot_be_read_is_said_and_read_again(open_page: OpenPage, server:
         "The accounts cannot be read",
         "The statement cannot be read",
         "The versions cannot be read",
-        "It cannot be read who sees it",
+        "The users cannot be read",
     )
     for text in said:
         expect(page.get_by_role("heading", name=text)).to_be_visible()

@@ -49,7 +49,7 @@ def test_trying_a_read(open_page: OpenPage, server: Server) -> None:
     first.get_by_label("User id").fill("demo")
     first.get_by_role("button", name="Read", exact=True).click()
     expect(first.get_by_role("table")).to_be_visible()
-    first.get_by_text("The request, as DynamoDB gets it").click()
+    first.get_by_text("The request as DynamoDB receives it").click()
     check(page, "items")
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
     first.get_by_role("button", name="Read", exact=True).click()

@@ -42,7 +42,7 @@ def uses_a_token(page: Page) -> None:
 
 def is_refused_then_fails(page: Page) -> None:
     page.goto(f"{page.url}#sign-in=made-up")
-    expect(page.get_by_role("alert")).to_contain_text("not one of this server")
+    expect(page.get_by_role("alert")).to_contain_text("does not belong to this server")
     assert violations(page) == {}
     page.route("**/signin/api/link", lambda route: route.abort("connectionrefused"))
     page.goto(f"{page.url}#sign-in=other")

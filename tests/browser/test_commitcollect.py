@@ -136,7 +136,7 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     dialog = page.get_by_role("dialog", name="Delete your account?")
     dialog.get_by_role("button", name="Delete everything").click()
     expect(dialog).to_be_visible()  # the word is missing
-    dialog.get_by_label("Type “delete” to go on").fill("delete")
+    dialog.get_by_label("Type “delete” to confirm").fill("delete")
     dialog.get_by_role("button", name="Delete everything").click()
     expect(page.get_by_text("Your account is being deleted")).to_be_visible()
     page.reload()

@@ -46,13 +46,13 @@ def test_an_operator_tries_a_read_and_turns_its_pages(open_page: OpenPage, serve
     expect(rows).to_have_count(20)
     expect(page.locator(".facts-row")).to_contain_text("1 Query on GSI1")
     expect(page.locator(".facts-row")).to_contain_text("12.5 RCU")
-    page.get_by_text("The request, as DynamoDB gets it").click()
+    page.get_by_text("The request as DynamoDB receives it").click()
     expect(page.get_by_role("region", name="The request")).to_contain_text('"IndexName": "GSI1"')
-    page.get_by_role("button", name="Read on", exact=True).click()
+    page.get_by_role("button", name="Load more", exact=True).click()
     expect(rows).to_have_count(26)
     expect(page.locator(".paging")).to_contain_text("26 items, 2 pages")
     expect(page.locator(".facts-row")).to_contain_text("All pages")
-    expect(page.get_by_role("button", name="Read on", exact=True)).to_be_hidden()
+    expect(page.get_by_role("button", name="Load more", exact=True)).to_be_hidden()
     expect(page.locator("#pattern-tasks_by_status .runs")).to_contain_text("2 runs")
 
 
@@ -81,7 +81,7 @@ def test_only_operators_read(open_page: OpenPage, server: Server) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Only operators may do this.")
     page.get_by_role("textbox", name="Token").fill("nonsense")
     page.get_by_role("button", name="Use token").click()
-    expect(page.get_by_role("alert")).to_contain_text("This token is not taken here")
+    expect(page.get_by_role("alert")).to_contain_text("This token is not accepted here")
     expect(page.get_by_role("button", name="Read", exact=True)).to_have_count(0)
     page.get_by_role("textbox", name="Token").fill(server.token("ada", "operator"))
     page.get_by_role("button", name="Use token").click()
@@ -122,7 +122,9 @@ def test_a_phone_shows_all_of_it(open_page: OpenPage, server: Server) -> None:
     page = open_page(390, 844, dark=True)
     for where in ("", "#/todo", "#/todo/keys", "#/todo/entities", "#/todo/patterns/tasks_due_within"):
         page.goto(f"{server.url}/console/{where}")
-        expect(page.get_by_role("heading", level=1)).to_have_text("To-Do" if where else re.compile("What the services"))
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            "To-Do" if where else re.compile("The services, and what")
+        )
         assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 

@@ -240,7 +240,7 @@ def test_lost_answers_and_double_clicks_make_one_version(
     assert len(set(sent)) == 1
     page.unroute_all()
     page.get_by_role("button", name="Save version").click()
-    expect(page.locator(".toast .text").last).to_have_text("A new version is in place.")
+    expect(page.locator(".toast .text").last).to_have_text("The new version is saved.")
     title(page, "Second")
     assert versions_of(server, "QV") == ["Second", "First"]
 

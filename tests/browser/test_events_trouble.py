@@ -130,7 +130,7 @@ def test_who_is_promoted_is_told_at_once(open_page: OpenPage, server: Server) ->
     headers = {"Authorization": f"Bearer {server.token('x-first')}"}
     httpx.delete(f"{server.url}/events/api/requests/{first['requestId']}", headers=headers).raise_for_status()
     expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
-    expect(page.locator(".toast .text").last).to_have_text("A seat came back, and it is yours.")
+    expect(page.locator(".toast .text").last).to_have_text("A seat was freed, and it is yours.")
 
 
 def test_the_clock_is_the_servers(open_page: OpenPage, server: Server) -> None:
@@ -147,7 +147,7 @@ def test_a_rubbish_token_leads_to_the_sign_in(open_page: OpenPage, server: Serve
     page.add_init_script("sessionStorage.setItem('partita-token', 'rubbish')")
     page.goto(f"{server.url}/events/")
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
-    expect(page.get_by_role("alert")).to_have_text("Sign in to go on.")
+    expect(page.get_by_role("alert")).to_have_text("Sign in to continue.")
 
 
 def test_the_steps_of_a_request_can_be_read(open_page: OpenPage, server: Server) -> None:
@@ -157,3 +157,26 @@ def test_the_steps_of_a_request_can_be_read(open_page: OpenPage, server: Server)
     expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
     page.get_by_text("What happened, step by step").click()
     expect(page.locator(".log li").last).to_contain_text("Won")
+
+
+def test_an_event_whose_name_cannot_be_read_is_not_called_gone(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Unread")
+    post(server, "x-unread", f"events/{event}/requests")
+    page = open_as(open_page(), server, "x-unread")
+    page.route(f"**/api/events/{event}", lambda route: route.abort("connectionrefused"))
+    page.goto(f"{server.url}/events/#/mine")
+    again = page.locator("main").get_by_role("button", name="Try again")
+    expect(again).to_be_visible()
+    expect(page.get_by_text("no longer exists")).to_have_count(0)
+    page.unroute(f"**/api/events/{event}")
+    again.click()
+    expect(page.get_by_role("link", name="Unread")).to_be_visible()
+
+
+def test_an_event_that_was_deleted_is_called_gone(open_page: OpenPage, server: Server) -> None:
+    event = create(server, "Deleted")
+    post(server, "x-gone", f"events/{event}/requests")
+    page = open_as(open_page(), server, "x-gone")
+    page.route(f"**/api/events/{event}", lambda route: route.fulfill(status=404, json={"code": "not_found"}))
+    page.goto(f"{server.url}/events/#/mine")
+    expect(page.get_by_role("link", name="An event that no longer exists")).to_be_visible()

@@ -50,7 +50,7 @@ def test_the_link_signs_in_once_and_leaves_no_trace(open_page: OpenPage, server:
 
     other = open_page()
     other.goto(address)
-    expect(other.get_by_role("alert")).to_contain_text("This sign-in link was used already")
+    expect(other.get_by_role("alert")).to_contain_text("This sign-in link was already used")
     other.get_by_role("button", name="Sign in as a demo user").click()
     expect(other.get_by_role("heading", name="You are signed in")).to_be_visible()
     other.get_by_role("button", name="Sign out").click()
@@ -66,7 +66,7 @@ def test_a_link_or_token_that_has_expired_is_told_with_a_way_on(open_page: OpenP
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
     page.reload()
-    expect(page.get_by_role("alert")).to_contain_text("Sign in to go on.")
+    expect(page.get_by_role("alert")).to_contain_text("Sign in to continue.")
     page.get_by_role("button", name="Sign in as a demo operator").click()
     expect(page.locator(".who")).to_have_text("demo-operator, as an operator")
     assert page.evaluate("sessionStorage.getItem('partita-token')") != "rubbish"
@@ -77,7 +77,7 @@ def test_a_server_that_is_away_is_told_and_asked_again(open_page: OpenPage, serv
     page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('ann')}')")
     page.route("**/signin/api/me", lambda route: route.abort("connectionrefused"))
     page.goto(server.url)
-    expect(page.get_by_role("heading", name="Who you are cannot be asked")).to_be_visible()
+    expect(page.get_by_role("heading", name="Your sign-in cannot be checked")).to_be_visible()
     expect(page.get_by_role("link", name="Open To-Do")).to_be_visible()
     page.unroute("**/signin/api/me")
     page.get_by_role("button", name="Try again").click()
@@ -95,7 +95,7 @@ def test_a_link_whose_answer_was_lost_says_so_and_leads_on(open_page: OpenPage, 
     page.route("**/signin/api/link", lose, times=1)
     page.goto(link(server))
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("alert")).to_contain_text("This sign-in link was used already")
+    expect(page.get_by_role("alert")).to_contain_text("This sign-in link was already used")
     page.get_by_role("button", name="Sign in as a demo user").click()
     expect(page.locator(".who")).to_have_text("demo")
 

@@ -219,9 +219,9 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
     ("status", "problem", "words"),
     [
         (0, {}, "The server cannot be reached. Check the connection, and try again."),
-        (401, {"detail": "Send `Authorization: Bearer TOKEN`."}, "Sign in to go on."),
+        (401, {"detail": "Send `Authorization: Bearer TOKEN`."}, "Sign in to continue."),
         (401, {"detail": "The token has expired."}, "Your sign-in has expired."),
-        (401, {"code": "unauthenticated", "detail": "The token is not valid."}, "Sign in to go on."),
+        (401, {"code": "unauthenticated", "detail": "The token is not valid."}, "Sign in to continue."),
         (401, {"code": "unauthenticated", "detail": "You are not logged in."}, "You are not logged in."),
         (
             422,
@@ -229,12 +229,12 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
             "What was sent: Closes at must be after opens at.",
         ),
         (409, {"code": "email_taken", "detail": "Another user has this email."}, "Another user has this email."),
-        (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere meanwhile."),
+        (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere in the meantime."),
         (503, {"detail": "x"}, "The service is in trouble right now. Try again in a moment."),
         (
             422,
             {"errors": [{"field": "capacityTotal", "message": "Input should be less than or equal to 10"}]},
-            "Capacity total: Give 10 or less.",
+            "Capacity total: Enter 10 or less.",
         ),
     ],
 )

@@ -105,7 +105,7 @@ def test_a_code_that_this_tab_did_not_ask_for_is_not_taken(
 ) -> None:
     page = open_page()
     page.goto(f"{federated.url}/signin/?code=of-an-attacker&state=made-up")
-    expect(page.get_by_role("alert")).to_contain_text("This tab has not asked to sign in.")
+    expect(page.get_by_role("alert")).to_contain_text("This tab did not start this sign-in.")
     assert (provider.forms, page.evaluate("sessionStorage.getItem('partita-token')")) == ([], None)
 
 
@@ -116,6 +116,6 @@ def test_whoever_changes_their_mind_is_told_and_led_back(
     page = open_page()
     page.goto(f"{federated.url}/todo/")
     page.get_by_role("button", name="Sign in with 127.0.0.1").click()
-    expect(page.get_by_role("alert")).to_contain_text("The identity provider did not let you in")
+    expect(page.get_by_role("alert")).to_contain_text("The identity provider refused the sign-in")
     page.get_by_role("link", name="Back").click()
     page.wait_for_url(f"{federated.url}/todo/")

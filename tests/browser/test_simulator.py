@@ -73,11 +73,11 @@ def test_what_was_refused_is_tried_again(open_page: OpenPage, address: str) -> N
     page = open_page()
     page.goto(address)
     page.route("**/control/limits/reset", lambda route: route.fulfill(status=400, json={"errors": [{"code": "x"}]}))
-    page.get_by_role("button", name="Count from zero").click()
-    expect(page.locator(".toast.wrong")).to_contain_text("Nothing has happened.")
+    page.get_by_role("button", name="Reset counts").click()
+    expect(page.locator(".toast.wrong")).to_contain_text("Nothing was changed.")
     page.unroute("**/control/limits/reset")
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("Counting starts again from zero.")).to_be_visible()
+    expect(page.get_by_text("The counts were reset to zero.")).to_be_visible()
 
 
 def test_thousands_of_workouts_are_reached(open_page: OpenPage, address: str) -> None:

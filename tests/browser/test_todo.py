@@ -262,7 +262,7 @@ def test_filters_look_at_a_thousand_found_tasks_and_then_ask(sign_in: SignIn) ->
     page.route("**/api/tasks/search?*", answer)
     page.get_by_label("Priority", exact=True).select_option("Urgent")
     page.get_by_label("Search title and description").fill("page")
-    cut = "More than 1,000 have these words: those that changed last were looked at. Another word finds the others."
+    cut = "More than 1,000 tasks match: only those that changed last were searched. Add a word to find the others."
     expect(page.locator(".found")).to_have_text(f"0 tasks found so far. {cut}")
     expect(column(page, "To do")).to_contain_text("Nothing here so far.")
     assert pages == 10
@@ -380,7 +380,7 @@ def test_a_wrong_token_is_refused_and_a_right_one_kept(open_page: OpenPage, serv
     expect(page.get_by_text("partita token --user demo")).to_be_visible()
     page.get_by_label("Token").fill("nonsense")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("This token is not taken here")
+    expect(page.get_by_role("alert")).to_contain_text("This token is not accepted here")
     page.get_by_label("Token").fill(server.token("demo"))
     page.get_by_role("button", name="Use token").click()
     expect(page.get_by_text("Demo Reader")).to_be_visible()

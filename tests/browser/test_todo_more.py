@@ -201,7 +201,7 @@ def test_the_profile_gives_all_that_is_kept_and_deletes_it(open_page: OpenPage, 
     assert "Sweep" in download.value.path().read_text()
     page.get_by_role("button", name="Delete my account").click()
     ask = page.get_by_role("dialog", name="Delete your account?")
-    ask.get_by_label("Type “delete” to go on").fill("delete")
+    ask.get_by_label("Type “delete” to confirm").fill("delete")
     ask.get_by_role("button", name="Delete my account").click()
     expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
     headers = {"Authorization": f"Bearer {server.token('m-end')}"}

@@ -71,7 +71,7 @@ def test_what_is_decided_otherwise_stays_so(db: Session, fake_clock: FakeClock, 
     (request,) = applied(db, event, "a")
     reason = f(Request.error_code).set(Reason.CAPACITY)
     db.run(update(request_by_id(request.request_id), f(Request.status).set(status), reason))
-    with pytest.raises(IllegalTransition, match=f"is {status.name} for good"):
+    with pytest.raises(IllegalTransition, match=f"is {status.name}, which is final"):
         db.run(cancel(request.request_id, "a", instant(fake_clock())))
 
 
@@ -124,6 +124,6 @@ def test_where_the_store_never_lets_it_through_it_is_throttled(
     (request,) = sent(db, queue, event, "a")
     worker.serve()
     store.conflict(100, on=TransactWriteItems)
-    with pytest.raises(Throttled, match="Too many change the seats"):
+    with pytest.raises(Throttled, match="Too many calls change the seats"):
         db.run(cancel(request.request_id, None, event.opens_at))
     assert current(db, request).status is Status.SUCCEEDED

@@ -69,7 +69,7 @@ def test_an_event_is_edited(db: Session, tmp_path: Path) -> None:
         (["--seats", "0"], "capacityTotal: Input should be greater than or equal to 1"),
         (["--closes", "2020-01-01T10:00:00Z"], "closesAt must be after opensAt"),
         (["--closes", "soon"], "closesAt: Input should be a valid datetime"),
-        (["--draws-itself"], "Only a lottery is drawn."),
+        (["--draws-itself"], "Only a lottery has a draw."),
     ],
 )
 def test_what_cannot_be_is_said_in_one_line(options: list[str], said: str, db: Session, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_what_cannot_be_is_said_in_one_line(options: list[str], said: str, db: S
 def test_an_event_is_cancelled(db: Session, tmp_path: Path) -> None:
     event = opened(db)
     result = partita(tmp_path, "cancel", event.event_id, "--reason", "Rain.")
-    assert (result.exit_code, result.output) == (0, "Cancelled: A. Workers tell everybody who applied.\n")
+    assert (result.exit_code, result.output) == (0, "Cancelled: A. Workers notify everyone who applied.\n")
     assert (stored(db, event).status, stored(db, event).cancel_reason) == (EventStatus.CANCELLED, "Rain.")
     assert partita(tmp_path, "cancel", "gone", "--reason", "Rain.").exit_code == 1
 

@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_where_it_was(folder: Path, monkeypatch: pytest.Mo
     assert run(folder, "--days", "30").exit_code == 1
     monkeypatch.undo()
     result = run(folder, "--days", "30")
-    assert result.stdout.startswith("Going on after 100 tasks of an earlier run.")
+    assert result.stdout.startswith("Resuming after 100 tasks of an earlier run.")
     assert result.stdout.splitlines()[-1] == "150 tasks read, 50 changed."
     assert list(folder.glob("*expire-completed*")) == []
 

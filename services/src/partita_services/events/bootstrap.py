@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened(installation: Installation) -> Iterator[Tools]:
-    """The queue that requests wait in, that of notices, and who sends them."""
+    """Open the queue of requests and the queue of notices, and find the sender of notices."""
     send = sender_of(os.environ)
     with (
         closing(installation.open_queue(NAME, POLICY)) as queue,
@@ -62,13 +62,13 @@ def opened(installation: Installation) -> Iterator[Tools]:
 
 
 def _examples(now: float) -> Sequence[Operation[Any]]:
-    from partita_services.events.samples.examples import examples  # noqa: PLC0415 - only who measures needs them
+    from partita_services.events.samples.examples import examples  # noqa: PLC0415 - only measurements need them
 
     return examples(now)
 
 
 def _router() -> APIRouter:
-    from partita_services.events.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+    from partita_services.events.http import ROUTER  # noqa: PLC0415 - the model can be used without the HTTP extra
 
     return ROUTER
 
@@ -113,7 +113,7 @@ _SHARED: Final = (
     "notices_waiting",
     "Notice.forwarded",
 )
-"""What both routes and workers use: either may hold a draw, and look whether the queue has a request."""
+"""The operations of both routes and workers: either may hold a draw, and check whether the queue has a request."""
 
 SERVICE: Final = Service(
     name="events",

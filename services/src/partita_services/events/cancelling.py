@@ -1,4 +1,4 @@
-"""Cancelling a request: the user's lock goes, and a seat goes to the first who waits; all or nothing."""
+"""Cancelling a request: the user's lock is deleted, and its seat goes to the first who waits; all or nothing."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from partita_services.events.transitions import because_of, logged, standing
 from partita_services.events.waitlist.promoting import held_draw, next_waiting, promotion
 
 MAX_TRIES: Final = 100
-"""How often a cancellation is tried while others change the seats first. Each time, one of them was done."""
+"""How often a cancellation is tried while others change the seats first. After each failure, another has succeeded."""
 
 
 def cancel(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
-    """Cancel a request that is undecided, has won, or is on a waiting list. Cancelled twice, it is the same.
+    """Cancel a request that is undecided, has won, or is on a waiting list. Cancelling it again changes nothing.
 
     Raises:
-        ItemMissing: there is none that the reader may see.
-        IllegalTransition: it is decided otherwise, or the draw is being held.
-        Throttled: others change the seats all the time.
+        ItemMissing: there is no such request, or the reader may not see it.
+        IllegalTransition: the request is final, or the draw is being held.
+        Throttled: others change the seats on every try.
     """
     try:
         return (yield from retry_on_conflict(lambda: _cancel_once(request_id, reader, now), tries=MAX_TRIES))
-    except TransactionCancelled:  # by others, or by the store although the session has tried again with pauses
-        raise Throttled("Too many change the seats of this event at once.", hint="Try again in a moment.") from None
+    except TransactionCancelled:  # by others, or by the store after all retries of the session
+        raise Throttled("Too many calls change the seats of this event.", hint="Try again in a moment.") from None
 
 
 def _cancel_once(request_id: str, reader: str | None, now: datetime) -> Procedure[Request]:
@@ -55,7 +55,7 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
     elif found.event.event_type is EventType.LOTTERY and request.status is Status.PROCESSING:
         freed = [_left_the_lottery(found.seats, now)]
     elif request.status not in OPEN:
-        raise IllegalTransition(f"The request is {request.status.name} for good.", current=request)
+        raise IllegalTransition(f"The request is {request.status.name}, which is final.", current=request)
     cancelled = RequestLife.cancel(
         request_by_id(request.request_id),
         *standing(request.event_id, request.user_id, request.queued_at),
@@ -84,7 +84,7 @@ def _left_the_lottery(seats: Seats, now: datetime) -> Action:
 
 
 def _freed_seat(found: EventFound, now: datetime) -> Procedure[Sequence[Action]]:
-    """The seat is that of the first who waits; or free again, where nobody does."""
+    """The actions that give the seat to the first who waits, or free it if nobody does."""
     event, seats = found.event, found.seats
     place, first = seats.next_waiting, list[Request]()
     if not seats.is_cancelled:

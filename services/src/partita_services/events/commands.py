@@ -1,4 +1,4 @@
-"""`partita events …`: the list of events, changing and cancelling them, draws, and storms."""
+"""`partita events …`: list, edit and cancel events, hold and verify draws, and run storms."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def events() -> None:
 @events.command("list")
 @store_options
 def show_events(data: DataFolder) -> None:
-    """List events, those that open last first."""
+    """List events, latest opening first."""
     with _opened(data) as session:
         page, now = session.run(list_events(SHOWN, None)), _now(session)
     rows = [
@@ -50,17 +50,17 @@ def show_events(data: DataFolder) -> None:
     ]
     echo_table(("event", "status", "type", "seats left", "opens (UTC)", "closes (UTC)", "name"), rows)
     if page.next_cursor is not None:
-        click.echo(f"There are more than {SHOWN}; the API lists all of them.")
+        click.echo(f"There are more than {SHOWN} events; the API lists all of them.")
 
 
 @events.command("edit")
 @click.argument("event_id")
-@click.option("--name", help="What it is called.")
-@click.option("--description", help="What it is about; empty to take that away.")
-@click.option("--seats", type=int, help="How many seats; those that are added go to who waits.")
-@click.option("--opens", metavar="INSTANT", help="When it opens, such as 2026-12-01T10:00:00Z.")
-@click.option("--closes", metavar="INSTANT", help="When it closes.")
-@click.option("--draws-itself/--no-draws-itself", default=None, help="Whether a lottery is drawn at its closing.")
+@click.option("--name", help="The name of the event.")
+@click.option("--description", help="The description of the event; an empty text removes it.")
+@click.option("--seats", type=int, help="The number of seats; added seats go to the waiting list.")
+@click.option("--opens", metavar="INSTANT", help="When the event opens, such as 2026-12-01T10:00:00Z.")
+@click.option("--closes", metavar="INSTANT", help="When the event closes.")
+@click.option("--draws-itself/--no-draws-itself", default=None, help="Whether a worker holds the draw at the closing.")
 @store_options
 def edit_event(
     event_id: str,
@@ -96,21 +96,21 @@ def edit_event(
 
 @events.command("cancel")
 @click.argument("event_id")
-@click.option("--reason", required=True, help="Why, for those who applied.")
+@click.option("--reason", required=True, help="The reason, for everyone who applied.")
 @store_options
 def cancel_event(event_id: str, reason: str, data: DataFolder) -> None:
-    """Cancel an event; workers tell everybody who applied."""
+    """Cancel an event; workers notify everyone who applied."""
     with _opened(data) as session:
         found = session.run(cancel_whole_event(event_id, reason, _now(session)))
-    click.echo(f"Cancelled: {found.event.name}. Workers tell everybody who applied.")
+    click.echo(f"Cancelled: {found.event.name}. Workers notify everyone who applied.")
 
 
 @events.command("draw")
 @click.argument("event_id")
-@click.option("--entropy", metavar="TEXT", help="The value that the lottery's source of entropy has published.")
+@click.option("--entropy", metavar="TEXT", help="The value that the lottery's entropy source has published.")
 @store_options
 def draw_event(event_id: str, entropy: str | None, data: DataFolder) -> None:
-    """Hold the draw of a lottery that is closed, or give it the value that it waits for."""
+    """Hold the draw of a closed lottery, or supply the value that it waits for."""
     with _opened(data) as session:
         found = session.run(hold_draw(event_id, _now(session), entropy))
     if found.awaits_entropy:
@@ -121,22 +121,22 @@ def draw_event(event_id: str, entropy: str | None, data: DataFolder) -> None:
 
 @events.command("verify-draw")
 @click.argument("file", type=click.File(encoding="utf-8"))
-@click.option("--commitment", metavar="HEX", help="What was published when the event was created.")
-@click.option("--entropy", metavar="TEXT", help="The value that you have read at the draw's source of entropy.")
+@click.option("--commitment", metavar="HEX", help="The commitment that was published when the event was created.")
+@click.option("--entropy", metavar="TEXT", help="The value that you have read at the draw's entropy source.")
 def verify_draw(file: IO[str], commitment: str | None, entropy: str | None) -> None:
-    """Check a draw: seed, entries, value from outside, winners and waiting list.
+    """Verify a draw: seed, entries, external value, winners and waiting list.
 
-    FILE is the response to GET /events/{id}/draw; - reads it from the input. Exits with 1 where something is wrong.
+    FILE is the response to GET /events/{id}/draw; - reads standard input. Exits with 1 if the draw is not correct.
     """
     try:
         draw = json.load(file)
         problems = problems_of(draw, commitment, entropy)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise click.ClickException(f"This is not a draw ({type(error).__name__}: {error}).") from None
+        raise click.ClickException(f"The file is not a draw ({type(error).__name__}: {error}).") from None
     if problems:
         raise click.ClickException(" ".join(problems))
     winners, waiting = len(draw["winners"]), len(draw["waitingList"])
-    click.echo(f"The draw is right: {winners:,} won and {waiting:,} wait, as the seed draws them.")
+    click.echo(f"The draw is correct: {winners:,} won and {waiting:,} wait, as the seed draws them.")
 
 
 @contextmanager

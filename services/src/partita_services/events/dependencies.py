@@ -1,4 +1,4 @@
-"""What the routes of events are given: ids, the time, the sender of accepted requests, the projection."""
+"""The dependencies of the events routes: ids, the time, the sender of accepted requests, the projection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def _now(db: Db) -> datetime:
 
 
 def sender_of(state: ServiceState[Tools]) -> QueueSender:
-    """The one sender of a server's requests."""
+    """The sender of a server's requests, of which there is one per server."""
     return QueueSender(state.session, state.resources.queue)
 
 
@@ -33,7 +33,7 @@ async def _current_sender(state: CurrentState[Tools]) -> QueueSender:
 
 
 async def _projection_if_open(state: CurrentState[Tools]) -> RequestProjection | None:
-    """The projection, where this server keeps it up to date."""
+    """The projection, if this server keeps it up to date."""
     return None if state.projection is None else state.projection.sink
 
 
@@ -43,5 +43,5 @@ OptionalProjection = Annotated[RequestProjection | None, Depends(_projection_if_
 
 
 def reader(caller: Caller) -> str | None:
-    """Whose requests a caller may read; None stands for everybody's."""
+    """The user whose requests a caller may read; None for those of all users."""
     return None if caller.role is Role.OPERATOR else caller.user_id

@@ -1,4 +1,4 @@
-"""What the events service does, as procedures: they say which operations run, and either kind of session runs them."""
+"""The procedures of the events service: they yield operations, which a sync or an async session runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from partita_services.events.terms import EventStatus, EventType, FreedSeats, Re
 from partita_services.events.transitions import logged
 
 MAX_TRIES: Final = 5
-"""How often a request is looked for and written while other calls of the same user are first."""
+"""How often a request is looked up and written while other calls of the same user are faster."""
 
 R = TypeVar("R")
 
@@ -58,7 +58,7 @@ class Application(Struct, frozen=True):
 
 
 Commit: TypeAlias = Callable[[Plan[Application] | Procedure[Plan[Application]]], Procedure[R]]
-"""Runs what a plan writes."""
+"""Runs the writes of a plan."""
 
 
 class NotOpenYet(ConditionFailed, code="not_open_yet"):
@@ -66,7 +66,7 @@ class NotOpenYet(ConditionFailed, code="not_open_yet"):
 
 
 class Closed(ConditionFailed, code="closed"):
-    """The event does not take requests any more; `current` is the event."""
+    """The event no longer accepts requests; `current` is the event."""
 
 
 class EventCancelled(ConditionFailed, code="event_cancelled"):
@@ -74,10 +74,10 @@ class EventCancelled(ConditionFailed, code="event_cancelled"):
 
 
 def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound]:
-    """Plan to create an event. A lottery publishes the hash of its seed, and keeps the seed to itself.
+    """Plan to create an event. A lottery publishes the hash of its seed, and keeps the seed secret.
 
     Raises:
-        InvalidEvent: it would close in the past.
+        InvalidEvent: the event would close in the past.
     """
     lottery = draft.event_type is EventType.LOTTERY
     event = Event(
@@ -113,7 +113,7 @@ def open_event(draft: EventDraft, now: datetime, seed: bytes) -> Plan[EventFound
 
 
 def list_events(limit: int, cursor: str | None) -> Procedure[Page[Any]]:
-    """A page of events with their seats, those that open last first; its items are `EventFound`."""
+    """A page of events with their seats, latest opening first; its items are `EventFound`."""
     page = yield from listed_events().page(limit, after=cursor)
     ids = [listed.event_id for listed in page]
     events = (yield from events_by_ids(ids)) if ids else ()
@@ -130,23 +130,23 @@ def apply(
     applicant: Applicant = NAMELESS,
     batch: str | None = None,
 ) -> Procedure[R]:
-    """Hand in a user's request for an event, or find the one that the user has, also when the event is closed.
+    """Submit a user's request for an event, or find the one that the user already has, even if the event is closed.
 
-    While the event is open, the request is written at once: the lock of an earlier one makes that fail.
+    While the event is open, the request is written without a read: the lock of an earlier request makes the write fail.
 
     Args:
         event: the event.
-        user_id: who applies.
+        user_id: the user who applies.
         now: the time of the request.
-        commit: runs a plan: by itself, or together with the record of its idempotency key.
-        applicant: what the user says of themselves; of who has a request already, that one says it.
-        batch: the requests that go to the queue with it.
+        commit: runs a plan, alone or together with the record of its idempotency key.
+        applicant: the name on a new request; an existing request keeps its own.
+        batch: the id of the batch in which the request goes to the queue.
 
     Raises:
         NotOpenYet: the event opens later.
         Closed: the event is closed, and the user has no request for it.
         EventCancelled: the event was cancelled, and the user has no request for it.
-        AlreadyExists: other calls of the same user were first, too often.
+        AlreadyExists: other calls of the same user were faster on every try.
     """
 
     def find_or_write() -> Procedure[R]:
@@ -158,7 +158,7 @@ def apply(
         try:
             return (yield from commit(application(event, user_id, now, applicant, batch=batch)))
         except AlreadyExists:
-            pass  # the user has a request, or another call of theirs was first
+            pass  # the user has a request, or another call of the same user was faster
     return (yield from retry_on_conflict(find_or_write, tries=MAX_TRIES, when=_is_taken))
 
 
@@ -178,7 +178,7 @@ def _earlier_or_new(
 
 
 def _is_released(event: Event, earlier: Request) -> Procedure[bool]:
-    """Whether the user may apply again: they found no seat, the event says so, and there is one now."""
+    """Whether the user may apply again: they found no seat, the event releases freed seats, and one is free now."""
     if event.freed_seats is not FreedSeats.RELEASE or earlier.error_code != Reason.CAPACITY:
         return False
     seats = yield from seats_of(event.event_id).consistent()
@@ -186,7 +186,7 @@ def _is_released(event: Event, earlier: Request) -> Procedure[bool]:
 
 
 def _is_taken(error: PartitaError) -> bool:
-    """Whether another call of the user has written its lock meanwhile."""
+    """Whether another call of the same user has written its lock in the meantime."""
     return isinstance(error, ConditionFailed) and not isinstance(error, Closed | EventCancelled)
 
 
@@ -198,9 +198,9 @@ def application(
     earlier: Request | None = None,
     batch: str | None = None,
 ) -> Plan[Application]:
-    """Plan a new request and the user's lock on the event; the lock of an earlier one is replaced.
+    """Plan a new request and the user's lock on the event; the lock of an earlier request is replaced.
 
-    An event that says that it is finished was finished by a worker whose clock is ahead: it is looked after again.
+    An event marked as finished was finished by a worker whose clock is ahead, so it goes back on the sweeper's list.
     """
     request_id = new_ulid()
     request = Request(
@@ -227,10 +227,10 @@ def application(
 
 
 def show_log(request_id: str, reader: str | None) -> Procedure[tuple[LogEntry, ...]]:
-    """The steps of a request, in order; none where its event keeps no log.
+    """The log of a request, in order; empty if its event keeps no log.
 
     Raises:
-        ItemMissing: there is no request that the reader may see.
+        ItemMissing: there is no such request, or the reader may not see it.
     """
     yield from show_request(request_id, reader)
     page = yield from log_of(request_id)

@@ -1,4 +1,4 @@
-"""The events API: from HTTP to the handlers and back. Its parts have routes of their own."""
+"""The HTTP routes of the events API. Its parts have routes of their own."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ Pages = Annotated[Paging, Query()]
 
 
 class MyRequests(Paging):
-    """Which page of the caller's requests, and in which order."""
+    """The page of the caller's requests, and their order."""
 
-    order: Literal["queue", "newest"] = Field(default="queue", description="as in the queue, or the newest first")
+    order: Literal["queue", "newest"] = Field(default="queue", description="queue order, or newest first")
 
 
 @ROUTER.get("/events", responses=describe_problems(400))
 async def list_events(caller: CurrentCaller, db: Db, now: Now, paging: Pages) -> Events:  # noqa: ARG001 - 401
-    """All events, those that open last first."""
+    """All events, latest opening first."""
     page = await db.run(handlers.list_events(paging.limit, paging.cursor))
     return Events(items=tuple(EventView.of(found, now) for found in page), next_cursor=page.next_cursor)
 
 
 @ROUTER.get("/events/{event_id}", responses=describe_problems(404))
 async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId) -> EventDetails:  # noqa: ARG001 - 401
-    """One event with its seats, and what it is about."""
+    """One event with its seats and its description."""
     return EventDetails.of(await db.run(show_event_in_full(event_id)), now)
 
 
@@ -81,7 +81,7 @@ async def show_event(caller: CurrentCaller, db: Db, now: Now, event_id: EventId)
     status_code=202,
     response_model=RequestView,
     responses={
-        200: {"model": RequestView, "description": "The request that the caller has already."},
+        200: {"model": RequestView, "description": "The request that the caller already has."},
         **describe_problems(404, 409),
     },
 )
@@ -92,9 +92,12 @@ async def apply(
     applicant: Applicant = NAMELESS,
     idempotency_key: IdempotencyKey = None,
 ) -> Response:
-    """Apply for an event, with a name or without. Who has applied already gets that request, also when it is closed."""
-    # All applicants of an event come at once. What this route needs it takes from the state itself: to have it handed
-    # over by FastAPI would take longer than the transaction.
+    """Apply for an event, optionally with a name.
+
+    A caller who has already applied gets that request, even after the event has closed.
+    """
+    # All applicants of an event arrive at once. This route gets its dependencies from the state, because injecting
+    # them with FastAPI would take longer than the transaction.
     state: ServiceState[Tools] = state_of(request)
     db, sender, root = state.session, state.singleton(sender_of), request.scope["root_path"]
     event, now = await sender.event(event_id), instant(db.context.clock())
@@ -122,7 +125,7 @@ async def apply(
 
 @ROUTER.get("/events/{event_id}/requests", dependencies=[OPERATORS], responses=describe_problems(400, 403, 404))
 async def list_requests(db: Db, sender: Sender, event_id: EventId, paging: Pages) -> Requests:
-    """An event's requests that have their place, in queue order."""
+    """The requests of an event that have their final place, in queue order."""
     await sender.event(event_id)
     page = await db.run(requests_of_event(event_id).page(paging.limit, after=paging.cursor))
     return Requests.of(page, page.next_cursor)
@@ -135,7 +138,7 @@ async def list_requests(db: Db, sender: Sender, event_id: EventId, paging: Pages
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}, **describe_problems(403, 404)},
 )
 async def export_requests(db: Db, sender: Sender, event_id: EventId) -> StreamingResponse:
-    """An event's requests that have their place, in queue order, as a table."""
+    """The requests of an event that have their final place, in queue order, as CSV."""
     await sender.event(event_id)
 
     async def lines() -> AsyncIterator[str]:
@@ -151,7 +154,7 @@ async def export_requests(db: Db, sender: Sender, event_id: EventId) -> Streamin
 
 @ROUTER.get("/requests/{request_id}/log", responses=describe_problems(404))
 async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
-    """The steps of a request, in order, where its event keeps a log."""
+    """The log of a request, in order; empty if its event keeps no log."""
     return Log.of(await db.run(handlers.show_log(request_id, reader(caller))))
 
 
@@ -159,9 +162,9 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
 async def cancel_request(
     state: CurrentState[Tools], caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
 ) -> RequestView:
-    """Cancel a request: the caller may apply again, and a seat that it had goes to the first who waits."""
+    """Cancel a request. The user may apply again, and a seat that it had goes to the first on the waiting list."""
     cancelled = await db.run(cancel(request_id, reader(caller), now))
-    with suppress(PartitaError):  # a worker forwards what is left
+    with suppress(PartitaError):  # a worker forwards the remaining notices
         await forward_async(NOTICES, db, state.resources.notices)
     return RequestView.own(cancelled) if cancelled.user_id == caller.user_id else RequestView.of(cancelled)
 
@@ -177,7 +180,7 @@ async def list_my_requests(caller: CurrentCaller, db: Db, wanted: Annotated[MyRe
 
 
 def _outside_of_opening_hours(refused: NotOpenYet | Closed | EventCancelled) -> HttpProblem:
-    """The problem of a request outside of the opening hours says when these are."""
+    """The problem of a request outside the opening hours, which includes these hours."""
     event: Event = refused.current
     hours = {"opensAt": instant_text(event.opens_at), "closesAt": instant_text(event.closes_at)}
     return HttpProblem(409, refused.code, refused.message, members=hours)

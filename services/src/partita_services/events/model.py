@@ -1,7 +1,7 @@
 """The data model of event requests: one table, two indexes, and every access pattern with its budget.
 
-A request is up to 1 KB. Written or changed it costs 1 WCU on the table, 2 in a transaction, and 1 on each of its two
-indexes; 2 on each where its place in the queue changes. A lock or an entry of the log costs 2 WCU, in a transaction.
+A request is up to 1 KB. Writing or changing it costs 1 WCU on the table (2 in a transaction), plus 1 on each of its two
+indexes, or 2 on each if its place in the queue changes. A lock or a log entry costs 2 WCU in a transaction.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ TABLE: Final = Table("AsyncEventTable", indexes=[Index("GSI1"), Index("GSI2")], 
 PAGE: Final = Rcu(12.5)
 """A page of 100 requests of 1 KB."""
 LONG_PAGE: Final = Rcu(125)
-"""A page of 1,000 of them, for the sweeper, the draw and the export."""
+"""A page of 1,000 requests, for the sweeper, the draw and the export."""
 
 
 class Event(Entity, table=TABLE):
-    """What can be applied for, and when. What decides who wins never changes: type, rule of freed seats, commitment."""
+    """An event that users apply for. The fields that decide who wins never change: type, freed seats, commitment."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "META")
 
@@ -63,29 +63,29 @@ class Event(Entity, table=TABLE):
     status: EventStatus = EventStatus.ACTIVE
     keeps_log: Annotated[bool, Field(alias="keepsLog")] = False
     freed_seats: Annotated[FreedSeats, Field(alias="freedSeats")] = FreedSeats.WAITING_LIST
-    """Of first come: what becomes of seats that are given back."""
+    """For a first-come event: what happens to freed seats."""
     commitment: str | None = None
-    """Of a lottery: the SHA-256 of the seed that its draw will use, and of the source of entropy where it has one."""
+    """For a lottery: the SHA-256 of the seed that its draw will use, followed by the entropy source if it has one."""
     entropy_source: Annotated[str | None, Field(alias="entropySource")] = None
-    """Of a lottery: which value, published by others after the closing, its draw will use besides the seed."""
+    """For a lottery: which value, published by others after the closing, the draw will use in addition to the seed."""
     draws_itself: Annotated[bool, Field(alias="drawsItself")] = False
-    """Of a lottery: whether a worker holds the draw when it is closed."""
+    """For a lottery: whether a worker holds the draw when the event closes."""
     kept_until: Annotated[datetime | None, Field(alias="keptUntil")] = None
-    """When its requests and their logs expire; None for never."""
+    """When the event's requests and their logs expire; None for never."""
     cancel_reason: Annotated[str | None, Field(alias="cancelReason")] = None
     notified: int | None = None
-    """Of a cancelled event: how many requests say so, once all do."""
+    """For a cancelled event: how many requests show the cancellation; None until all do."""
     created_at: Annotated[datetime, Field(alias="createdAt")]
     version: Version = 0
 
     @property
     def has_waiting_list(self) -> bool:
-        """Whether it is first come with a waiting list."""
+        """Whether this is a first-come event with a waiting list."""
         return self.event_type is EventType.FIRST_COME and self.freed_seats is FreedSeats.WAITING_LIST
 
     @property
     def expires_at(self) -> int | None:
-        """The `ttl` of its requests, locks and logs."""
+        """The `ttl` of the event's requests, locks and logs."""
         return None if self.kept_until is None else int(self.kept_until.timestamp())
 
 
@@ -99,17 +99,17 @@ class EventListing(Entity, table=TABLE):
 
 
 class ActiveEvent(Entity, table=TABLE):
-    """An event whose requests may be undecided: the sweeper looks after these alone."""
+    """An event whose requests may be undecided. The sweeper handles only these events."""
 
     primary: ClassVar = Key("ACTIVE", "EVENT#{event_id}")
 
     event_id: Annotated[str, Field(alias="eventId")]
     applied: str | None = None
-    """The last request that was taken although the event says that it is finished: somebody's clock is wrong."""
+    """The last request accepted although the event is marked as finished, which means that some clock is wrong."""
 
 
 class Seats(Entity, table=TABLE):
-    """The seats of an event, and what fences its workers: who decides changes the version that was read."""
+    """The seats of an event. They fence its workers: every decision changes the version that the worker read."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "CAPACITY")
 
@@ -117,17 +117,17 @@ class Seats(Entity, table=TABLE):
     total: Annotated[int, Field(alias="capacityTotal")]
     remaining: Annotated[int, Field(alias="capacityRemaining")]
     entered: int = 0
-    """How many entries a lottery has."""
+    """The number of entries of a lottery."""
     is_frozen: Annotated[bool, Field(alias="isFrozen")] = False
-    """A lottery takes no more entries, and its draw has begun."""
+    """Whether the draw of a lottery has begun, so that it accepts no more entries."""
     is_cancelled: Annotated[bool, Field(alias="isCancelled")] = False
-    """The event was cancelled, and nobody gets a seat any more."""
+    """Whether the event was cancelled, so that nobody gets a seat any more."""
     listed: int = 0
-    """How many requests were put on the waiting list of first come, also those that have left it since."""
+    """How many requests were put on the waiting list of a first-come event, including those that have left it since."""
     next_waiting: Annotated[int, Field(alias="nextWaiting")] = 0
-    """The place on the waiting list that is next to be promoted, from 0."""
+    """The place on the waiting list that is promoted next, from 0."""
     last_queued_at: Annotated[datetime | None, Field(alias="lastQueuedAt")] = None
-    """The `queuedAt` of the last request that was taken from the queue; the next one gets a later one."""
+    """The `queuedAt` of the last request received from the queue; the next request gets a later time."""
     updated_at: Annotated[datetime, Field(alias="updatedAt")]
     version: Version = 0
 
@@ -143,31 +143,31 @@ class Request(Entity, table=TABLE):
     event_id: Annotated[str, Field(alias="eventId")]
     user_id: Annotated[str, Field(alias="userId")]
     shard: Annotated[str, Field(alias="line")]
-    """The event, once the request has its place in the queue; before that, one of the shards in which requests wait."""
+    """The event id once the request has its place in the queue; before that, the shard in which the request waits."""
     event_type: Annotated[EventType, Field(alias="eventType")]
     status: Status = Status.RECEIVED
     requested_at: Annotated[datetime, Field(alias="requestedAt")]
     queued_at: Annotated[datetime, Field(alias="queuedAt")]
-    """When the queue accepted it. Before that, when it was requested, so that it is on the indexes from the first."""
+    """When the queue accepted it; until then, when it was requested, so that it is in the indexes from the start."""
     started_at: Annotated[datetime | None, Field(alias="startedAt")] = None
     finished_at: Annotated[datetime | None, Field(alias="finishedAt")] = None
     failure_class: Annotated[FailureClass | None, Field(alias="failureClass")] = None
     error_code: Annotated[str | None, Field(alias="errorCode")] = None
     error_message: Annotated[str | None, Field(alias="errorMessage")] = None
     waiting_position: Annotated[int | None, Field(alias="waitingPosition")] = None
-    """On the waiting list, from 1, as it was queued or drawn."""
+    """The position on the waiting list, from 1, in the order of the queue or of the draw."""
     idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
     display_name: Annotated[str | None, Field(alias="displayName")] = None
-    """How the applicant wants to be called, where they say so."""
+    """The name that the applicant has given, if any."""
     shows_name: Annotated[bool, Field(alias="showsName")] = False
-    """Whether operators, and everybody on the list of winners, may see that name."""
+    """Whether operators may see that name, and everybody in the list of winners."""
     batch: Annotated[str | None, Field(alias="batchId")] = None
-    """Of which it is: while it says `RECEIVED`, its batch says whether the queue has it."""
+    """The id of its batch. While the status is `RECEIVED`, the batch shows whether the queue has the request."""
     ttl: int | None = None
 
     @property
     def shown_name(self) -> str | None:
-        """The name, where others may see it."""
+        """The name, if others may see it."""
         return self.display_name if self.shows_name else None
 
 
@@ -183,19 +183,19 @@ class Lock(Entity, table=TABLE):
 
 
 class WaitingPage(Entity, table=TABLE):
-    """Some of those who wait for a seat in first come, in queue order: the requests that were decided together."""
+    """Part of the waiting list of a first-come event, in queue order: the requests that were decided together."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "WAITING#{first:09}")
 
     event_id: Annotated[str, Field(alias="eventId")]
     first: int
-    """The place of the first of them on the list, from 0."""
+    """The place of the first of these requests on the list, from 0."""
     entries: tuple[str, ...]
     ttl: int | None = None
 
 
 class LogEntry(Entity, table=TABLE):
-    """A change of a request's status, for events that keep a log. The sequence keeps two of one instant apart."""
+    """A change of a request's status, for events that keep a log. `sequence` separates changes at the same instant."""
 
     primary: ClassVar = Key("REQ#{request_id}", "LOG#{occurred_at}#{sequence:02}")
 
@@ -215,27 +215,27 @@ class Command(IdempotencyRecord, table=TABLE):
 
 
 class Lease(LeaseRecord, table=TABLE):
-    """Which worker sweeps."""
+    """The lease of the worker that sweeps."""
 
     primary: ClassVar = Key("LEASE#{name}", "LEASE")
 
 
 class CallerBucket(RateBucket, table=TABLE):
-    """What is left of a caller's requests."""
+    """The remaining requests of a caller's rate limit."""
 
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
 
 COMMANDS: Final = Idempotency(Command, budget=Rcu(1))
 LEASES: Final = Leases(Lease, longest=timedelta(minutes=1))
-"""The shorter the longest lease, the sooner one is known to be of a clock that was ahead."""
+"""The shorter the maximum, the sooner a lease is recognized as written by a clock that was ahead."""
 LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 class RequestLife(Lifecycle[Request, Status]):
-    """The transitions of a request. After the decision only three are left, which people make.
+    """The transitions of a request. After the decision only three are left, all of them caused by people.
 
-    A user cancels; whoever waits is promoted; and an operator cancels the event, which withdraws all.
+    A user cancels the request, a waiting request is promoted, or an operator cancels the event, which withdraws all.
     """
 
     state = f(Request.status)
@@ -259,7 +259,7 @@ def event_by_id(event_id: str) -> None:
 
 @query(EventListing, EventListing.primary, newest_first=True, budget=Rcu(2))
 def listed_events() -> None:
-    """All events, those that open last first."""
+    """All events, latest opening first."""
 
 
 @pattern(budget=Rcu(50))
@@ -306,7 +306,7 @@ def requests_of_event(shard: str) -> None:
 
 @query(Request, Request.by_event, budget=LONG_PAGE)
 def waiting_requests(shard: str, queued_at: Span[datetime]) -> None:
-    """The requests in one of the shards of an event that were queued in a time."""
+    """The requests in one shard of an event that were queued in a given period."""
 
 
 @get(Lock, budget=Rcu(1))
@@ -339,7 +339,7 @@ def list_event(listing: EventListing) -> Put[EventListing]:
 
 @pattern(budget=Wcu(1))
 def activate_event(active: ActiveEvent) -> Put[ActiveEvent]:
-    """Have the sweeper look after an event: a new one, or one that takes a request although it says it is finished."""
+    """Put an event on the sweeper's list: a new one, or one that accepts a request although marked as finished."""
     return put(active)
 
 
@@ -351,7 +351,7 @@ def add_lock(lock: Lock) -> Put[Lock]:
 
 @pattern(budget=Wcu(1))
 def replace_lock(lock: Lock, earlier: str) -> Put[Lock]:
-    """Lock an event for a user who may apply again; only in the place of an earlier request."""
+    """Lock an event for a user who may apply again; the existing lock must be that of the earlier request."""
     return put(lock).when(f(Lock.request_id).eq(earlier))
 
 
@@ -363,19 +363,19 @@ def add_request(request: Request) -> Put[Request]:
 
 @pattern(budget=Wcu(1))
 def log_step(entry: LogEntry) -> Put[LogEntry]:
-    """Add to the log of a request."""
+    """Add an entry to the log of a request."""
     return put(entry)
 
 
 @pattern(budget=Wcu(10), via=(add_lock, replace_lock, add_request, log_step, activate_event))
 def accept(plan: Plan[Request]) -> Transaction:
-    """Write a request and the user's lock; 8 WCU with an entry of the log, 10 where a clock has finished the event."""
+    """Write a request and the user's lock; 8 WCU with a log entry, 10 if a wrong clock has finished the event."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(600), writes={Request: (UpdateItem,)})
 def mark_queued(*transitions: Update[Request]) -> Transaction:
-    """Mark up to 100 requests as accepted by the queue, which the sweeper has sent."""
+    """Mark up to 100 requests that the sweeper has sent as accepted by the queue."""
     return transact(*transitions)
 
 
@@ -384,17 +384,17 @@ def mark_queued(*transitions: Update[Request]) -> Transaction:
     writes={Seats: (UpdateItem,), Request: (UpdateItem,), WaitingPage: (PutItem,), LogEntry: (PutItem,)},
 )
 def decide(plan: Plan[Seats]) -> Transaction:
-    """Take seats and decide up to 99 requests, all or nothing; 596 WCU where each has another time of the queue."""
+    """Take seats and decide up to 99 requests, all or nothing; 596 WCU if the queue time of each changes."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(3))
 def delay_request(change: Update[Request]) -> Update[Request]:
-    """Write to a request why it waits for another try."""
+    """Record on a request why it waits for another try."""
     return change
 
 
 @pattern(budget=Wcu(10), writes={Request: (UpdateItem,), Lock: (DeleteItem,), LogEntry: (PutItem,)})
 def give_up(transition: Update[Request], *others: Action) -> Transaction:
-    """End a request that cannot be decided, and free the user's lock; 10 WCU with an entry of the log."""
+    """End a request that cannot be decided, and free the user's lock; 10 WCU with a log entry."""
     return transact(transition, *others)

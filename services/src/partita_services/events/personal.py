@@ -1,8 +1,8 @@
-"""What Events keeps of a user, and how it is erased: their requests, the logs and the locks.
+"""The data that Events stores about a user, and how it is erased: their requests, the logs and the locks.
 
 A request that is undecided, has a seat or waits for one is cancelled first, by the rules of cancelling, so its seat
-goes to the first who waits. Then it is deleted. Pages of a draw or of a waiting list keep its id alone, which leads to
-nobody any more; so a draw can be verified, and the order of the others is as it was.
+goes to the first who waits. Then it is deleted. Pages of a draw or of a waiting list keep only its id, which no longer
+leads to anybody; so a draw can still be verified, and the order of the others is unchanged.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from partita_services.events.terms import OPEN, Reason, Status, instant
 
 PAGE: Final = 100
 MAX_ERASED: Final = 200
-"""About how many requests one call erases: each takes several reads and up to two transactions."""
+"""About how many requests one call erases at most: each takes several reads and up to two transactions."""
 
 
 def erase_requests(user_id: str) -> Procedure[Removal]:
-    """Erase a user's requests. Cut off anywhere, it goes on when it is called again.
+    """Erase a user's requests. If it is interrupted, the next call continues.
 
     Raises:
-        IllegalTransition: some take part in a draw that is being held; all others are erased.
-        Throttled: others change the seats of an event all the time.
+        IllegalTransition: some requests take part in a draw that is being held; all others are erased.
+        Throttled: others change the seats of an event on every try.
     """
     erased, cursor, is_first = 0, None, True
     refused: IllegalTransition | None = None
@@ -53,18 +53,18 @@ def erase_requests(user_id: str) -> Procedure[Removal]:
 
 
 class _Dated(Operation[tuple[Page[Request], datetime]], frozen=True):
-    """A page, and when it was read: the time by which its requests are cancelled."""
+    """A page, and when it was read, which is used as the time at which its requests are cancelled."""
 
     query: Query[Request]
 
     def requests(self, context: Context) -> Requests[tuple[Page[Request], datetime]]:
-        """Those of the query."""
+        """The requests of the query."""
         page = yield from self.query.requests(context)
         return page, instant(context.clock())
 
 
 def _erase(request_id: str, user_id: str, now: datetime) -> Procedure[int]:
-    """Erase one request; how many that were: an index may still show one that is gone."""
+    """Erase one request. Return 1, or 0 if it is already gone, which an index may not show yet."""
 
     def erase_once() -> Procedure[int]:
         request = yield from request_by_id(request_id).consistent()
@@ -82,12 +82,12 @@ def _erase(request_id: str, user_id: str, now: datetime) -> Procedure[int]:
 
 
 def _may_be_cancelled(request: Request) -> bool:
-    """Whether it may still get a seat, or has one."""
+    """Whether the request may still get a seat, or has one."""
     return request.status in (*OPEN, Status.SUCCEEDED) or request.error_code == Reason.WAITING_LIST
 
 
 def _lock(request: Request) -> Procedure[tuple[Action, ...]]:
-    """The end of the user's lock, where it is that of this request."""
+    """The action that deletes the user's lock, if the lock belongs to this request."""
     lock: Lock | None = yield from lock_of(request.event_id, request.user_id).consistent()
     if lock is None or lock.request_id != request.request_id:
         return ()
@@ -95,7 +95,7 @@ def _lock(request: Request) -> Procedure[tuple[Action, ...]]:
 
 
 def _unchanged(request: Request) -> Action:
-    """The end of a request, unless it has changed meanwhile, which may have added to its log."""
+    """The action that deletes a request, unless it has changed in the meantime, which may have added to its log."""
     gone = delete(request_by_id(request.request_id)).when(f(Request.status).eq(request.status))
     return gone.when(f(Request.error_code).eq(request.error_code))
 

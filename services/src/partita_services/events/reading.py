@@ -1,4 +1,4 @@
-"""Reading an event with its seats and where it stands, and a request that the reader may see."""
+"""Reading an event with its seats and its phase, and a request that the reader may see."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class EventFound(Struct, frozen=True):
     event: Event
     seats: Seats
     description: str = ""
-    """What it is about; it is read with a single event, and not with a list."""
+    """The description of the event; it is read with a single event, but not with a list."""
 
 
 class Phase(StrEnum):
-    """Where an event stands: what is stored, and what time it is."""
+    """The phase of an event, which follows from its stored status and the time."""
 
     UPCOMING = "UPCOMING"
     OPEN = "OPEN"
@@ -35,7 +35,7 @@ class Phase(StrEnum):
 
 
 def phase_of(event: Event, now: datetime) -> Phase:
-    """Where an event stands. First come takes requests until it closes, also where a wrong clock has finished it."""
+    """The phase of an event. A first-come event is open until it closes, even if a wrong clock has finished it."""
     is_early = event.event_type is EventType.FIRST_COME and now < event.closes_at
     if event.status is EventStatus.CANCELLED or (event.status is EventStatus.FINISHED and not is_early):
         return Phase(event.status)
@@ -48,32 +48,32 @@ def show_event(event_id: str) -> Procedure[EventFound]:
     """An event with its seats.
 
     Raises:
-        ItemMissing: there is none.
+        ItemMissing: there is no such event.
     """
     return (yield from _event_with(event_by_id(event_id), seats_of(event_id)))
 
 
 def show_event_in_full(event_id: str) -> Procedure[EventFound]:
-    """An event with its seats, and what it is about.
+    """An event with its seats and its description.
 
     Raises:
-        ItemMissing: there is none.
+        ItemMissing: there is no such event.
     """
     found = yield from show_event(event_id)
     return replace(found, description=(yield from described(event_id)))
 
 
 def described(event_id: str) -> Procedure[str]:
-    """What an event is about; empty where it does not say."""
+    """The description of an event; empty if it has none."""
     found = yield from description_of(event_id).consistent()
     return "" if found is None else found.text
 
 
 def show_event_now(event_id: str) -> Procedure[EventFound]:
-    """An event with its seats as they are, for who is going to change one of them.
+    """An event with its seats, read consistently, for a caller that changes one of them.
 
     Raises:
-        ItemMissing: there is none.
+        ItemMissing: there is no such event.
     """
     return (yield from _event_with(event_by_id(event_id).consistent(), seats_of(event_id).consistent()))
 
@@ -87,10 +87,10 @@ def _event_with(read_event: Get[Event], read_seats: Get[Seats]) -> Procedure[Eve
 
 
 def show_request(request_id: str, reader: str | None) -> Procedure[Request]:
-    """A request; `reader` is the user who may see only their own, None one who may see all.
+    """A request. `reader` is a user who may see only their own requests; None may see all.
 
     Raises:
-        ItemMissing: there is none that the reader may see.
+        ItemMissing: there is no such request, or the reader may not see it.
     """
     request = yield from request_by_id(request_id).consistent()
     if request is None or reader not in (None, request.user_id):

@@ -1,4 +1,4 @@
-"""What the events API responds with: events, requests, figures and draws as JSON, and requests as CSV."""
+"""The responses of the events API: events, requests, figures and draws as JSON, and requests as CSV."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class EventView(CamelModel):
     opens_at: Instant
     closes_at: Instant
     keeps_log: bool
-    freed_seats: FreedSeats = Field(description="of first come: what becomes of seats that are given back")
-    commitment: str | None = Field(description="of a lottery: the SHA-256 of the seed that its draw will use")
-    entropy_source: str | None = Field(description="of a lottery: which value from outside its draw will use too")
-    draws_itself: bool = Field(description="of a lottery: whether a worker holds its draw when it is closed")
-    kept_until: Instant | None = Field(description="when its requests and their logs are deleted")
+    freed_seats: FreedSeats = Field(description="for first-come events: what happens to freed seats")
+    commitment: str | None = Field(description="for lotteries: the SHA-256 of the seed, followed by entropySource")
+    entropy_source: str | None = Field(description="for lotteries: which external value the draw will also use")
+    draws_itself: bool = Field(description="for lotteries: whether a worker holds the draw when the event closes")
+    kept_until: Instant | None = Field(description="when the requests and their logs are deleted")
     cancel_reason: str | None
-    notified: int | None = Field(description="of a cancelled event: how many requests say so, once all do")
+    notified: int | None = Field(description="for cancelled events: how many users were notified; null before all are")
     created_at: Instant
 
     @classmethod
@@ -69,9 +69,9 @@ class EventView(CamelModel):
 
 
 class EventDetails(EventView):
-    """An event with its seats, and what it is about."""
+    """An event with its seats and its description."""
 
-    description: str = Field(description="plain text, in lines; empty for none", examples=["Doors open at seven."])
+    description: str = Field(description="plain text with line breaks; may be empty", examples=["Doors open at seven."])
 
     @classmethod
     def of(cls, found: EventFound, now: datetime) -> Self:
@@ -87,7 +87,7 @@ class Events(BaseModel):
 
 
 class RequestView(CamelModel):
-    """A request. `queuedAt` is null until the queue has it."""
+    """A request. `queuedAt` is null until the queue has accepted it."""
 
     request_id: str = Field(examples=[_IDENTIFIER])
     event_id: str = Field(examples=[_IDENTIFIER])
@@ -101,13 +101,13 @@ class RequestView(CamelModel):
     failure_class: FailureClass | None
     error_code: str | None = Field(examples=["CAPACITY"])
     error_message: str | None
-    waiting_position: int | None = Field(description="on the waiting list, from 1, as it was queued or drawn")
-    display_name: str | None = Field(description="of the applicant; to others, only where they allow it")
-    shows_name: bool = Field(description="whether operators, and everybody on the list of winners, may see the name")
+    waiting_position: int | None = Field(description="on the waiting list, from 1, in queue or draw order")
+    display_name: str | None = Field(description="of the applicant; others see it only if showsName is true")
+    shows_name: bool = Field(description="whether operators may see the name, and everybody in the list of winners")
 
     @classmethod
     def own(cls, request: Request) -> Self:
-        """The view of a request for who has made it."""
+        """The view of a request for the user who made it."""
         return cls.of(request, is_own=True)
 
     @classmethod
@@ -138,11 +138,11 @@ class Requests(BaseModel):
 
 
 class WaitingRequest(RequestView):
-    """A request, and how long it is likely to wait."""
+    """A request, with its place in the queue and the estimated time that it waits."""
 
-    position: int | None = Field(default=None, description="in the queue of its event, from 1; null when decided")
+    position: int | None = Field(default=None, description="in the queue of its event, from 1; null if decided")
     estimated_seconds: float | None = Field(
-        default=None, description="at the pace of the last seconds; null when decided, or where there is no pace"
+        default=None, description="at the pace of the last seconds; null if decided, or if the pace is zero"
     )
 
 
@@ -154,18 +154,18 @@ class Throughput(CamelModel):
 
 
 class Figures(CamelModel):
-    """How an event is doing, as far as its changes have been read."""
+    """The figures of an event, as far as its changes have been read."""
 
     event_id: str
     at: Instant
     counts: dict[Status, int] = Field(examples=[dict.fromkeys(Status, 0)])
     requests: int
     backlog: int = Field(description="requests that are not decided yet")
-    backlog_seconds: float = Field(description="how long the first of them has been waiting")
+    backlog_seconds: float = Field(description="how long the oldest of them has been waiting")
     decided_per_second: float = Field(description="over the last five seconds")
     capacity_total: int
     capacity_remaining: int
-    seconds: tuple[Throughput, ...] = Field(description="the last minute; seconds without a decision are left out")
+    seconds: tuple[Throughput, ...] = Field(description="the last minute; seconds without a decision are omitted")
     lag: LagView
 
 
@@ -179,7 +179,7 @@ class LogEntryView(CamelModel):
 
 
 class Log(CamelModel):
-    """The changes of a request's status, in order; none where its event keeps no log."""
+    """The changes of a request's status, in order; empty if its event keeps no log."""
 
     items: tuple[LogEntryView, ...]
 
@@ -191,7 +191,7 @@ class Log(CamelModel):
 
 
 class DrawEntropy(BaseModel):
-    """The value that the source of a lottery's entropy has published."""
+    """The value that a lottery's entropy source has published."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -203,16 +203,16 @@ class DrawEntropy(BaseModel):
 
 
 class DrawView(CamelModel):
-    """A draw. Seed, winners and waiting list are given once it is held; entries are the ids of requests."""
+    """A draw. Seed, winners and waiting list are included once it is held; entries are the ids of requests."""
 
     event_id: str = Field(examples=[_IDENTIFIER])
     capacity_total: int = Field(examples=[1])
     algorithm: str = Field(examples=[ALGORITHM])
     commitment: str = Field(description="published with the event; see `algorithm`", examples=["9f86d081…"])
-    entropy_source: str | None = Field(description="which value from outside the draw uses; null for none")
-    entropy: str | None = Field(description="that value, once it is given", examples=["6b1f…"])
-    entropy_at: Instant | None = Field(description="when it was given, after the entries were frozen")
-    entries_hash: str | None = Field(description="of the entries, from when they are frozen", examples=["a1b2…"])
+    entropy_source: str | None = Field(description="which external value the draw uses; null for none")
+    entropy: str | None = Field(description="that value, once it is supplied", examples=["6b1f…"])
+    entropy_at: Instant | None = Field(description="when it was supplied, after the entries were frozen")
+    entries_hash: str | None = Field(description="of the entries, once they are frozen", examples=["a1b2…"])
     seed: str | None = Field(description="hexadecimal, once it is revealed", examples=["00ff…"])
     drawn_at: Instant | None = Field(description="when the entries were frozen")
     winners: tuple[str, ...] = Field(examples=[[_IDENTIFIER]])
@@ -242,11 +242,11 @@ COLUMNS: Final = tuple(to_camel(name) for name in RequestView.model_fields)
 
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet computes a cell that begins with one of these. What users have written must not be computed."""
+"""A spreadsheet evaluates a cell that begins with one of these. Text from users must not be evaluated."""
 
 
 def csv_lines(requests: Iterable[Request], *, with_header: bool) -> str:
-    """Requests as CSV (RFC 4180). Text that a spreadsheet would take for a formula has an apostrophe before it."""
+    """Requests as CSV (RFC 4180). Text that a spreadsheet would treat as a formula gets a leading apostrophe."""
     text = StringIO()
     lines = csv.writer(text)
     if with_header:

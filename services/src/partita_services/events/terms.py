@@ -16,7 +16,7 @@ MAX_CAPACITY: Final = 1_000_000
 MAX_DESCRIPTION: Final = 2_000
 MAX_RETENTION_DAYS: Final = 3_650
 RETENTION_DAYS: Final = 400
-"""How long requests are kept after their event has closed, unless it says otherwise."""
+"""How many days requests are kept after the closing of their event, unless the event sets another number."""
 WAITING_SHARDS: Final = 16
 ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
 
@@ -24,10 +24,10 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069
 
 
 def _plain(text: str) -> str:
-    """Text with its lines, and nothing that steers a terminal or turns other text around."""
+    """Normalize line breaks, and refuse characters that control a terminal or the direction of text."""
     text = text.replace("\r\n", "\n")
     if _CONTROL.search(text):
-        raise ValueError("has characters that are not text")
+        raise ValueError("contains control characters")
     return text
 
 
@@ -42,12 +42,12 @@ DescriptionText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION),
     AfterValidator(_plain),
-    Field(description="plain text, in lines", examples=["Doors open at seven.\nBring a warm coat."]),
+    Field(description="plain text with line breaks", examples=["Doors open at seven.\nBring a warm coat."]),
 ]
 
 
 class EventType(StrEnum):
-    """How those who win are found."""
+    """How the winners are determined."""
 
     FIRST_COME = "FIRST_COME"
     LOTTERY = "LOTTERY"
@@ -62,16 +62,16 @@ class EventStatus(StrEnum):
 
 
 class FreedSeats(StrEnum):
-    """What becomes of seats that are given back in first come."""
+    """What happens to freed seats of a first-come event."""
 
     WAITING_LIST = "WAITING_LIST"
-    """Who found no seat waits in queue order, and the first who waits gets the next free one."""
+    """A user who finds no seat waits, in queue order, and a freed seat goes to the first one who waits."""
     RELEASE = "RELEASE"
-    """Who found no seat may apply again once one is free."""
+    """A user who finds no seat may apply again once a seat is free."""
 
 
 class Status(StrEnum):
-    """Where a request stands, in the order in which it gets there."""
+    """The status of a request, in the order in which a request reaches them."""
 
     RECEIVED = "RECEIVED"
     QUEUED = "QUEUED"
@@ -82,7 +82,7 @@ class Status(StrEnum):
 
 
 OPEN: Final = (Status.RECEIVED, Status.QUEUED, Status.PROCESSING)
-"""A request that is in one of these will still be decided."""
+"""A request with one of these statuses is still to be decided."""
 
 
 class Reason(StrEnum):
@@ -104,18 +104,18 @@ MESSAGES: Final = {
     Reason.CANCELLED: "The request was cancelled.",
     Reason.EVENT_CANCELLED: "The event was cancelled.",
 }
-"""What `errorMessage` says to people, by reason; failures say what went wrong."""
+"""The `errorMessage` for each reason; a failure has a message of its own."""
 
 
 class FailureClass(StrEnum):
-    """Whether trying again may help."""
+    """Whether another try may succeed."""
 
     TRANSIENT = "TRANSIENT"
     PERMANENT = "PERMANENT"
 
 
 def waiting_shard(event_id: str, request_id: str) -> str:
-    """The shard in which a request waits for its place. There are several, since very many may arrive at once."""
+    """The shard in which a request waits for its place. There are several because very many may arrive at once."""
     return f"{event_id}/waiting/{zlib.crc32(request_id.encode()) % WAITING_SHARDS:02}"
 
 
@@ -125,5 +125,5 @@ def waiting_shards(event_id: str) -> list[str]:
 
 
 def instant(seconds: float) -> datetime:
-    """The instant that a clock or a queue gives in seconds."""
+    """Convert the seconds of a clock or a queue to an instant."""
     return datetime.fromtimestamp(seconds, UTC)

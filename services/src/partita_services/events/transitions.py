@@ -1,4 +1,4 @@
-"""The transitions of a request as parts of transactions: a conditional update each, and entries of the log."""
+"""The transitions of a request as parts of transactions: each is a conditional update, with its log entries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita_services.events.model import Event, LogEntry, Request, RequestLife,
 from partita_services.events.terms import MESSAGES, FailureClass, Reason, Status
 
 API: Final = "api"
-"""Who makes the transitions that no worker makes."""
+"""The name in log entries for transitions that no worker makes."""
 
 _SEQUENCE: Final = {status: number for number, status in enumerate(Status, start=1)}
 _SHARD, _QUEUED_AT, _USER_ID = f(Request.shard), f(Request.queued_at), f(Request.user_id)
@@ -33,11 +33,11 @@ class Arrival(Struct, frozen=True):
     sent_at: float
     """When the queue accepted it."""
     is_redelivered: bool = False
-    """Whether it was delivered before, so that it may have been in trouble."""
+    """Whether it was delivered before, so that an earlier try may have failed."""
 
 
 class Attempt(Struct, frozen=True):
-    """An attempt to decide requests: which worker makes it, since when, and what time it is."""
+    """An attempt to decide requests: the worker, when it began, and the current time."""
 
     worker: str
     began: datetime
@@ -45,13 +45,13 @@ class Attempt(Struct, frozen=True):
 
 
 class QueuePlace(Struct, frozen=True):
-    """Where an arrival stands in the queue of its event: no other has the same place."""
+    """The place of an arrival in the queue of its event; no other arrival has the same place."""
 
     arrival: Arrival
     queued_at: datetime
 
     def began(self, attempt: Attempt) -> datetime:
-        """When a worker began with it; never before it was queued, whatever the worker's clock says."""
+        """When a worker began to process it; never before it was queued, whatever the worker's clock says."""
         return max(attempt.began, self.queued_at)
 
     def ended(self, attempt: Attempt) -> datetime:
@@ -60,46 +60,46 @@ class QueuePlace(Struct, frozen=True):
 
 
 def max_decisions(event: Event) -> int:
-    """How many decisions a transaction takes, besides the seats and a page of the waiting list.
+    """The maximum number of decisions in a transaction that also writes the seats and a page of the waiting list.
 
-    With a log, each has three entries besides.
+    If the event keeps a log, each decision also writes three entries.
     """
     left = MAX_ACTIONS - (2 if event.has_waiting_list else 1)
     return left // (4 if event.keeps_log else 1)
 
 
 def queued(request: Request, queued_at: datetime) -> Update[Request]:
-    """The queue has the request. The log says so when a worker knows its place for sure."""
+    """Mark a request as queued. The log entry follows when a worker knows its final place."""
     return RequestLife.queue(request_by_id(request.request_id), *standing(request.shard, request.user_id, queued_at))
 
 
 def entered(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
-    """The request takes part in the draw."""
+    """The actions by which a request takes part in the draw."""
     return _moved(RequestLife.enter, event, place, attempt), *_logged(event, place, attempt)
 
 
 def won(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
-    """The request has a seat."""
+    """The actions that give a request a seat."""
     move = _moved(RequestLife.succeed, event, place, attempt, _FINISHED_AT.set(place.ended(attempt)))
     return move, *_logged(event, place, attempt, Status.SUCCEEDED)
 
 
 def lost(event: Event, place: QueuePlace, attempt: Attempt, reason: Reason) -> tuple[Action, ...]:
-    """The request has none."""
+    """The actions that reject a request."""
     because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(reason))
     move = _moved(RequestLife.reject, event, place, attempt, *because)
     return move, *_logged(event, place, attempt, Status.REJECTED, reason)
 
 
 def too_late(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Action, ...]:
-    """The entry comes after the draw has begun. One that takes part in it was delivered again, and stays."""
+    """The actions that reject an entry that arrives after the draw has begun, unless it already takes part."""
     because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(Reason.CLOSED))
     move = _moved(RequestLife.reject, event, place, attempt, *because).when(_SHARD.ne(event.event_id))
     return move, *_logged(event, place, attempt, Status.REJECTED, Reason.CLOSED)
 
 
 def waits(event: Event, place: QueuePlace, attempt: Attempt, position: int) -> tuple[Action, ...]:
-    """The request has none, and a position on the waiting list, from 1."""
+    """The actions that put a request on the waiting list, at a position from 1."""
     reason = Reason.WAITING_LIST
     because = (_FINISHED_AT.set(place.ended(attempt)), *because_of(reason), _WAITING_POSITION.set(position))
     move = _moved(RequestLife.reject, event, place, attempt, *because)
@@ -107,7 +107,7 @@ def waits(event: Event, place: QueuePlace, attempt: Attempt, position: int) -> t
 
 
 def promoted(event: Event, request: Request, now: datetime) -> tuple[Action, ...]:
-    """A request that waited has a seat."""
+    """The actions that give a waiting request a seat."""
     move = RequestLife.promote(
         request_by_id(request.request_id),
         _FINISHED_AT.set(now),
@@ -117,14 +117,14 @@ def promoted(event: Event, request: Request, now: datetime) -> tuple[Action, ...
     return move, *logged(event, request.request_id, Status.SUCCEEDED, None, now)
 
 
-@lru_cache(maxsize=64)  # the same for all who are decided together, and they are many
+@lru_cache(maxsize=64)  # the same for all requests that are decided together, which are many
 def because_of(reason: Reason, message: str | None = None) -> tuple[Change, ...]:
     """Why a request did not win, for programs and for people."""
     return _ERROR_CODE.set(reason), _ERROR_MESSAGE.set(message or MESSAGES[reason])
 
 
 def failure(failure_class: FailureClass, code: str, message: str) -> tuple[Change, ...]:
-    """What is written to a request about a failure."""
+    """The changes that record a failure on a request."""
     return (
         f(Request.failure_class).set(failure_class),
         f(Request.error_code).set(code),
@@ -141,7 +141,7 @@ def entry(
     *,
     expires_at: int | None,
 ) -> LogEntry:
-    """An entry of the log."""
+    """A log entry."""
     return LogEntry(
         request_id=request_id,
         occurred_at=at,
@@ -154,7 +154,7 @@ def entry(
 
 
 def logged(event: Event, request_id: str, status: Status, reason: Reason | None, now: datetime) -> tuple[Action, ...]:
-    """The entry of what the API did, where the event keeps a log."""
+    """The log entry for a transition made by the API, if the event keeps a log."""
     if not event.keeps_log:
         return ()
     return (log_step(entry(request_id, status, API, now, reason, expires_at=event.expires_at)),)
@@ -162,7 +162,7 @@ def logged(event: Event, request_id: str, status: Status, reason: Reason | None,
 
 def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attempt, *changes: Change) -> Update[Request]:
     arrival = place.arrival
-    if arrival.is_redelivered:  # it may say why an earlier try failed
+    if arrival.is_redelivered:  # its fields may tell why an earlier try failed
         said = {change.path for change in changes}
         trouble = (f(Request.failure_class), _ERROR_CODE, _ERROR_MESSAGE)
         changes = (*changes, *(field.remove() for field in trouble if field.path not in said))
@@ -175,7 +175,7 @@ def _moved(move: Move[Request], event: Event, place: QueuePlace, attempt: Attemp
 
 
 def standing(shard: str, user_id: str, queued_at: datetime) -> tuple[Change, ...]:
-    """Where a request stands. The user is set again, so that its index keys are known without reading it."""
+    """The place of a request. The user is set again so that the index keys are known without reading the request."""
     return _SHARD.set(shard), _QUEUED_AT.set(queued_at), _USER_ID.set(user_id)
 
 

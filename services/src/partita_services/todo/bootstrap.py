@@ -98,7 +98,7 @@ _SAMPLES: Final = (
 
 
 def seed(now: float) -> Sequence[Procedure[User] | Put[Task]]:
-    """A user with some weeks of tasks behind and before them; their identifiers are always the same."""
+    """The writes of a user with some weeks of past and future tasks; their identifiers are always the same."""
     tasks = (create_task(_task(number, sample, int(now))) for number, sample in enumerate(_SAMPLES))
     return [USERS.insert(_user(now)).run(), *tasks]
 
@@ -163,7 +163,7 @@ def _task(number: int, sample: _Sample, now: int) -> Task:
 
 
 def _router() -> APIRouter:
-    from partita_services.todo.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+    from partita_services.todo.http import ROUTER  # noqa: PLC0415 - the model can be used without the HTTP extra
 
     return ROUTER
 

@@ -1,4 +1,4 @@
-"""Many tasks at once. Each is written by itself, so a call that was cut off can be sent again and goes on."""
+"""Many tasks at once. Each is written separately, so a call that was interrupted can be sent again, and continues."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from partita_services.todo.changes import given, rewrite
 from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, tasks_by_ids
 
 MAX_DELETES: Final = 1_000
-"""How many tasks one call deletes, so that a request ends in time."""
+"""The maximum number of tasks that one call deletes, so that a request ends in time."""
 _PAGE: Final = 100
 
 
 class TaskOutcome(StrEnum):
-    """What became of one task."""
+    """The outcome for one task."""
 
     CHANGED = "changed"
     UNCHANGED = "unchanged"
@@ -29,7 +29,7 @@ class TaskOutcome(StrEnum):
 
 
 class TaskResult(BaseModel):
-    """What became of one task. `conflict`: others kept changing it, so try it again."""
+    """The outcome for one task. `conflict`: others kept changing the task, so try again."""
 
     task_id: str
     outcome: TaskOutcome
@@ -37,7 +37,7 @@ class TaskResult(BaseModel):
 
 
 class Deletion(BaseModel):
-    """How many tasks were deleted. `more`: there are others left, so call again."""
+    """How many tasks were deleted. `more`: others are left, so call again."""
 
     deleted: int
     more: bool
@@ -46,7 +46,7 @@ class Deletion(BaseModel):
 def change_status(
     user_id: str, task_ids: Sequence[str], status: Status, now: int, *, keep: int | None = None
 ) -> Procedure[list[TaskResult]]:
-    """Give many tasks one status. Those that have it already stay as they are."""
+    """Give many tasks the same status. Tasks that already have it stay as they are."""
     wanted = tuple(dict.fromkeys(task_ids))
     tasks = yield from tasks_by_ids(user_id, wanted)
     results = []
@@ -67,7 +67,7 @@ def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep:
 
 
 def delete_completed(user_id: str, limit: int = MAX_DELETES) -> Procedure[Deletion]:
-    """Delete the completed tasks of a user. One that is reopened meanwhile is kept."""
+    """Delete the completed tasks of a user. A task that is reopened in the meantime is kept."""
     deleted = inspected = 0
     cursor: str | None = None
     while inspected < limit:
@@ -76,7 +76,7 @@ def delete_completed(user_id: str, limit: int = MAX_DELETES) -> Procedure[Deleti
             try:
                 deleted += (yield from delete_completed_task(task)) is not None
             except ConditionFailed:
-                continue  # reopened, or deleted by another
+                continue  # reopened, or deleted by another call
         inspected += len(page)
         cursor = page.next_cursor
         if cursor is None:

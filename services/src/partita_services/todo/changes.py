@@ -1,4 +1,4 @@
-"""Changing a task: the rules of completion, and how no change of another writer is lost."""
+"""Changing a task: the rules of completion, and how changes by other writers are kept."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from partita_services.todo.model import Category, Description, Priority, Status,
 R = TypeVar("R")
 
 MAX_TRIES: Final = 100
-"""How often a change is tried while other writers are first. Each time, one of them has made progress."""
+"""How often a change is tried while other writers are faster. After each failure, one of them has made progress."""
 
 
 class TaskDraft(BaseModel):
-    """A task as it is given to be created."""
+    """A task to be created."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,7 +34,7 @@ class TaskDraft(BaseModel):
 
 
 class TaskChange(TypedDict, total=False):
-    """The fields of a task to change. What is left out stays; null clears a field."""
+    """The fields of a task to change. A field that is left out stays; null clears a field."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
@@ -55,18 +55,18 @@ def rewrite(
     keep: int | None = None,
     commit: Callable[[Procedure[Plan[Task]]], Procedure[R]],
 ) -> Procedure[R]:
-    """Change fields of a task; what another writer changed since it was read is kept.
+    """Change fields of a task; changes by other writers since it was read are kept.
 
     Args:
-        read: gives the task. After a conflict it is not read again: the conflict brings it along.
-        change: the fields.
-        now: the time.
+        read: reads the task. After a conflict it is not called again, because the conflict contains the task.
+        change: the fields to change.
+        now: the current time.
         only: the versions that may be changed.
-        keep: for how many seconds a completed task is kept.
-        commit: writes the plan, such as `run_plan`, or together with the record of the caller's request.
+        keep: for how many seconds a completed task is kept; None for ever.
+        commit: writes the plan, like `run_plan`, or together with the record of the caller's request.
 
     Raises:
-        ItemMissing: there is no such task, or not any more.
+        ItemMissing: there is no such task, or it was deleted.
         VersionConflict: `only` does not allow the version of the task.
     """
     known: list[Task | None] = []
@@ -94,10 +94,10 @@ def rewrite(
 
 
 def with_change(task: Task, change: TaskChange, now: int, keep: int | None = None) -> Task:
-    """The task with the change; the same one where nothing differs.
+    """The task with the change; the same object if nothing differs.
 
-    The time of completion is set when the status becomes completed, and cleared when it leaves it; so is the time of
-    deletion, `keep` seconds later, where completed tasks are not kept forever.
+    The time of completion is set when the status becomes completed, and cleared when the status changes again. So is
+    the time of deletion, `keep` seconds later, unless completed tasks are kept for ever.
     """
     changed = task.model_copy(update=dict(change))
     if changed == task:
@@ -107,23 +107,23 @@ def with_change(task: Task, change: TaskChange, now: int, keep: int | None = Non
 
 
 def completion(status: Status, now: int, keep: int | None) -> dict[str, int | None]:
-    """The fields about completion of a task that gets the status."""
+    """The fields about completion for a task that gets this status."""
     is_completed = status is Status.COMPLETED
     expires = now + keep if is_completed and keep is not None else None
     return {"completed_at": now if is_completed else None, "ttl": expires}
 
 
 def given(task: Task | None) -> Procedure[Task | None]:
-    """A task that was read before, where a procedure that reads it is asked for."""
+    """Wrap a task that was already read in a procedure that returns it."""
     return task
     yield  # a procedure is a generator
 
 
 def existing(task: Task | None) -> Task:
-    """The task that was asked for.
+    """Return the task.
 
     Raises:
-        ItemMissing: there is none.
+        ItemMissing: the task is None.
     """
     if task is None:
         raise ItemMissing("There is no such task.")
@@ -131,15 +131,15 @@ def existing(task: Task | None) -> Task:
 
 
 def is_allowed(task: Task, only: Precondition | None) -> bool:
-    """Whether a precondition, where there is one, allows the version of a task."""
+    """Whether a precondition allows the version of a task; None allows every version."""
     return only is None or only.allows(task.version)
 
 
 def check_version(task: Task, only: Precondition | None) -> None:
-    """Refuse a task in a version that is not allowed.
+    """Check that the version of a task is allowed.
 
     Raises:
-        VersionConflict: it is in another.
+        VersionConflict: it is not.
     """
     if not is_allowed(task, only):
         raise VersionConflict("The task has changed since you read it.", current=task)

@@ -18,7 +18,7 @@ from partita_services.todo.settings import KEEP_COMPLETED_DAYS, keep_completed
 
 _DAY: Final = 86_400
 _WCU_PER_TASK: Final = 5
-"""What a change of the time of deletion costs: the table and four index entries."""
+"""The cost of changing the time of deletion: the table and four index entries."""
 
 
 @click.group()
@@ -28,18 +28,18 @@ def todo() -> None:
 
 @todo.command("expire-completed")
 @click.option(
-    "--days", type=click.IntRange(1), help=f"After how many days; {KEEP_COMPLETED_DAYS} unless said otherwise."
+    "--days", type=click.IntRange(1), help=f"Days after the completion; the default is {KEEP_COMPLETED_DAYS}."
 )
-@click.option("--never", is_flag=True, help="Take the time limit away from all completed tasks.")
+@click.option("--never", is_flag=True, help="Remove the time limit from all completed tasks.")
 @click.option(
-    "--wcu-per-second", type=click.FloatRange(1), default=100.0, show_default=True, help="Write units, at most."
+    "--wcu-per-second", type=click.FloatRange(1), default=100.0, show_default=True, help="Maximum write units."
 )
 @store_options
 def expire_completed(data: DataFolder, days: int | None, wcu_per_second: float, *, never: bool) -> None:
-    """Give tasks that were completed before the time limit was set their time of deletion.
+    """Set the time of deletion of tasks that were completed before the time limit was set.
 
-    It reads the whole table, a page at a time, and no faster than so many write units a second. A stopped run goes on
-    where it was.
+    Reads the whole table, a page at a time, within a limit of write units per second. An interrupted run is resumed
+    where it stopped.
     """
     keep = _keep(days, never=never)
     kept = data.path / f"{data.prefix}expire-completed.json"
@@ -47,7 +47,7 @@ def expire_completed(data: DataFolder, days: int | None, wcu_per_second: float, 
         session = Session(store, secret=data.secret("cursors")).maintenance("partita todo expire-completed")
         done = _run(session, _resumed(kept, keep), kept, wcu_per_second)
     kept.unlink(missing_ok=True)
-    others = f", {done.overtaken:,} changed by others meanwhile: run it again" if done.overtaken else ""
+    others = f", {done.overtaken:,} changed by others in the meantime: run it again" if done.overtaken else ""
     click.echo(f"{done.inspected:,} tasks read, {done.changed:,} changed{others}.")
 
 
@@ -62,7 +62,7 @@ def _keep(days: int | None, *, never: bool) -> int | None:
 
 def _run(session: Session, progress: RetentionProgress, kept: Path, wcu_per_second: float) -> RetentionProgress:
     if progress.cursor is not None:
-        click.echo(f"Going on after {progress.inspected:,} tasks of an earlier run.")
+        click.echo(f"Resuming after {progress.inspected:,} tasks of an earlier run.")
     while not progress.done:
         before, started = progress.changed, time.monotonic()
         progress = session.run(retention_page(progress))

@@ -1,4 +1,4 @@
-"""Lists of tasks by any combination of filters: one index serves, the other conditions hold inside its key range."""
+"""Lists of tasks by any combination of filters: one index is read, and the other conditions filter its key range."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from partita_services.todo.model import (
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ZONES: Final = sorted(available_timezones())
 _ZONE_SCHEMA: Final = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{1,63}$", "examples": ["Europe/Berlin"]}
-"""Without the names: which there are depends on the machine, and a description does not."""
+"""The names are left out because they depend on the machine, and the API description must not."""
 
 
 def _written_as_a_day(value: object) -> object:
-    # Pydantic would take a number, too, and read it as a time.
+    # Pydantic would also accept a number, as a timestamp.
     if isinstance(value, date) or (isinstance(value, str) and _DAY.fullmatch(value)):
         return value
-    raise ValueError("a day is written as YYYY-MM-DD")
+    raise ValueError("a day must be written as YYYY-MM-DD")
 
 
 def _known_zone(name: str) -> str:
@@ -58,7 +58,7 @@ Zone = Annotated[str, AfterValidator(_known_zone), WithJsonSchema(_ZONE_SCHEMA)]
 
 
 class Sort(StrEnum):
-    """The orders in which all tasks of a user can be listed, each by an index that has only those with the field."""
+    """The fields by which tasks can be sorted, each with an index that contains only tasks with the field."""
 
     STATUS = "status"
     DUE_DATE = "due_date"
@@ -67,7 +67,7 @@ class Sort(StrEnum):
 
 
 class TaskFilter(BaseModel):
-    """The tasks that a caller wants: those that fulfil all of the conditions."""
+    """The filters of a list: a task must match all of those that are given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -81,7 +81,7 @@ class TaskFilter(BaseModel):
     has_priority: bool | None = None
     overdue: bool | None = Field(default=None, description="due before today, and neither completed nor cancelled")
     completed: bool | None = None
-    sort: Sort | None = Field(default=None, description="by this field; tasks that do not have it are left out")
+    sort: Sort | None = Field(default=None, description="by this field; tasks without it are omitted")
 
     @field_validator("due_to")
     @classmethod
@@ -93,7 +93,7 @@ class TaskFilter(BaseModel):
 
 
 class _Filter(NamedTuple):
-    """One condition of the caller: the list of exactly its tasks, where there is one, and the condition on others."""
+    """One filter: the list of exactly its tasks, if there is one, and the condition to filter other lists."""
 
     tasks: Query[Task] | None
     condition: Condition
@@ -108,9 +108,9 @@ _SORTED: Final[Mapping[Sort, Callable[[str], Query[Task]]]] = {
 
 
 def find_tasks(user_id: str, wanted: TaskFilter, today: date) -> Query[Task]:
-    """The tasks of a user for which all conditions hold.
+    """The tasks of a user that match all filters.
 
-    The index of `sort` serves, where that is given; else that of the most selective condition.
+    The index of `sort` is read if that is given; otherwise the index of the most selective filter.
     """
     filters = list(_filters(user_id, wanted, today))
     if wanted.sort is not None:
@@ -128,12 +128,12 @@ def served_by(tasks: Query[Task]) -> str:
 
 
 def today_in(zone: str | None, now: float) -> date:
-    """The date that it is in a time zone, or in UTC."""
+    """The current date in a time zone; in UTC if that is None."""
     return datetime.fromtimestamp(now, ZoneInfo(zone) if zone else UTC).date()
 
 
 def _filters(user_id: str, wanted: TaskFilter, today: date) -> Iterator[_Filter]:
-    """The given conditions, most selective first."""
+    """The given filters, most selective first."""
     if wanted.due is not None:
         yield _Filter(tasks_due_on(user_id, wanted.due), f(Task.due_date).eq(wanted.due))
     if wanted.category is not None:

@@ -1,4 +1,4 @@
-"""What the To-Do service does, as procedures: they say which operations run, and either kind of session runs them."""
+"""The procedures of the To-Do service: they yield operations, which a sync or an async session runs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ R = TypeVar("R")
 
 
 class Profile(BaseModel):
-    """What a user says of themselves."""
+    """A user's profile, as the user writes it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -56,7 +56,7 @@ def show_user(user_id: str) -> Procedure[User]:
     """A user's profile.
 
     Raises:
-        ItemMissing: the user has not said anything of themselves yet.
+        ItemMissing: the user has no profile yet.
     """
     user = yield from user_by_id(user_id)
     if user is None:
@@ -65,7 +65,7 @@ def show_user(user_id: str) -> Procedure[User]:
 
 
 def write_user(user_id: str, profile: Profile, now: int) -> Procedure[User]:
-    """Write a user's profile; the first time its version is 1.
+    """Write a user's profile; a new profile has version 1.
 
     Raises:
         UniqueTaken: another user has the email.
@@ -134,7 +134,7 @@ def change_task(
     *,
     keep: int | None = None,
 ) -> Procedure[Task]:
-    """Change fields of a task; a change of another writer in between is kept.
+    """Change fields of a task; changes by other writers in the meantime are kept.
 
     Raises:
         ItemMissing: the user has no such task.
@@ -154,7 +154,7 @@ def change_task_by(
     *,
     keep: int | None = None,
 ) -> Procedure[R]:
-    """The same, where `commit` writes the plan, such as together with the record of a request."""
+    """The same as `change_task`, but `commit` writes the plan, for example with the record of a request."""
     reading = partial(_read_task, user_id, task_id)
     return (yield from rewrite(reading, change, now, only, keep=keep, commit=commit))
 
@@ -178,13 +178,13 @@ def remove_task(user_id: str, task_id: str, only: Precondition | None = None) ->
 
 
 def show_tasks(user_id: str, task_ids: Sequence[str]) -> Procedure[tuple[Task, ...]]:
-    """The tasks that a search found, as they are now; those that are gone meanwhile are left out."""
+    """The tasks that a search found, in their current state; deleted tasks are omitted."""
     tasks = (yield from tasks_by_ids(user_id, task_ids)) if task_ids else ()
     return tuple(task for task in tasks if task is not None)
 
 
 def _was_second(conflict: PartitaError) -> bool:
-    """Whether another call of the same user was first, and not another user who has the email."""
+    """Whether another call of the same user was first, rather than another user who has the email."""
     return isinstance(conflict, VersionConflict | AlreadyExists) and not isinstance(conflict, UniqueTaken)
 
 

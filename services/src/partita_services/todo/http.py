@@ -58,7 +58,7 @@ MAX_BULK: Final = 100
 
 TaskId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 TimeZone = Annotated[
-    Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, to tell which day it is")
+    Zone | SkipJsonSchema[None], Header(alias="X-Time-Zone", description="the caller's, which determines the day")
 ]
 
 
@@ -71,40 +71,40 @@ OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 
 
 class TaskQuery(TaskFilter, FieldPaging[Task]):
-    """Which tasks, and which page of them."""
+    """The filters of a list of tasks, and the page."""
 
-    time_zone: Zone | None = Field(default=None, description="instead of the header `X-Time-Zone`; UTC without both")
+    time_zone: Zone | None = Field(default=None, description="instead of the header `X-Time-Zone`; the default is UTC")
 
 
 class TaskListing(PartialListing[Task]):
     """One page of tasks."""
 
-    served_by: str = Field(description="the index that they were read from, or `table`", examples=["GSI1"])
+    served_by: str = Field(description="the index that the tasks were read from, or `table`", examples=["GSI1"])
 
 
 class SearchQuery(FieldPaging[Task]):
-    """What is searched for, and which page of what was found."""
+    """The words to search for, and the page of the results."""
 
     model_config = ConfigDict(extra="forbid")
 
-    q: str = Field(max_length=200, description="words, all of which a task has; the last one may be a beginning")
+    q: str = Field(max_length=200, description="words, all of which a task must have; the last one may be a prefix")
 
 
 class SearchListing(PartialListing[Task]):
     """One page of the tasks that a search found, best first."""
 
     complete: bool = Field(
-        description=f"whether all that have the words are found: of more than {MAX_FOUND:,}, the last changed are"
+        description=f"whether all matches are found; of more than {MAX_FOUND:,}, only the last changed are"
     )
     lag: LagView
 
 
 class CountsQuery(BaseModel):
-    """Whose tasks are counted."""
+    """Whose tasks to count."""
 
     model_config = ConfigDict(extra="forbid")
 
-    all_users: bool = Field(default=False, description="those of all users; for operators only")
+    all_users: bool = Field(default=False, description="count the tasks of all users; for operators only")
 
 
 class CurrentCounts(Counts):
@@ -125,7 +125,7 @@ class StatusChange(BaseModel):
 
 
 class BulkResult(BaseModel):
-    """What became of each task."""
+    """The outcome for each task."""
 
     results: list[TaskResult]
 
@@ -142,7 +142,7 @@ async def show_me(caller: CurrentCaller, db: Db) -> User:
     responses={201: {"model": User, "description": "The profile is new."}, **describe_problems(409)},
 )
 async def write_me(caller: CurrentCaller, db: Db, now: Now, profile: Profile, response: Response) -> User:
-    """Write the caller's profile. An email that another user has is 409."""
+    """Write the caller's profile. The response is 409 if another user has the email."""
     user = await db.run(handlers.write_user(caller.user_id, profile, now))
     response.status_code = 201 if user.version == 1 else 200
     return user
@@ -195,7 +195,7 @@ async def search_tasks(
 async def count_tasks(
     caller: CurrentCaller, projection: CurrentProjection[TaskProjection], wanted: Annotated[CountsQuery, Query()]
 ) -> CurrentCounts:
-    """How many tasks the caller has, by status and by priority; or, for operators, how many there are."""
+    """How many tasks the caller has, by status and by priority; operators can count the tasks of all users."""
     if wanted.all_users:
         operators_only(caller)
     lag = await LagView.of(projection)
@@ -207,14 +207,14 @@ async def count_tasks(
 async def change_status_of_many(
     caller: CurrentCaller, db: Db, now: Now, keep: Keep, change: StatusChange
 ) -> BulkResult:
-    """Give many tasks one status, and say what became of each. To send it again does no harm."""
+    """Give many tasks the same status, and return the outcome for each. Repeating the call is harmless."""
     work = change_status(caller.user_id, change.task_ids, change.status, now, keep=keep)
     return BulkResult(results=await db.run(work))
 
 
 @ROUTER.post("/tasks/bulk/delete-completed", dependencies=[Depends(refuse_key)])
 async def delete_completed_tasks(caller: CurrentCaller, db: Db) -> Deletion:
-    """Delete the caller's completed tasks, up to 1,000 in one call. To send it again does no harm."""
+    """Delete the caller's completed tasks, up to 1,000 in one call. Repeating the call is harmless."""
     return await db.run(delete_completed(caller.user_id))
 
 
@@ -227,7 +227,7 @@ async def stream_tasks(
     is_valid: TokenCheck,
     last_event_id: LastEventId = None,
 ) -> StreamingResponse:
-    """The caller's tasks as server-sent events, whenever one is written or deleted. They end with the token."""
+    """The caller's tasks as server-sent events, whenever one is written or deleted, until the token expires."""
 
     async def look(after: int | None) -> RecentChanges:
         return await run_in_threadpool(changes_after, projection.sink, after, [caller.user_id])
@@ -257,7 +257,7 @@ async def change_task(
     change: Annotated[TaskChange, Body()],
     only: IfMatch,
 ) -> Response:
-    """Change some fields of a task; null clears a field, and what is left out stays."""
+    """Change some fields of a task; null clears a field, and a field that is left out stays."""
 
     def commit(plan: Procedure[Plan[Task]]) -> Procedure[CommandOutcome[Task]]:
         return once.command(plan, _changed)

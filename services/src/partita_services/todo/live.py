@@ -1,4 +1,4 @@
-"""Live changes: what became of a user's tasks, as server-sent events that a reader goes on with where it was."""
+"""Live changes of a user's tasks, as server-sent events that a reader can resume where it stopped."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from partita.http import NewsEvent, describe_news
 from partita_services.todo.model import Task
 
 Read = Callable[[Sequence[str]], Awaitable[Sequence[Task]]]
-"""Reads the tasks with these identifiers; those that are gone are left out."""
+"""Reads the tasks with these identifiers; deleted tasks are omitted."""
 
 STREAM: Final[dict[int | str, dict[str, Any]]] = describe_news(
-    "`task` that one has changed, null if it is gone", "task"
+    "`task` the current state of a changed task, null if it was deleted", "task"
 )
 
 
@@ -26,7 +26,7 @@ class TaskNews(BaseModel):
 
 
 async def task_news(task_ids: Sequence[str], read: Read) -> Sequence[NewsEvent]:
-    """The tasks as they are now, those that are gone too."""
+    """The current state of tasks, including those that were deleted."""
     tasks = {task.task_id: task for task in await read(task_ids)}
     news = (TaskNews(task_id=task_id, task=tasks.get(task_id)) for task_id in task_ids)
     return [NewsEvent("task", each.model_dump_json()) for each in news]

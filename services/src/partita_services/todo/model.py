@@ -2,7 +2,7 @@
 
 Budgets are for tasks of up to 1 KB. A page of 100 such tasks is 12.5 RCU, the default page of 20 is 2.5.
 A page with filters inspects at most ten times 100 tasks.
-A write is charged on the table and on each index: a create or delete with all four of them 5 WCU,
+A write is charged on the table and on each index: a create or delete with all four indexes costs 5 WCU,
 a change of status 6 (the entry moves within its index), a change of all four indexed fields 9.
 """
 
@@ -79,7 +79,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class Status(StrEnum):
-    """Where a task stands."""
+    """The status of a task."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"
@@ -96,33 +96,33 @@ class Priority(StrEnum):
     LOW = "low"
 
     def __key__(self) -> str:
-        """In keys the rank comes first, so that the most urgent sorts first."""
+        """Return the rank followed by the name, so that the most urgent sorts first in keys."""
         return f"{_RANK[self]}-{self}"
 
 
 OPEN: Final = (Status.PENDING, Status.IN_PROGRESS)
-"""The states in which something is left to do."""
+"""The statuses of tasks that are not finished."""
 _RANK: Final = {priority: rank for rank, priority in enumerate(Priority, start=1)}
 
 
 class User(Entity, table=TABLE):
-    """Someone who has tasks."""
+    """A user with their profile."""
 
     primary: ClassVar = Key("USER#{user_id}", "METADATA")
 
     user_id: str
     email: Email
     name: Name
-    remind_at: Hour | None = Field(default=None, description="when reminders of what is due are sent; null: never")
-    time_zone: str | None = Field(default=None, description="where that hour is; null: UTC")
-    next_reminder: int | None = Field(default=None, description="when the next one is due")
+    remind_at: Hour | None = Field(default=None, description="when reminders of due tasks are sent; null: never")
+    time_zone: str | None = Field(default=None, description="the time zone of that hour; null: UTC")
+    next_reminder: int | None = Field(default=None, description="when the next reminder is due")
     created_at: int
     updated_at: int
     version: Version = 0
 
 
 class Task(Entity, table=TABLE):
-    """Something to do. A task without due date, priority or category has no entry in that index."""
+    """Something to do. A task without a due date, priority or category has no entry in that index."""
 
     primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
     by_status: ClassVar = Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")
@@ -152,19 +152,19 @@ class EmailClaim(Claim, table=TABLE):
 
 
 class Request(IdempotencyRecord, table=TABLE):
-    """A request that had an idempotency key, and its response."""
+    """A request with an idempotency key, and its response."""
 
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
 
 class CallerBucket(RateBucket, table=TABLE):
-    """What is left of a caller's requests."""
+    """The remaining requests of a caller's rate limit."""
 
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
 
 class Erased(ErasureRecord, table=TABLE):
-    """A user who deleted their account, until lakes have heard of it."""
+    """A user who deleted their account; the item is kept so that lakes can follow the erasure."""
 
     primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
 
@@ -187,7 +187,7 @@ class Reminder(OutboxRecord, table=TABLE):
 
 
 SLOT_SHARDS: Final = 8
-"""Over how many partitions the slots are spread."""
+"""The number of partitions over which the slots are spread."""
 REMINDERS: Final = Outbox(Reminder, budget=Rcu(125))
 REQUESTS: Final = Idempotency(Request, budget=Rcu(2))
 LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
@@ -200,7 +200,7 @@ def user_by_id(user_id: str) -> None:
 
 @pattern(budget=Rcu(1), via=user_by_id)
 def latest_user(user_id: str) -> Get[User]:
-    """A user as last written, to delete what is there."""
+    """A user, read consistently."""
     return user_by_id(user_id).consistent()
 
 
@@ -273,13 +273,13 @@ def overdue_tasks(user_id: str, today: date) -> Query[Task]:
 
 @pattern(budget=FILTERED)
 def tasks_matching(tasks: Query[Task], condition: Condition) -> Query[Task]:
-    """Those of a list that also fulfil conditions on fields that are not in its index."""
+    """The tasks of a list that also match conditions on fields that are not in its index."""
     return tasks.where(condition)
 
 
 @pattern(budget=Rcu(50))
 def tasks_by_ids(user_id: str, task_ids: Sequence[str]) -> BatchGet[Task]:
-    """Up to 100 tasks of a user, in the order of their identifiers as given."""
+    """Up to 100 tasks of a user, in the order of the given identifiers."""
     return batch_get([task_by_id(user_id, task_id) for task_id in task_ids])
 
 
@@ -300,7 +300,7 @@ USERS: Final = UniqueFields(Unique(claim_on, User, f(User.email), owner=f(User.u
     },
 )
 def save_user(plan: Plan[User]) -> Transaction:
-    """Write a user and the claim on the email; 6 WCU where another is given up, and 4 where reminders change."""
+    """Write a user and the claim on the email; 6 WCU if another claim is released, plus 4 if reminders change."""
     return transact(*plan.actions)
 
 
@@ -312,13 +312,13 @@ def create_task(task: Task) -> Put[Task]:
 
 @pattern(budget=Wcu(9))
 def update_task(task: Task) -> Put[Task]:
-    """Write a changed task, over the version that was read."""
+    """Write a changed task, if the stored version is still the one that was read."""
     return put(task)
 
 
 @pattern(budget=Wcu(5))
 def delete_task(task: Task | Get[Task]) -> Delete[Task]:
-    """Delete a task; one that was read only in that version."""
+    """Delete a task; one that was read is deleted only in that version."""
     return delete(task)
 
 
@@ -330,7 +330,7 @@ def delete_completed_task(task: Task) -> Delete[Task]:
 
 @pattern(budget=Wcu(125), writes={Task: (BatchWriteItem,)})
 def delete_tasks(deletes: Sequence[Delete[Task]]) -> BatchWrite:
-    """Delete up to 25 tasks of an account that is deleted, each from all four indexes."""
+    """Delete up to 25 tasks of an account that is being deleted, each from all four indexes."""
     return batch_write(deletes)
 
 
@@ -347,12 +347,12 @@ def slot_at(shard: int, due_at: int, user_id: str) -> None:
 
 @query(ReminderSlot, ReminderSlot.primary, budget=PAGE)
 def slots_until(shard: int, due_at: Span[int]) -> None:
-    """The reminders whose time has come, oldest first."""
+    """The reminders that are due, oldest first."""
 
 
 @pattern(budget=Wcu(1))
 def drop_slot(slot: Get[ReminderSlot]) -> Delete[ReminderSlot]:
-    """Forget a reminder that nobody waits for any more."""
+    """Delete a reminder that is no longer wanted."""
     return delete(slot)
 
 
@@ -363,5 +363,5 @@ def drop_slot(slot: Get[ReminderSlot]) -> Delete[ReminderSlot]:
 def move_reminder(
     change: Update[User], before: Get[ReminderSlot], after: ReminderSlot, said: Sequence[Put[Reminder]]
 ) -> Transaction:
-    """Write a reminder, and when the next one is due; 6 WCU, and 2 for each KB of the message."""
+    """Write a reminder, and the time of the next one; 6 WCU, plus 2 for each KB of the message."""
     return transact(change, delete(before), put(after), *said)

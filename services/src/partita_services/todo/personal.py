@@ -1,4 +1,4 @@
-"""What To-Do keeps of a user: their tasks, their profile, and the claim on their email; and how that is erased."""
+"""The data that To-Do stores about a user (tasks, profile, and the claim on the email), and how it is erased."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita_services.todo.reminders import slot_of
 
 
 def forget_user(user_id: str) -> Procedure[int]:
-    """Delete a user's profile, so that another may have the email; how many there were."""
+    """Delete a user's profile, so that another user may have the email. Return how many were deleted."""
 
     def forget() -> Procedure[int]:
         user = yield from latest_user(user_id)

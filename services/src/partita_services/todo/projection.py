@@ -1,6 +1,6 @@
-"""A projection of the change stream: counts by status and priority, the words of tasks, and which have changed last.
+"""A projection of the change stream: counts by status and priority, the words of tasks, and their latest changes.
 
-One row for each task; triggers keep the counts and the words in step with it, so that all change in one commit.
+There is one row for each task; triggers keep the counts and the words in step with it, so all change in one commit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from partita_services.todo.model import Priority, Status, Task
 from partita_services.todo.search import Found, search_words
 
 NO_PRIORITY: Final = "none"
-_EVERYBODY: Final = ""  # nobody's id is empty
+_EVERYBODY: Final = ""  # no user's id is empty
 
 _TABLES: Final = """
 CREATE TABLE tasks (
@@ -59,7 +59,7 @@ class Counts(BaseModel):
 
     by_status: dict[Status, int] = Field(examples=[{"pending": 3, "in_progress": 1, "completed": 9, "cancelled": 0}])
     by_priority: dict[str, int] = Field(
-        description=f"`{NO_PRIORITY}` counts those without one",
+        description=f"`{NO_PRIORITY}` counts tasks without a priority",
         examples=[{"urgent": 1, "high": 2, "medium": 4, "low": 3, NO_PRIORITY: 3}],
     )
 
@@ -71,7 +71,7 @@ class TaskProjection(SqliteProjection):
         super().__init__(path, tables=_TABLES + RECENT_CHANGES, apply=_apply)
 
     def counts(self, user_id: str | None = None) -> Counts:
-        """The counts of one user, or of all."""
+        """The counts of one user, or of all users."""
         rows = self.read("SELECT field, value, tasks FROM counts WHERE user_id = ?", [user_id or _EVERYBODY])
         found = {(field, value): tasks for field, value, tasks in rows}
         return Counts(
@@ -80,12 +80,12 @@ class TaskProjection(SqliteProjection):
         )
 
     def search(self, user_id: str, text: str, limit: int, offset: int = 0) -> Found:
-        """The identifiers of a user's tasks that have all the words, best first; the last one may be a beginning."""
+        """The identifiers of a user's tasks that have all the words, best first; the last one may be a prefix."""
         return search_words(self.read, _owner(user_id), text, limit, offset)
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
-    """Replace the row of the task with the task as it is now."""
+    """Replace the row of the task with its current state."""
     if change.entity is not Task:
         return
     key = (change.keys["PK"], change.keys["SK"])
@@ -95,7 +95,7 @@ def _apply(connection: apsw.Connection, change: ItemChange) -> None:
         row = (*key, *_columns(change.new))
         connection.execute(_ADD, row)
         if connection.changes():
-            return  # a new one, as most are
+            return  # it is new, as most are
         connection.execute(_REMOVE, key)
         connection.execute(_ADD, row)
     else:
@@ -109,5 +109,5 @@ def _columns(task: Task) -> tuple[Any, ...]:
 
 
 def _owner(user_id: str) -> str:
-    """A user's id as one word, so that the index of words knows whose task it is."""
+    """A user's id as one word, so that the word index can select the tasks of a user."""
     return f"u{user_id.encode().hex()}"

@@ -1,8 +1,8 @@
-"""Reminders: once a day, at the hour that a user has chosen, a message with what is due.
+"""Reminders: once a day, at the hour that a user has chosen, a message with the tasks that are due.
 
-Each user who wants reminders has a slot: an item that says when the next one is due. A worker reads the slots whose
-time has come. It moves each to the next day in the transaction that writes the message to the outbox, so that a day
-has one message, however many workers there are and wherever they die.
+Each user who wants reminders has a slot: an item with the time of the next reminder. A worker reads the slots that are
+due. It moves each to the next day in the transaction that writes the message to the outbox, so there is one message per
+day, however many workers there are and wherever they die.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from partita_services.todo.model import (
 )
 
 MAX_TASKS: Final = 100
-"""How many tasks a message names of each kind."""
+"""The maximum number of tasks of each kind in a message."""
 MAX_SLOTS: Final = 100
-"""How many reminders of a shard are written at once."""
+"""The maximum number of reminders of a shard that are written at once."""
 _FIELDS: Final = {"task_id", "title", "due_date", "priority", "category"}
 
 
 class TasksDue(Body, frozen=True):
-    """What a user has to do today, and what is overdue."""
+    """The tasks of a user that are due today, and those that are overdue."""
 
     kind = "tasks_due"
 
@@ -52,28 +52,28 @@ class TasksDue(Body, frozen=True):
     due: list[dict[str, Any]]
     overdue: list[dict[str, Any]]
     more: bool
-    """There are more than it names."""
+    """Whether there are more tasks than the message contains."""
 
 
 def next_reminder(remind_at: str, zone: str | None, now: float) -> int:
-    """When it is the hour of reminders next, after now."""
+    """Return the next time after `now` at which it is the hour of reminders."""
     place = ZoneInfo(zone) if zone else UTC
     local = datetime.fromtimestamp(now, place)
     hour = time.fromisoformat(remind_at)
-    for days in range(3):  # an hour that a change of the clock leaves out, or repeats, may need one more
+    for days in range(3):  # one more day may be needed if a clock change skips or repeats the hour
         at = datetime.combine(local.date() + timedelta(days=days), hour, place).timestamp()
         if at > now:
             return int(at)
-    raise ValueError(f"{remind_at} never comes.")
+    raise ValueError(f"No time after now is {remind_at}.")
 
 
 def slot_of(user_id: str, due_at: int) -> ReminderSlot:
-    """The slot of a user at a time."""
+    """The slot of a user for a reminder at this time."""
     return ReminderSlot(shard=crc32(user_id.encode()) % SLOT_SHARDS, due_at=due_at, user_id=user_id)
 
 
 def remind_all(db: Session, now: float, limit: int = MAX_SLOTS) -> int:
-    """Write the reminders whose time has come; how many messages that were."""
+    """Write the reminders that are due. Return how many messages were written."""
     written = 0
     for shard in range(SLOT_SHARDS):
         for slot in db.run(slots_until(shard, Span.until(int(now))).page(limit)):
@@ -82,7 +82,7 @@ def remind_all(db: Session, now: float, limit: int = MAX_SLOTS) -> int:
 
 
 def remind(slot: ReminderSlot, now: float) -> Procedure[bool]:
-    """Write the reminder of a slot whose time has come, and move the slot; whether there was something to say."""
+    """Write the reminder of a slot that is due, and move the slot. Return whether a message was written."""
     user = yield from latest_user(slot.user_id)
     if user is None or user.remind_at is None or user.next_reminder != slot.due_at:
         yield from drop_slot(slot_at(slot.shard, slot.due_at, slot.user_id))

@@ -1,4 +1,4 @@
-"""The time limit on completed tasks, given to those that were completed before it was set, or under another one.
+"""The time limit on completed tasks, applied to tasks that were completed before it was set, or under another limit.
 
 It reads the whole table, so it runs in a maintenance session, a page at a time, and never in a request.
 """
@@ -20,20 +20,20 @@ PAGE: Final = 100
 
 
 class RetentionProgress(Struct, frozen=True):
-    """How far the job has come. `cursor` continues it; None when it has seen everything."""
+    """The progress of the job. `cursor` continues it; None at the beginning and at the end."""
 
     keep: int | None
-    """For how many seconds completed tasks are kept; None for ever."""
+    """For how many seconds completed tasks are kept; None means for ever."""
     inspected: int = 0
     changed: int = 0
     overtaken: int = 0
-    """Tasks that somebody changed meanwhile; the next run finds those that still need it."""
+    """Tasks that somebody changed in the meantime; the next run finds those that still need a change."""
     cursor: str | None = None
     done: bool = False
 
 
 def retention_page(so_far: RetentionProgress) -> Procedure[RetentionProgress]:
-    """Give the completed tasks of the next page the time at which they are deleted, or take it from them."""
+    """Set or remove the time of deletion of the completed tasks on the next page."""
     page: Page[Task] = yield from scan(Task).page(PAGE, after=so_far.cursor)
     changed = overtaken = 0
     for task in _differing(page, so_far.keep):
@@ -54,7 +54,7 @@ def retention_page(so_far: RetentionProgress) -> Procedure[RetentionProgress]:
 
 
 def _differing(page: Page[Task], keep: int | None) -> Iterator[Task]:
-    """The completed tasks whose time of deletion is not what the setting says, as they should be."""
+    """The completed tasks whose time of deletion differs from the setting, with the right time."""
     for task in page:
         if task.status is Status.COMPLETED and task.completed_at is not None:
             ttl = None if keep is None else task.completed_at + keep

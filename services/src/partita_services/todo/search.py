@@ -1,12 +1,12 @@
-"""Searching the words of tasks: those that have all of them in the title first, and never more than a thousand.
+"""Searching the words of tasks: tasks with all of them in the title come first; at most a thousand are found.
 
-    in the title       the shortest title first, of equals the one that changed last
-    in both together   behind them, by their descriptions
+    in the title       the shortest title first; of the same length, the one that changed last
+    in both together   after those, the shortest description first
 
-Of more than a thousand that have the words, the thousand that changed last are looked at: so many rows are read,
-however many there are. A beginning of up to eight letters is in the index as it is; for a longer one SQLite merges the
-lists of all words that begin so, and that still grows with the tasks that have them. So does looking for words that
-are common each, and rare together.
+If more than a thousand tasks have the words, the thousand that changed last are considered, so the number of rows read
+has a limit. Prefixes of up to eight letters are in the index; for a longer one SQLite merges the lists of all words
+with the prefix, which still grows with the tasks that have them. So does a search for words that are each common, but
+rare together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 MAX_FOUND: Final = 1_000
-"""So many are looked at, and found."""
-_WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # accents that are written apart belong to it
+"""The maximum number of tasks that are considered, and found."""
+_WORD: Final = re.compile(r"[^\W_](?:[^\W_]|[\u0300-\u036f])*")  # combining accents are part of a word
 
 _ROWS: Final = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?"
 _COUNT: Final = f"SELECT count(*) FROM ({_ROWS})"  # noqa: S608 - our own text
@@ -30,15 +30,15 @@ Read = Callable[[str, Sequence[Any]], list[Any]]
 
 
 class Found(NamedTuple):
-    """One page of what a search found."""
+    """One page of the results of a search."""
 
     task_ids: list[str]
     complete: bool
-    """Whether all that have the words are found, on this page and the others."""
+    """Whether all tasks that have the words are found, on this page and the others."""
 
 
 def search_words(read: Read, owner: str, text: str, limit: int, offset: int) -> Found:
-    """A page of the owner's tasks that have all the words, best first; the last word may be a beginning."""
+    """A page of the owner's tasks that have all the words, best first; the last word may be a prefix."""
     words = _WORD.findall(text)
     if not words:
         return Found([], complete=True)
@@ -60,6 +60,6 @@ def _page(read: Read, match: str, by: str, most: int, limit: int, offset: int) -
 
 
 def _count(read: Read, match: str, most: int) -> int:
-    """How many match, up to so many."""
+    """How many match, up to a maximum."""
     ((count,),) = read(_COUNT, [match, most])
     return int(count)

@@ -11,7 +11,7 @@ _DAY: Final = 86_400
 
 
 def keep_completed() -> int | None:
-    """For how many seconds a completed task is kept; None, which is the default, for ever.
+    """For how many seconds a completed task is kept; None, the default, means for ever.
 
     Raises:
         ValueError: the setting is not a positive whole number.
@@ -25,5 +25,5 @@ def keep_completed() -> int | None:
 
 
 def reminder_sender() -> str | None:
-    """The address of who sends reminders, or `queue` where another program reads the queue; None for nobody."""
+    """The address of the sender of reminders; `queue` if another program reads the queue; None if none are sent."""
     return os.environ.get(REMINDERS) or None

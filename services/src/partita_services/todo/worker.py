@@ -1,4 +1,4 @@
-"""The worker: writes reminders whose time has come, and sends them."""
+"""The worker: writes reminders that are due, and sends them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from partita_services.todo.settings import reminder_sender
 
 QUEUE: Final = "todo-reminders"
 POLICY: Final = QueuePolicy(max_receives=20)
-"""A reminder that cannot be sent is tried for some hours, and is then a dead letter."""
+"""A reminder that cannot be sent is tried for some hours, and then becomes a dead letter."""
 POLL_SECONDS: Final = 10.0
 BY_QUEUE: Final = "queue"
-"""The setting under which another program reads the queue."""
+"""The value of the setting if another program reads the queue."""
 
 
 class Tools(Struct, frozen=True):
-    """What the worker sends with. Routes do not use it, and open no queue."""
+    """The resources with which the worker sends. Routes do not use them, and open no queue."""
 
     installation: Installation
     sender: str | Callable[[OutboxMessage], None] | None
-    """The address of a sender, or one; None where reminders are not set up."""
+    """The address of a sender, or a sender; None if reminders are not configured."""
 
 
 @contextmanager
 def open_tools(installation: Installation) -> Iterator[Tools]:
-    """What the operator has set up."""
+    """Open the resources that the operator has configured."""
     yield Tools(installation, reminder_sender())
 
 
@@ -53,7 +53,7 @@ def run(context: WorkerContext[Tools]) -> None:
 
 
 def work_once(db: Session, queue: Queue, send: Callable[[OutboxMessage], None] | None) -> int:
-    """Write what is due, and send what was written; how many messages were sent, or are in the queue for others."""
+    """Write reminders that are due, and send them. Return how many were sent, or put in the queue for others."""
     remind_all(db, db.context.clock())
     forwarded = forward(REMINDERS, db, queue)
     return forwarded if send is None else deliver(queue, send)

@@ -71,7 +71,7 @@ def test_it_is_held_when_the_event_is_closed_and_all_entries_have_arrived(
     sent(db, queue, event, "a")
     with pytest.raises(DrawRefused, match="not closed"):
         db.run(hold_draw(event.event_id, instant(fake_clock())))
-    with pytest.raises(DrawRefused, match="on their way"):
+    with pytest.raises(DrawRefused, match="still in the queue"):
         drawn(db, event)
     Worker(db, queue, "w1").serve()
     assert len(drawn(db, event).order) == 1

@@ -116,7 +116,7 @@ def test_a_value_that_was_given_stays(db: Session, fake_clock: FakeClock) -> Non
 
 def test_a_lottery_without_a_source_takes_no_value(db: Session) -> None:
     event, _ = lottery(db)
-    with pytest.raises(DrawRefused, match="no source"):
+    with pytest.raises(DrawRefused, match="no entropy source"):
         db.run(hold_draw(event.event_id, event.closes_at, VALUE))
 
 
@@ -132,10 +132,10 @@ def test_a_cancelled_lottery_takes_no_value(db: Session) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"entropy": "another"}, "The value from outside is not the one that the source has published."),
-        ({"entropySource": "drand round 6000001"}, "The seed, or the source of entropy"),
-        ({"entropy": None}, "The value from outside is missing"),
-        ({"entropySource": None}, "The value from outside is missing, or has no source."),
+        ({"entropy": "another"}, "The external value is not the one that the source has published."),
+        ({"entropySource": "drand round 6000001"}, "The seed, or the entropy source"),
+        ({"entropy": None}, "The external value is missing"),
+        ({"entropySource": None}, "The external value is missing, or has no source."),
         ({"entropyAt": "2026-01-01T00:00:00.000000Z"}, "before the entries were frozen"),
     ],
 )
@@ -166,7 +166,7 @@ def test_the_command_compares_with_what_the_source_says(db: Session, tmp_path: P
     file = tmp_path / "draw.json"
     file.write_text(json.dumps(as_json(db.run(hold_draw(event.event_id, event.closes_at, VALUE)))))
     right = CliRunner().invoke(main, ["events", "verify-draw", str(file), "--entropy", VALUE])
-    assert (right.exit_code, "The draw is right" in right.output) == (0, True)
+    assert (right.exit_code, "The draw is correct" in right.output) == (0, True)
     wrong = CliRunner().invoke(main, ["events", "verify-draw", str(file), "--entropy", "another"])
     assert (wrong.exit_code, "not the one that the source has published" in wrong.output) == (1, True)
 

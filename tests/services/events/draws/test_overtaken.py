@@ -71,5 +71,5 @@ def test_an_entry_that_goes_while_the_entries_are_frozen_is_said(db: Session) ->
 
     refused = overtaken(db, hold_draw(event.event_id, event.closes_at), leave, on=TransactWriteItems)
     assert isinstance(refused, DrawRefused)
-    assert "came or went" in refused.message
+    assert "An entry was added or cancelled" in refused.message
     assert len(drawn(db, event).order) == 4

@@ -26,7 +26,7 @@ def test_the_command_verifies(db: Session) -> None:
     event = lottery(db, 2, 6)
     draw = as_json(drawn(db, event))
     right = CliRunner().invoke(main, ["events", "verify-draw", "-"], input=json.dumps(draw))
-    assert (right.exit_code, right.output) == (0, "The draw is right: 2 won and 4 wait, as the seed draws them.\n")
+    assert (right.exit_code, right.output) == (0, "The draw is correct: 2 won and 4 wait, as the seed draws them.\n")
     wrong = CliRunner().invoke(main, ["events", "verify-draw", "-"], input=json.dumps(CHANGES["another winner"](draw)))
     assert wrong.exit_code == 1
     assert "Error: The winners are not those that the seed draws." in wrong.output
@@ -34,4 +34,4 @@ def test_the_command_verifies(db: Session) -> None:
     assert "The commitment is not the one that was published." in other.output
     for nonsense in ("[]", "{", '{"seed": "xx"}'):
         result = CliRunner().invoke(main, ["events", "verify-draw", "-"], input=nonsense)
-        assert (result.exit_code, "This is not a draw" in result.output) == (1, True)
+        assert (result.exit_code, "The file is not a draw" in result.output) == (1, True)

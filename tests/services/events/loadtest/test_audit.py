@@ -68,7 +68,7 @@ def test_one_winner_too_few_is_found() -> None:
 
 def test_a_winner_after_a_loser_is_found() -> None:
     assert faults(RESPONSES, stored("SUCCEEDED", "REJECTED", "SUCCEEDED", "REJECTED")) == (
-        "1 won although somebody before them went away empty",
+        "1 won although somebody before them got no seat",
     )
 
 
@@ -87,13 +87,13 @@ def test_whoever_is_lost_is_found(responses: list[ApplyResponse], found: list[St
 
 def test_a_user_who_got_two_requests_is_found() -> None:
     responses = [*RESPONSES, ApplyResponse("a", "r-other", is_new=True, seconds=0.1)]
-    assert "1 requests are there that should not be" in faults(responses, GOOD)
+    assert "1 requests exist that should not" in faults(responses, GOOD)
     assert "5 requests were accepted of 4 users" in faults(responses, GOOD)
 
 
 def test_a_request_that_nobody_got_is_found() -> None:
     found = [*GOOD, StoredRequest("r-e", "e", "REJECTED", START + timedelta(seconds=9))]
-    assert faults(RESPONSES, found) == ("1 requests are there that should not be",)
+    assert faults(RESPONSES, found) == ("1 requests exist that should not",)
 
 
 def test_two_requests_at_one_place_are_found() -> None:
@@ -117,7 +117,7 @@ def test_a_freed_seat_must_go_to_the_earliest_who_waits() -> None:
     report = audit(USERS, 2, RESPONSES, sound, seconds=1.0)
     assert (report.faults, report.cancelled, report.promoted, report.inversions) == ((), 1, 1, 0)
     passed_over = cancelled(stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "SUCCEEDED"), 0)
-    assert faults(RESPONSES, passed_over) == ("1 won although somebody before them went away empty",)
+    assert faults(RESPONSES, passed_over) == ("1 won although somebody before them got no seat",)
     unused = cancelled(stored("SUCCEEDED", "SUCCEEDED", "REJECTED", "REJECTED"), 0)
     assert faults(RESPONSES, unused) == ("1 won, and 2 should have",)
 

@@ -114,5 +114,8 @@ def test_when_the_service_refuses_one_nobody_waits_any_longer() -> None:
     def respond(user: str) -> tuple[int, Any]:
         return (409, {"code": "closed"}) if user == "refused" else (503, {})
 
-    with served(respond) as url, pytest.raises(RequestError, match=r'The service refuses: 409 \{"code": "closed"\}'):
+    with (
+        served(respond) as url,
+        pytest.raises(RequestError, match=r'The service refused an application: 409 \{"code": "closed"\}'),
+    ):
         apply_all(sent_to(url, ["b", "refused", "c", "d"], patience=3_600), lambda _: None)

@@ -58,4 +58,4 @@ def test_a_storm_that_nobody_works_off_is_not_sound(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["nonsense", "localhost:8321", "ftp://host", "http://", "http://host:port"])
 def test_a_storm_needs_the_address_of_a_server(url: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["events", "storm", "--url", url, "--data", str(tmp_path)])
-    assert (result.exit_code, "It has the form http://HOST:PORT." in result.output) == (2, True)
+    assert (result.exit_code, "The URL must have the form http://HOST:PORT." in result.output) == (2, True)

@@ -1,1 +1,1 @@
-"""What operators change about an event that is there: its terms, and whether it takes place at all."""
+"""Changes that operators make to an existing event: editing its terms, and cancelling it."""

@@ -1,4 +1,4 @@
-"""Events as operators give them: to be created, or to be edited; and what is wrong with them."""
+"""Events as operators submit them, to be created or edited, and their validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from partita_services.events.terms import (
 )
 
 _LAST_CLOSING: Final = datetime(9980, 1, 1, tzinfo=UTC)
-"""So that no number of days after it is beyond the calendar."""
+"""A limit on the closing, so that adding the days of retention stays within the calendar."""
 
 EntropySource = Annotated[
     str,
@@ -34,15 +34,15 @@ def _in_utc(instant: datetime) -> datetime:
     try:
         return instant.astimezone(UTC)
     except OverflowError:
-        raise ValueError("is not in the years 1 to 9999 of UTC") from None
+        raise ValueError("is outside the years 1 to 9999 in UTC") from None
 
 
 UtcInstant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
-"""An instant that can be stored. In another time zone, one of the first or last day of the calendar cannot."""
+"""An instant that can be stored. One near the limits of the calendar may be outside them in UTC."""
 
 
 class EventDraft(BaseModel):
-    """An event as it is given to be created."""
+    """An event to be created."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -53,26 +53,26 @@ class EventDraft(BaseModel):
     opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
     closes_at: Annotated[UtcInstant, Field(examples=["2026-12-01T12:00:00Z"])]
     keeps_log: Annotated[
-        bool, Field(description="whether every step of its requests is kept in a log", examples=[True])
+        bool, Field(description="whether every change of its requests is kept in a log", examples=[True])
     ] = False
 
     freed_seats: Annotated[
         FreedSeats,
-        Field(description="of first come: those who found no seat wait for freed ones, or may apply again"),
+        Field(description="for first-come events: users who find no seat wait for freed seats, or may apply again"),
     ] = FreedSeats.WAITING_LIST
     draws_itself: Annotated[
-        bool, Field(description="of a lottery: a worker holds the draw when it is closed", examples=[False])
+        bool, Field(description="for lotteries: a worker holds the draw when the event closes", examples=[False])
     ] = False
     entropy_source: Annotated[
         EntropySource | None,
-        Field(description="of a lottery: a value that others publish after the closing, which the draw will use too"),
+        Field(description="for lotteries: a value that others publish after the closing, and the draw will also use"),
     ] = None
     retention_days: Annotated[
         int | None,
         Field(
             ge=1,
             le=MAX_RETENTION_DAYS,
-            description="how long requests are kept after the closing; null for good",
+            description="how many days requests are kept after the closing; null: without limit",
             examples=[90],
         ),
     ] = RETENTION_DAYS
@@ -87,14 +87,14 @@ class EventDraft(BaseModel):
 
     @property
     def kept_until(self) -> datetime | None:
-        """When the requests expire."""
+        """When the requests expire; None for never."""
         if self.retention_days is None:
             return None
         return min(self.closes_at, _LAST_CLOSING) + timedelta(days=self.retention_days)
 
 
 class EventEdit(BaseModel):
-    """What is changed about an event; what is left out stays."""
+    """The fields of an event to change; a field that is left out stays."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -107,7 +107,7 @@ class EventEdit(BaseModel):
 
 
 class InvalidEvent(RequestError, code="invalid_event"):
-    """What is said about an event cannot be; `field` is the part that is wrong."""
+    """A field of an event has a value that is not possible; `field` is its name."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -118,7 +118,7 @@ def check_times(event: Event, now: datetime) -> None:
     """Refuse an event that closes in the past, before it opens, or after its requests expire.
 
     Raises:
-        InvalidEvent: it does.
+        InvalidEvent: one of these is the case.
     """
     if event.closes_at <= event.opens_at:
         raise InvalidEvent("closesAt", "closesAt must be after opensAt")

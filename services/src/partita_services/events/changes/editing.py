@@ -1,13 +1,13 @@
-"""Editing an event, within rules that take nothing from those who have applied.
+"""Editing an event, within rules that protect those who have applied.
 
 | what | until |
 | --- | --- |
 | name, description | it is cancelled |
 | opening | it is open |
-| closing | it is closed; never to a time that is past, or after its requests expire |
-| seats, more | it is cancelled; of a lottery, until it is closed. Those who wait get them, in order |
+| closing | it is closed; never to a time in the past, or after its requests expire |
+| seats, more | it is cancelled; for a lottery, until it is closed. Waiting requests get them, in order |
 | seats, fewer | it is open |
-| whether a lottery draws itself | it is closed |
+| whether a worker holds the draw of a lottery | it is closed |
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EditRefused(ConditionFailed, code="edit_refused"):
 
 
 def edit(event_id: str, change: EventEdit, now: datetime) -> Procedure[EventFound]:
-    """Change an event; seats that are added go to those who wait.
+    """Change an event; added seats go to the waiting list.
 
     Raises:
         ItemMissing: there is no such event.
@@ -75,7 +75,7 @@ def _check(found: EventFound, changed: Event, total: int, now: datetime) -> None
         (changed.opens_at != event.opens_at and is_open, "The event is open already."),
         (changed.closes_at != event.closes_at and is_closed, "The event is closed already."),
         (changed.draws_itself != event.draws_itself and is_closed, "The event is closed already."),
-        (total < seats.total and is_open, "The event is open: seats can be added, and not taken away."),
+        (total < seats.total and is_open, "The event is open: seats can be added, but not removed."),
         (total != seats.total and is_closed and _is_lottery(event), "The lottery is closed already."),
     )
     for is_refused, why in too_late:
@@ -84,7 +84,7 @@ def _check(found: EventFound, changed: Event, total: int, now: datetime) -> None
     if (changed.opens_at, changed.closes_at) != (event.opens_at, event.closes_at):
         check_times(changed, now)
     if changed.draws_itself and not _is_lottery(event):
-        raise InvalidEvent("drawsItself", "Only a lottery is drawn.")
+        raise InvalidEvent("drawsItself", "Only a lottery has a draw.")
 
 
 def _event_actions(event: Event, changed: Event) -> Iterator[Action]:
@@ -104,7 +104,7 @@ def _event_actions(event: Event, changed: Event) -> Iterator[Action]:
 
 
 def _text_actions(event_id: str, text: str | None) -> Iterator[Action]:
-    """What it is about, in place of what it said; an empty text takes that away."""
+    """Replace the description; an empty text removes it."""
     if text:
         yield put(Description(event_id=event_id, text=text))
     elif text is not None:
@@ -112,7 +112,7 @@ def _text_actions(event_id: str, text: str | None) -> Iterator[Action]:
 
 
 def _seats_actions(found: EventFound, total: int, now: datetime) -> Iterator[Action]:
-    """More or fewer seats. The sweeper looks after the event again: it gives seats out if this process dies."""
+    """Add or remove seats. The event goes back on the sweeper's list, which gives seats out if this process dies."""
     event, seats = found.event, found.seats
     more = total - seats.total
     if not more:

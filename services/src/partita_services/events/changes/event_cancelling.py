@@ -1,7 +1,7 @@
-"""Cancelling an event: nobody gets a seat any more, and every request says so, with a notice to its user.
+"""Cancelling an event: nobody gets a seat any more; every request shows it, and its user gets a notice.
 
-The event is cancelled in one transaction. Its requests follow in the background, many in one transaction. Who was told
-is not told again, so a worker that is cut off begins again.
+The event is cancelled in one transaction. Its requests follow in the background, many in one transaction. A user who
+was notified is not notified again, so a worker that was interrupted can start over.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from partita_services.events.transitions import because_of, logged, standing
 MAX_TRIES: Final = 100
 PAGE: Final = 1_000
 AT_ONCE: Final = 33
-"""So many are told in one transaction: each is an update, an entry of the log and a notice."""
+"""How many users are notified in one transaction: each is an update, a log entry and a notice."""
 _HOPEFUL: Final = (Reason.WAITING_LIST, Reason.CAPACITY)
 
 
 class Cancellation(BaseModel):
-    """Why an event is cancelled, for those who applied."""
+    """The reason for cancelling an event, which everyone who applied is told."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,11 +54,11 @@ class Cancellation(BaseModel):
 
 
 class DrawGoesOn(ConditionFailed, code="draw_goes_on"):
-    """The draw of the lottery is being held, and is to be done before the event is cancelled."""
+    """The draw of the lottery is being held, and must be done before the event can be cancelled."""
 
 
 def cancel_whole_event(event_id: str, reason: str, now: datetime) -> Procedure[EventFound]:
-    """Cancel an event. Cancelled twice, it is the same, with the first reason.
+    """Cancel an event. Cancelling it again changes nothing; the first reason stays.
 
     Raises:
         ItemMissing: there is no such event. DrawGoesOn: its draw is being held.
@@ -80,7 +80,7 @@ def _cancel_once(event_id: str, reason: str, now: datetime) -> Procedure[None]:
 
 
 def _check_of_the_draw(event: Event) -> Procedure[Sequence[Action]]:
-    """No draw gives results while the event is cancelled: there is none, it is done, or it waits for its value."""
+    """The checks that no draw writes results meanwhile: there is none, it is done, or it awaits its value."""
     if event.event_type is not EventType.LOTTERY:
         return ()
     draw = yield from draw_of(event.event_id).consistent()
@@ -89,12 +89,12 @@ def _check_of_the_draw(event: Event) -> Procedure[Sequence[Action]]:
     if draw.revealed_at is not None:
         return ()
     if event.entropy_source is None or draw.entropy is not None:
-        raise DrawGoesOn("The draw is being held.", hint="Cancel the event when it is done.")
+        raise DrawGoesOn("The draw is being held.", hint="Cancel the event when the draw is done.")
     return (check(draw_of(event.event_id), f(Draw.entropy).missing()),)
 
 
 def withdraw_all(event: Event, now: datetime) -> Procedure[int]:
-    """Tell everybody who applied for a cancelled event; returns how many were told now. Run it until none is."""
+    """Notify everyone who applied for a cancelled event. Return how many were notified; repeat until that is 0."""
     told = 0
     for shard in (*waiting_shards(event.event_id), event.event_id):
         query = requests_of_event(shard)
@@ -107,7 +107,7 @@ def withdraw_all(event: Event, now: datetime) -> Procedure[int]:
 
 
 def finish_cancelled(event: Event) -> Procedure[None]:
-    """Write down how many requests say that their event was cancelled, and let the sweeper forget the event."""
+    """Record how many requests show the cancellation, and take the event off the sweeper's list."""
     counted, cursor, is_first = 0, None, True
     while is_first or cursor is not None:
         page = yield from requests_of_event(event.event_id).page(PAGE, after=cursor)
@@ -156,10 +156,10 @@ def _withdrawal(event: Event, request: Request, now: datetime) -> Iterator[Actio
 def _unchanged(
     requests: Sequence[Request], actions: Sequence[Sequence[Action]], cancelled: TransactionCancelled
 ) -> list[Request]:
-    """Those that nobody changed meanwhile; the others are looked at in the next round."""
+    """The requests that nobody changed in the meantime; the next round handles the others."""
     reasons = iter(cancelled.reasons)
     return [
         request
         for request, each in zip(requests, actions, strict=True)
-        if all([next(reasons).error is None for _ in each])  # noqa: C419 - each reason is taken
+        if all([next(reasons).error is None for _ in each])  # noqa: C419 - every reason is consumed
     ]

@@ -1,4 +1,4 @@
-"""The routes by which operators create, edit and cancel events."""
+"""The routes with which operators create, edit and cancel events."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
 
 @ROUTER.patch("/events/{event_id}", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
 async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change: EventEdit) -> EventDetails:
-    """Edit an event, within rules that take nothing from those who have applied. Seats are added to who waits."""
+    """Edit an event, within rules that protect those who have applied. Added seats go to the waiting list."""
     with _valid_event():
         found = await db.run(edit(event_id, change, now))
     sender.forget(event_id)
@@ -56,7 +56,7 @@ async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change
 
 @ROUTER.post("/events/{event_id}/cancel", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
 async def cancel_event(db: Db, now: Now, sender: Sender, event_id: EventId, why: Cancellation) -> EventView:
-    """Cancel an event: nobody gets a seat any more, and workers tell everybody who applied."""
+    """Cancel an event: nobody gets a seat any more, and workers notify everyone who applied."""
     found = await db.run(cancel_whole_event(event_id, why.reason, now))
     sender.forget(event_id)
     return EventView.of(found, now)
@@ -64,7 +64,7 @@ async def cancel_event(db: Db, now: Now, sender: Sender, event_id: EventId, why:
 
 @contextmanager
 def _valid_event() -> Iterator[None]:
-    """An event that cannot be is a problem of its field."""
+    """Turn an invalid event into a problem of the field that is wrong."""
     try:
         yield
     except InvalidEvent as invalid:

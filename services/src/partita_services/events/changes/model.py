@@ -27,7 +27,7 @@ from partita_services.events.model import (
 
 
 class Description(Entity, table=TABLE):
-    """What an event is about. An item of its own: lists of events and those who apply never read it."""
+    """The description of an event. It is a separate item because lists of events and applications never read it."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "DESCRIPTION")
 
@@ -36,19 +36,19 @@ class Description(Entity, table=TABLE):
 
 
 class Notice(OutboxRecord, table=TABLE):
-    """Something that a user is told, on its way to whoever tells them."""
+    """A notice to a user that is not in the queue yet."""
 
     primary: ClassVar = Key("NOTICES#{shard}", "NOTICE#{message_id}")
 
 
 class Erased(ErasureRecord, table=TABLE):
-    """A user whose requests were erased, until lakes have heard of it."""
+    """A user whose requests were erased; the item is kept so that lakes can follow the erasure."""
 
     primary: ClassVar = Key("ERASED#{user_id}", "METADATA")
 
 
 class RequestNews(Body, frozen=True):
-    """What has become of a request without its user asking for it."""
+    """A change of a request that its user did not ask for."""
 
     kind = "request_news"
 
@@ -66,12 +66,12 @@ NOTICES: Final = Outbox(Notice, budget=Rcu(7))
 
 @get(Description, budget=Rcu(3))
 def description_of(event_id: str) -> None:
-    """What an event is about: up to 2,000 characters, which may be 8 KB."""
+    """The description of an event: up to 2,000 characters, which may be 8 KB."""
 
 
 @pattern(budget=Wcu(9))
 def describe_event(description: Description) -> Put[Description]:
-    """Write what an event is about; 1 WCU for each KB."""
+    """Write the description of an event; 1 WCU for each KB."""
     return put(description)
 
 
@@ -82,7 +82,7 @@ def listing_of(opens_at: datetime, event_id: str) -> None:
 
 @pattern(budget=Wcu(4), writes={Event: (UpdateItem,), ActiveEvent: (PutItem, DeleteItem)})
 def finish_event(plan: Plan[Event]) -> Transaction:
-    """Mark an event as finished, or forget it: every request is decided, or says that the event was cancelled."""
+    """Finish an event, or take it off the sweeper's list: all requests are decided, or show the cancellation."""
     return transact(*plan.actions)
 
 
@@ -97,7 +97,7 @@ def finish_event(plan: Plan[Event]) -> Transaction:
     },
 )
 def edit_event(plan: Plan[Event]) -> Transaction:
-    """Change what an event says, its seats, and its place in the list, all or nothing; 18 WCU of it for a long text."""
+    """Change an event's terms, its seats and its place in the list, all or nothing; a long text is 18 WCU of it."""
     return transact(*plan.actions)
 
 
@@ -106,13 +106,13 @@ def edit_event(plan: Plan[Event]) -> Transaction:
     writes={Event: (UpdateItem,), Seats: (UpdateItem,), ActiveEvent: (PutItem,), Draw: (ConditionCheck,)},
 )
 def cancel_event(plan: Plan[Event]) -> Transaction:
-    """Cancel an event: from here on nobody gets a seat."""
+    """Cancel an event: from then on nobody gets a seat."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(350), writes={Request: (UpdateItem,), LogEntry: (PutItem,), Notice: (PutItem,)})
 def withdraw_requests(plan: Plan[Event]) -> Transaction:
-    """Tell up to 33 users that their event was cancelled: on the request, and by a notice."""
+    """Notify up to 33 users that their event was cancelled: on the request, and by a notice."""
     return transact(*plan.actions)
 
 
@@ -127,11 +127,11 @@ def withdraw_requests(plan: Plan[Event]) -> Transaction:
     },
 )
 def cancel_request(plan: Plan[Request]) -> Transaction:
-    """Cancel a request, free the lock and the seat, and promote who waits; 18 WCU with two entries of the log."""
+    """Cancel a request, free the lock and the seat, and promote the next one; 18 WCU with two log entries."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(24), writes={Request: (DeleteItem,), Lock: (DeleteItem,), LogEntry: (DeleteItem,)})
 def erase_request(plan: Plan[Request]) -> Transaction:
-    """Delete a request that is over, its log and the user's lock; 24 WCU with eight entries of the log."""
+    """Delete a finished request, its log and the user's lock; 24 WCU with eight log entries."""
     return transact(*plan.actions)

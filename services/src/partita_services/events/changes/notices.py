@@ -1,4 +1,4 @@
-"""Notices: what users are told without asking, for a sender of the operator's choosing."""
+"""Notices: messages about changes that users did not request, for a sender that the operator chooses."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from partita_services.events.terms import Reason
 QUEUE: Final = "events-notices"
 POLICY: Final = QueuePolicy(max_receives=20)
 SENDER: Final = "PARTITA_EVENTS_SENDER"
-"""The environment variable that says who sends notices."""
+"""The environment variable that names the sender of notices."""
 QUEUE_ALONE: Final = "queue"
-"""Its value where somebody else reads the queue of notices."""
+"""Its value if another program reads the queue of notices."""
 PROMOTED: Final = "PROMOTED"
 
 
 def drop(message: OutboxMessage) -> None:
-    """The sender of an installation that tells nobody."""
+    """The sender of an installation that sends no notices."""
 
 
 def sender_of(environment: Mapping[str, str]) -> Sender | None:
-    """Who sends notices; None where somebody else reads their queue.
+    """The sender of notices; None if another program reads their queue.
 
     Raises:
         OperationError: there is no such sender.
@@ -39,12 +39,12 @@ def sender_of(environment: Mapping[str, str]) -> Sender | None:
 
 
 def promotion_notice(event: Event, request: Request, now: datetime) -> Put[Notice]:
-    """A user who waited has a seat."""
+    """A notice that a waiting user has a seat."""
     return _notice(event, request, PROMOTED, "A seat was freed, and the first on the waiting list has it.", now)
 
 
 def cancellation_notice(event: Event, request: Request, message: str, now: datetime) -> Put[Notice]:
-    """The event that a user applied for was cancelled."""
+    """A notice that the event for which a user applied was cancelled."""
     return _notice(event, request, Reason.EVENT_CANCELLED, message, now)
 
 
@@ -54,6 +54,6 @@ def _notice(event: Event, request: Request, news: str, message: str, now: dateti
 
 
 def send_notices(db: Session, queue: Queue, send: Sender | None) -> int:
-    """Move notices to their queue, and from there to the sender; how many were sent."""
+    """Move notices to their queue, and from there to the sender. Return how many were sent."""
     forward(NOTICES, db, queue)
     return 0 if send is None else deliver(queue, send)

@@ -1,1 +1,1 @@
-"""The draw of a lottery: what is stored of it, how it is held, and how anybody can verify it."""
+"""The draw of a lottery: what is stored, how the draw is held, and how anybody can verify it."""

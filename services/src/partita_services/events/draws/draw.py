@@ -1,7 +1,7 @@
 """The draw of a lottery: entries are frozen, ranked by the seed, and get their results.
 
-What was drawn follows from the seed and the frozen entries alone, so whoever goes on with a draw that was cut off draws
-the same.
+The result follows from the seed, the frozen entries and the external value, if there is one. So a process that
+continues an interrupted draw gets the same result.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DrawRefused(ConditionFailed):
 
 
 class DrawFound(Struct, frozen=True):
-    """A lottery, its draw if it was begun, and, once it is revealed, the seed and who was drawn in order."""
+    """A lottery, its draw if that has begun, and, once it is revealed, the seed and the entries in drawn order."""
 
     event: Event
     seats: Seats
@@ -70,20 +70,20 @@ class DrawFound(Struct, frozen=True):
 
     @property
     def awaits_entropy(self) -> bool:
-        """Whether the entries are frozen, and the value from outside is not known yet."""
+        """Whether the entries are frozen and the external value is not known yet."""
         return self.draw is not None and self.event.entropy_source is not None and self.draw.entropy is None
 
 
 def hold_draw(event_id: str, now: datetime, entropy: str | None = None) -> Procedure[DrawFound]:
-    """Hold the draw of a lottery that is closed, or go on with one that was cut off. Held twice, it is the same.
+    """Hold the draw of a closed lottery, or continue one that was interrupted. Repeating the call changes nothing.
 
-    A lottery with a source of entropy is drawn in two steps: its entries are frozen, so that everybody can see their
-    hash; and then the value is given that the source has published meanwhile.
+    A lottery with an entropy source is drawn in two steps: first its entries are frozen, so that everybody can see
+    their hash; then the value is supplied that the source has published in the meantime.
 
     Raises:
         ItemMissing: there is no such event.
-        DrawRefused: it is not a lottery, is not closed or was cancelled, some of its entries are still on their way, or
-            the value comes before its time, is not the one that was given, or has no source.
+        DrawRefused: the event is not a lottery, is not closed or was cancelled; some of its entries are still in the
+            queue; or the value comes too early, differs from the one already supplied, or has no source.
     """
     found = yield from show_draw(event_id)
     _check_entropy(found, entropy)
@@ -101,10 +101,10 @@ def hold_draw(event_id: str, now: datetime, entropy: str | None = None) -> Proce
 
 
 def show_draw(event_id: str) -> Procedure[DrawFound]:
-    """The draw of a lottery, with the seed and who was drawn once it is revealed.
+    """The draw of a lottery; once it is revealed, with the seed and the drawn entries.
 
     Raises:
-        ItemMissing: there is no such event. DrawRefused: it is not a lottery.
+        ItemMissing: there is no such event. DrawRefused: the event is not a lottery.
     """
     found = yield from show_event_now(event_id)
     event, seats = found.event, found.seats
@@ -123,16 +123,16 @@ def _check_entropy(found: DrawFound, entropy: str | None) -> None:
     if entropy is None:
         return
     if found.event.entropy_source is None:
-        raise DrawRefused("The lottery has no source of entropy.", hint="Hold the draw without a value.")
+        raise DrawRefused("The lottery has no entropy source.", hint="Hold the draw without a value.")
     if found.draw is None:
-        hint = "Hold the draw without a value first: everybody must be able to see the hash of the entries before."
+        hint = "Hold the draw without a value first, so that everybody can see the hash of the entries."
         raise DrawRefused("The entries are not frozen yet.", hint=hint)
     if found.draw.entropy not in (None, entropy):
-        raise DrawRefused("Another value was given, and it stays.")
+        raise DrawRefused("Another value was already supplied, and cannot be changed.")
 
 
 def _give_entropy(draw: Draw, entropy: str, now: datetime) -> Procedure[None]:
-    """Write the value. Where another one was first, that one stays."""
+    """Write the value. If another value was written first, that one stays."""
     given = update(draw, f(Draw.entropy).set(entropy), f(Draw.entropy_at).set(now))
     goes_on = check(seats_of(draw.event_id), f(Seats.is_cancelled).ne(True))
     try:
@@ -142,18 +142,18 @@ def _give_entropy(draw: Draw, entropy: str, now: datetime) -> Procedure[None]:
             raise DrawRefused("The event was cancelled.") from cancelled
         first = cancelled.reasons[0].error
         if first is None or first.current.entropy != entropy:
-            raise DrawRefused("Another value was given, and it stays.") from cancelled
+            raise DrawRefused("Another value was already supplied, and cannot be changed.") from cancelled
 
 
 def _check_closed(event: Event, now: datetime) -> None:
     if event.status is EventStatus.CANCELLED:
         raise DrawRefused("The event was cancelled.")
     if now < event.closes_at:
-        raise DrawRefused("The event is not closed yet.", hint="Hold the draw when it is.")
+        raise DrawRefused("The event is not closed yet.", hint="Hold the draw after the event has closed.")
 
 
 def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
-    """Fix the entries: from here on the seats take no other. Who enters meanwhile changes them, and is not lost."""
+    """Fix the entries: from now on no others are accepted. A concurrent entry changes the seats, so it is not lost."""
     event, seats = found.event, found.seats
     if seats.is_cancelled:
         raise DrawRefused("The event was cancelled.")
@@ -162,8 +162,8 @@ def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
     if waiting or len(entries) != seats.entered:
         if (yield from draw_of(event.event_id).consistent()) is not None:
-            return  # another one has frozen them meanwhile, and has gone on
-        raise DrawRefused("Some entries are still on their way.", hint="Try again in a moment.")
+            return  # another process has frozen them in the meantime, and has continued
+        raise DrawRefused("Some entries are still in the queue.", hint="Try again in a moment.")
     draw = Draw(
         event_id=event.event_id,
         commitment=event.commitment or "",
@@ -177,17 +177,17 @@ def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     except TransactionCancelled as cancelled:
         if cancelled.cause is None:
             raise
-        if cancelled.reasons[1].error is None:  # an entry came or went, rather than another draw
-            raise DrawRefused("An entry came or went meanwhile.", hint="Try again.") from cancelled
+        if cancelled.reasons[1].error is None:  # an entry was added or cancelled; there was no other draw
+            raise DrawRefused("An entry was added or cancelled in the meantime.", hint="Try again.") from cancelled
 
 
 def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
     seed, seats = (yield from seed_of(event.event_id)), (yield from seats_of(event.event_id).consistent())
     if seed is None or seats is None:
-        raise ItemMissing("The seed of the lottery is gone.")
+        raise ItemMissing("The seed of the lottery is missing.")
     entries = yield from _frozen_entries(draw)
     if hash_of(entries) != draw.entries_hash:
-        raise DrawRefused("Some entries cannot be seen yet.", hint="Try again in a moment.")
+        raise DrawRefused("Some entries are not visible yet.", hint="Try again in a moment.")
     order = ranked(key_of(bytes.fromhex(seed.seed), draw.entropy), event.event_id, entries)
     for number, together in enumerate(chunks(order, DRAW_PAGE)):
         yield from write_drawn(DrawPage(event_id=event.event_id, page=number, entries=tuple(together)))
@@ -196,7 +196,7 @@ def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:
 
 
 def _frozen_entries(draw: Draw) -> Procedure[list[str]]:
-    """Who takes part. All are written down before the first has its result: from then on no status matters."""
+    """The frozen entries. All are stored in pages before the first gets its result; from then on, no status matters."""
     if draw.settled:
         pages = yield from _all_pages(drawn_in(draw.event_id).consistent(), PAGES_AT_ONCE)
         return [entry for page in pages for entry in page.entries]
@@ -205,7 +205,7 @@ def _frozen_entries(draw: Draw) -> Procedure[list[str]]:
 
 
 def _settle(event: Event, draw: Draw, order: Sequence[str], winners: int, now: datetime) -> Procedure[Draw]:
-    """Write its result to every entry. How far that is changes with it, so two who do it share the work."""
+    """Write the result of every entry, and the progress in the same transaction, so two processes share the work."""
     at_once = (MAX_ACTIONS - 1) // (2 if event.keeps_log else 1)
     while draw.settled < len(order):
         together = order[draw.settled : draw.settled + at_once]
@@ -227,7 +227,7 @@ def _settle(event: Event, draw: Draw, order: Sequence[str], winners: int, now: d
 
 
 def _result(event: Event, request_id: str, waiting: int, now: datetime) -> Iterator[Action]:
-    """What is written to an entry: a seat, or its place on the waiting list, from 1."""
+    """The actions that give an entry a seat, or its position on the waiting list, from 1."""
     at, done = request_by_id(request_id), f(Request.finished_at).set(now)
     if waiting <= 0:
         yield RequestLife.succeed(at, done)
@@ -247,12 +247,12 @@ def _reveal(event: Event, draw: Draw, seats: Seats, now: datetime) -> Procedure[
     try:
         yield from reveal(Plan(draw, done, taken, finished, delete(active_event(event.event_id))))
     except TransactionCancelled as cancelled:
-        if cancelled.reasons[0].error is None:  # otherwise another one was faster
+        if cancelled.reasons[0].error is None:  # otherwise another process was faster
             raise
 
 
 def _some_wait(event_id: str) -> Procedure[bool]:
-    """Whether entries of a lottery have not arrived yet."""
+    """Whether some entries of a lottery are still in the queue."""
     for shard in waiting_shards(event_id):
         if (yield from waiting_requests(shard, ALWAYS).first()) is not None:
             return True
@@ -270,6 +270,6 @@ def _all_pages(query: Query[M], at_once: int) -> Procedure[list[M]]:
 
 
 def _took_part(request: Request) -> bool:
-    """Whether a request was frozen with the entries: it waits for the draw, or has its result."""
+    """Whether a request is one of the frozen entries: it waits for the draw, or has its result."""
     waits = request.status is Status.REJECTED and request.error_code == Reason.WAITING_LIST
     return waits or request.status in (Status.PROCESSING, Status.SUCCEEDED)

@@ -16,9 +16,9 @@ ROUTER: Final = APIRouter()
 
 @ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
 async def hold_draw(db: Db, now: Now, event_id: EventId, outside: DrawEntropy | None = None) -> DrawView:
-    """Hold the draw of a lottery that is closed. Held again, it is the same.
+    """Hold the draw of a closed lottery. Repeating the call changes nothing.
 
-    A lottery with a source of entropy freezes its entries, and draws when it is given the value.
+    A lottery with an entropy source first freezes its entries, and is drawn when the value is supplied.
     """
     entropy = None if outside is None else outside.entropy
     return DrawView.of(await db.run(draw.hold_draw(event_id, now, entropy)))
@@ -26,5 +26,5 @@ async def hold_draw(db: Db, now: Now, event_id: EventId, outside: DrawEntropy | 
 
 @ROUTER.get("/events/{event_id}/draw", responses=describe_problems(404, 409))
 async def show_draw(caller: CurrentCaller, db: Db, event_id: EventId) -> DrawView:  # noqa: ARG001 - 401
-    """The draw of a lottery, with all that is needed to verify it once it is held."""
+    """The draw of a lottery, with everything needed to verify it once it is held."""
     return DrawView.of(await db.run(draw.show_draw(event_id)))

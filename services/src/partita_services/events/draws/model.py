@@ -1,4 +1,4 @@
-"""What is stored of a draw, in the table of events, and the access patterns of it."""
+"""The stored items of a draw, which are in the table of events, and their access patterns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from partita.store import ConditionCheck, DeleteItem, PutItem, UpdateItem
 from partita_services.events.model import TABLE, ActiveEvent, Event, LogEntry, Request, Seats
 
 DRAW_PAGE: Final = 1_000
-"""Entries in one item: 28 KB of identifiers."""
+"""The number of entries in one item: 28 KB of identifiers."""
 
 
 class Draw(Entity, table=TABLE):
-    """The draw of a lottery. The first `settled` of its entries, in the order they were drawn, have their result."""
+    """The draw of a lottery. The first `settled` entries, in the order in which they were drawn, have their result."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "DRAW")
 
@@ -29,15 +29,15 @@ class Draw(Entity, table=TABLE):
     drawn_at: Annotated[datetime, Field(alias="drawnAt")]
     """When the entries were frozen."""
     entropy: str | None = None
-    """The value from outside, where the lottery has a source of entropy."""
+    """The external value, if the lottery has an entropy source."""
     entropy_at: Annotated[datetime | None, Field(alias="entropyAt")] = None
-    """When it was given, which is after the entries were frozen."""
+    """When the value was supplied, which is after the entries were frozen."""
     revealed_at: Annotated[datetime | None, Field(alias="revealedAt")] = None
     version: Version = 0
 
 
 class Seed(Entity, table=TABLE):
-    """The secret of a lottery, which no response has before the draw."""
+    """The secret seed of a lottery, which no response contains before the draw."""
 
     in_lake: ClassVar = False
     primary: ClassVar = Key("EVENT#{event_id}", "SEED")
@@ -47,7 +47,7 @@ class Seed(Entity, table=TABLE):
 
 
 class DrawPage(Entity, table=TABLE):
-    """A page of the entries of a lottery, in the order they were drawn."""
+    """A page of the entries of a lottery, in the order in which they were drawn."""
 
     primary: ClassVar = Key("EVENT#{event_id}", "DRAWN#{page:06}")
 
@@ -63,22 +63,22 @@ def draw_of(event_id: str) -> None:
 
 @get(Seed, budget=Rcu(1))
 def seed_of(event_id: str) -> None:
-    """The secret of a lottery."""
+    """The secret seed of a lottery."""
 
 
 @query(DrawPage, DrawPage.primary, budget=Rcu(125))
 def drawn_in(event_id: str) -> None:
-    """Who was drawn, in order; 112 RCU for 16,000 of them."""
+    """The drawn entries, in order; 112 RCU for 16,000 of them."""
 
 
 @get(DrawPage, budget=Rcu(7))
 def drawn_page(event_id: str, page: int) -> None:
-    """Some of those who were drawn."""
+    """One page of the drawn entries."""
 
 
 @pattern(budget=Wcu(1))
 def add_seed(seed: Seed) -> Put[Seed]:
-    """Write the secret of a new lottery."""
+    """Write the secret seed of a new lottery."""
     return insert(seed)
 
 
@@ -90,19 +90,19 @@ def begin_draw(plan: Plan[Draw]) -> Transaction:
 
 @pattern(budget=Wcu(4), writes={Draw: (UpdateItem,), Seats: (ConditionCheck,)})
 def give_entropy(plan: Plan[Draw]) -> Transaction:
-    """Write the value from outside that a draw uses, once, unless the event was cancelled."""
+    """Write the external value that a draw uses, once, unless the event was cancelled."""
     return transact(*plan.actions)
 
 
 @pattern(budget=Wcu(40))
 def write_drawn(page: DrawPage) -> Put[DrawPage]:
-    """Write up to 1,000 of those who were drawn."""
+    """Write up to 1,000 drawn entries."""
     return put(page)
 
 
 @pattern(budget=Wcu(402), writes={Draw: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,)})
 def settle(plan: Plan[Draw]) -> Transaction:
-    """Write the result to up to 99 entries, and how far that is."""
+    """Write the result to up to 99 entries, and the progress."""
     return transact(*plan.actions)
 
 

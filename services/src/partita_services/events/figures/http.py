@@ -1,4 +1,4 @@
-"""The routes of figures and of waiting requests: what they are now, and streams of what they become."""
+"""The routes of figures and of waiting requests: their current state, and streams of their changes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ONE_EVENT: Final = {
 }
 STREAM: Final[dict[int | str, dict[str, Any]]] = {
     200: {
-        "description": "Server-sent events; the data of each is JSON, as the response of the route without `/stream`.",
+        "description": "Server-sent events; the data of each is the JSON response of the route without `/stream`.",
         "content": {live.MEDIA_TYPE: {"schema": _ONE_EVENT}},
     }
 }
@@ -57,7 +57,7 @@ async def show_figures(
     projection: CurrentProjection[RequestProjection],
     event_id: EventId,
 ) -> Figures:
-    """How many requests an event has in each status, how long they wait, and how many are decided a second."""
+    """How many requests an event has in each status, how long they wait, and how many are decided per second."""
     found = await db.run(find_event(event_id))
     lag = await LagView.of(projection)
     return await run_in_threadpool(live.figures, found, projection.sink, lag, now)
@@ -76,14 +76,14 @@ async def stream_figures(
     event_id: EventId,
     is_valid: TokenCheck,
 ) -> StreamingResponse:
-    """The figures of an event as server-sent events, whenever they change. They end with the token."""
+    """The figures of an event as server-sent events, whenever they change, until the token expires."""
 
     async def look() -> Figures:
         return await show_figures(caller, db, instant(db.context.clock()), projection, event_id)
 
     # Kept while somebody watches: all watchers of an event share it.
     shared = state.singleton(_watched).setdefault(event_id, live.SharedLook(look, db.context.clock))
-    await shared()  # an event that does not exist is a 404, and not a stream
+    await shared()  # an event that does not exist is a 404, not a stream
     return _streamed(live.news(shared, lambda _: False, is_valid, state.stopping))
 
 
@@ -91,7 +91,7 @@ async def stream_figures(
 async def show_request(
     caller: CurrentCaller, db: Db, now: Now, projection: OptionalProjection, request_id: RequestId
 ) -> WaitingRequest:
-    """One request, and where it is in the queue. For its user and for operators."""
+    """One request, with its place in the queue. For its user and for operators."""
     found = await db.run(find_request(request_id, reader(caller)))
     [shown] = await db.run(as_queued([found]))
     return await run_in_threadpool(live.waiting, shown, found.queued_at, projection, now, caller.user_id)
@@ -110,15 +110,15 @@ async def stream_request(
     request_id: RequestId,
     is_valid: TokenCheck,
 ) -> StreamingResponse:
-    """A request as server-sent events, whenever it changes, until it is decided and waits for nothing.
+    """A request as server-sent events, whenever it changes, until it is decided and not on a waiting list.
 
-    They end with the token.
+    The stream also ends when the token expires.
     """
     known = await db.run(find_request(request_id, reader(caller)))
     [shown] = await db.run(as_queued([known]))
 
     async def look() -> WaitingRequest:
-        """The table is read only when the projection says that the request has changed: many may be waiting."""
+        """Read the table only if the projection shows that the request has changed, because many may be waiting."""
         nonlocal known, shown
         heard = await run_in_threadpool(projection.status, request_id) if projection else None
         if projection is None or heard not in (None, shown.status):
@@ -131,7 +131,7 @@ async def stream_request(
 
 
 def _is_final(seen: WaitingRequest) -> bool:
-    """Whether nothing is left to wait for: those on a waiting list may still get a seat."""
+    """Whether the request is final; one on a waiting list may still get a seat."""
     return seen.status not in OPEN and seen.error_code != Reason.WAITING_LIST
 
 

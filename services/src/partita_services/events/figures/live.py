@@ -1,4 +1,4 @@
-"""Live figures: what the projection says of an event or a request, once or as server-sent events."""
+"""Live figures: the state of an event or a request in the projection, once or as server-sent events."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ PACE: Final = timedelta(seconds=5)
 SHOWN: Final = timedelta(seconds=60)
 EVERY_SECONDS: Final = 0.5
 SHARED_SECONDS: Final = 0.4
-"""Less than the time between two looks of one watcher, who else would see the same twice."""
+"""Less than the time between two looks of one watcher, who would otherwise see the same result twice."""
 SILENT_LOOKS: Final = 30
-"""After so many looks without news a comment is sent, so that no proxy on the way closes the connection."""
+"""After so many looks without news a comment is sent, so that no proxy closes the connection."""
 MEDIA_TYPE: Final = "text/event-stream"
 _CLOCK: Final = {"at"}
-"""When somebody looked, which is not news."""
+"""The time of a look, whose change is not news."""
 
 
 def figures(found: EventFound, projection: RequestProjection, lag: LagView, now: datetime) -> Figures:
-    """How an event is doing."""
+    """The figures of an event."""
     event_id = found.event.event_id
     counts = projection.counts(event_id)
     oldest = projection.oldest_waiting(event_id)
@@ -56,7 +56,7 @@ def figures(found: EventFound, projection: RequestProjection, lag: LagView, now:
 
 
 def pace(projection: RequestProjection, event_id: str, now: datetime) -> float:
-    """How many requests were decided a second, over the last seconds that are complete."""
+    """How many requests were decided per second, over the last complete seconds."""
     since = now.replace(microsecond=0) - PACE
     decided = sum(s.decided for s in projection.seconds(event_id, since) if s.second < since + PACE)
     return decided / PACE.total_seconds()
@@ -69,9 +69,9 @@ def waiting(
     now: datetime,
     viewer: str | None = None,
 ) -> WaitingRequest:
-    """A request, and where it is in the queue; only in first come is that a matter of waiting.
+    """A request; while a first-come request is undecided, with its place in the queue.
 
-    `stored_at` is its `queued_at` as it is stored, by which the projection has it.
+    `stored_at` is the stored `queued_at` of the request, by which the projection orders it.
     """
     view = WaitingRequest.of(request, is_own=viewer == request.user_id)
     if projection is None or request.status not in OPEN or request.event_type is EventType.LOTTERY:
@@ -83,7 +83,7 @@ def waiting(
 
 
 class SharedLook(Generic[M]):
-    """One look for all who watch the same: who asks within a part of a second gets what another has seen."""
+    """One look for all who watch the same: a call within a fraction of a second gets the result of an earlier one."""
 
     def __init__(self, look: Callable[[], Awaitable[M]], clock: Clock) -> None:
         self._look = look
@@ -92,7 +92,7 @@ class SharedLook(Generic[M]):
         self._seen: tuple[float, M] | None = None
 
     async def __call__(self) -> M:
-        """What is seen now, or was a part of a second ago."""
+        """Return the current state, or the state of a fraction of a second ago."""
         async with self._one_at_a_time:
             now = self._clock()
             if self._seen is None or not 0 <= now - self._seen[0] < SHARED_SECONDS:
@@ -106,9 +106,9 @@ async def news(
     is_valid: Callable[[], Awaitable[bool]],
     stopping: threading.Event,
 ) -> AsyncIterator[str]:
-    """Server-sent events: what is seen now, and whenever more than the time of it is different.
+    """Yield server-sent events: the current state, and each state that differs in more than its time.
 
-    They end with the last of it, with the token of who asked, or with the server.
+    They end after the last state, when the caller's token expires, or when the server stops.
     """
     shown, silent = "", 0
     while not stopping.is_set() and await is_valid():

@@ -1,6 +1,6 @@
-"""What is kept up from the change stream: counts by status, the place of those who wait, and decisions a second.
+"""A projection of the change stream: counts by status, places of waiting requests, and decisions per second.
 
-One row for each request; triggers keep the counts in step with it, so that all of it changes in one commit.
+There is one row for each request; triggers keep the counts in step with it, so that everything changes in one commit.
 """
 
 from __future__ import annotations
@@ -67,13 +67,13 @@ class Second(Struct, frozen=True):
 
 
 class RequestProjection(SqliteProjection):
-    """Figures on the requests of each event, as far as the changes of the table have been read."""
+    """Figures about the requests of each event, as far as the changes of the table have been read."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path, tables=_TABLES, apply=_apply)
 
     def status(self, request_id: str) -> Status | None:
-        """The status of a request; None where none of its changes was read yet."""
+        """The status of a request; None if none of its changes has been read yet."""
         rows = self.read("SELECT status FROM requests WHERE request_id = ?", [f"REQ#{request_id}"])
         return Status(rows[0][0]) if rows else None
 
@@ -83,26 +83,26 @@ class RequestProjection(SqliteProjection):
         return {status: found.get(status, 0) for status in Status}
 
     def oldest_waiting(self, event_id: str) -> datetime | None:
-        """When the first of those who wait was queued."""
+        """When the oldest waiting request was queued; None if none waits."""
         sql = "SELECT min(queued_at) FROM requests WHERE event_id = ? AND finished_at IS NULL"
         [(oldest,)] = self.read(sql, [event_id])
         return None if oldest is None else datetime.fromisoformat(oldest)
 
     def position(self, event_id: str, queued_at: datetime, request_id: str) -> int:
-        """How many wait that were queued no later than this one, by the time with which it is stored."""
+        """How many waiting requests were queued no later than this one, by its stored time."""
         [(ahead,)] = self.read(_AHEAD, [event_id, instant_text(queued_at), f"REQ#{request_id}"])
         return int(ahead)
 
     def seconds(self, event_id: str, since: datetime) -> list[Second]:
-        """How many requests were decided in each second since then; seconds without any are left out."""
+        """How many requests were decided in each second since then; seconds without any are omitted."""
         sql = "SELECT second, decided FROM seconds WHERE event_id = ? AND second >= ? AND decided > 0 ORDER BY second"
         rows = self.read(sql, [event_id, f"{since:%Y-%m-%dT%H:%M:%S}"])
         return [Second(datetime.fromisoformat(f"{second}Z"), decided) for second, decided in rows]
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
-    """Put the request as it is now in the place of what was known of it; or note that the queue has a batch."""
-    # By its key: to find out its entity takes as long as all the rest, and there are very many, of locks too.
+    """Replace the row of a request by its current state, or record that the queue has a batch."""
+    # By key, because finding the entity takes as long as all the rest, and there are very many changes, also of locks.
     key, part = change.keys["PK"], change.keys["SK"]
     if part != "META":
         return
@@ -115,12 +115,12 @@ def _apply(connection: apsw.Connection, change: ItemChange) -> None:
 def _apply_request(connection: apsw.Connection, change: ItemChange) -> None:
     request_id, item = change.keys["PK"], change.new_item
     if item is not None:
-        # Read as they are stored: an entity for each of very many changes would take longer than all the rest.
+        # Stored attributes are read directly, because an entity for each change would take longer than all the rest.
         status, batch = item["status"], item.get("batchId")
         row = (request_id, item["eventId"], status, batch, status, item["queuedAt"], item.get("finishedAt"), batch)
         connection.execute(_ADD, row)
         if connection.changes():
-            return  # a new one, as most are
+            return  # it is new, as most are
         connection.execute(_REMOVE, (request_id,))
         connection.execute(_ADD, row)
     else:
@@ -128,7 +128,7 @@ def _apply_request(connection: apsw.Connection, change: ItemChange) -> None:
 
 
 def _apply_batch(connection: apsw.Connection, change: ItemChange) -> None:
-    """Its requests are queued: those that are known, and those whose shard of the stream is read later."""
+    """Mark the requests of a batch as queued: those that are known, and those whose stream shard is read later."""
     batch = change.keys["PK"].removeprefix(_SENT)
     if change.new_item is None:
         connection.execute("DELETE FROM sent WHERE batch = ?", (batch,))

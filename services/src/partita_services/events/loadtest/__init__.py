@@ -1,1 +1,1 @@
-"""`partita events storm`: very many users apply at once to a running server, and an audit of the outcome."""
+"""`partita events storm`: very many users apply to a running server at once, and the outcome is audited."""

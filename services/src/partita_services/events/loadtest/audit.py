@@ -1,4 +1,4 @@
-"""What an auditor would ask after a burst: who won, in which order, and whether anybody was lost."""
+"""The audit after a burst: who won, in which order, and whether anybody was lost."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CANCELLED: Final = "CANCELLED"
 
 
 class ApplyResponse(Struct, frozen=True):
-    """The response to an applicant: with which request, as a new one or not, and after how many seconds."""
+    """The response to an applicant: the request, whether it is new, and how many seconds the response took."""
 
     user_id: str
     request_id: str
@@ -25,7 +25,7 @@ class ApplyResponse(Struct, frozen=True):
 
 
 class StoredRequest(Struct, frozen=True, rename="camel"):
-    """A request as the service gives it afterwards."""
+    """A request as the service returns it afterwards."""
 
     request_id: str
     user_id: str
@@ -46,21 +46,21 @@ class Latency(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
-    """The figures, and what is wrong with them."""
+    """The figures of a storm, and the invariants that do not hold."""
 
     users: int
     capacity: int
     accepted: int
     """Responses with a new request."""
     duplicates: int
-    """Responses with a request that the user had already."""
+    """Responses with a request that the user already had."""
     winners: int
     inversions: int
-    """Winners that were queued after somebody who went away empty, without having cancelled."""
+    """Winners that were queued after somebody who got no seat and had not cancelled."""
     lost: int
-    """Users without a response, requests that are not there any more, and requests without a decision."""
+    """Users without a response, requests that no longer exist, and requests without a decision."""
     strays: int
-    """Requests that are in no response, and users who got several."""
+    """Requests that are in no response, and additional requests of users who got several."""
     latency: Latency
     requests_per_second: float
     decided_per_second: float
@@ -68,19 +68,19 @@ class Report(Struct, frozen=True):
     """Whether no two requests have the same place in the queue."""
     cancelled: int = 0
     promoted: int = 0
-    """Winners that were on the waiting list before."""
+    """Winners that had been on the waiting list."""
     requests: int = 0
-    """All requests; more than users where some have cancelled and applied again."""
+    """All requests; more than users if some have cancelled and applied again."""
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The invariants that do not hold, in words. Who cancels may apply again, with another request."""
+        """The invariants that do not hold, in words. A user who cancels may apply again, with another request."""
         expected = min(self.capacity, self.requests - self.cancelled)
         found = {
             f"{self.winners:,} won, and {expected:,} should have": self.winners != expected,
-            f"{self.inversions:,} won although somebody before them went away empty": self.inversions,
+            f"{self.inversions:,} won although somebody before them got no seat": self.inversions,
             f"{self.lost:,} have no response, no request or no decision": self.lost,
-            f"{self.strays:,} requests are there that should not be": self.strays,
+            f"{self.strays:,} requests exist that should not": self.strays,
             f"{self.accepted:,} requests were accepted of {self.users:,} users": (
                 self.accepted > self.users + self.cancelled
             ),
@@ -96,7 +96,7 @@ def audit(
     stored: Sequence[StoredRequest],
     seconds: float,
 ) -> Report:
-    """Compare what applicants got with what is stored, in queue order."""
+    """Compare the responses to applicants with the stored requests, which are in queue order."""
     received = _requests_by_user(responses)
     return Report(
         users=len(users),
@@ -148,14 +148,14 @@ def _strays(received: Mapping[str, set[str]], stored: Sequence[StoredRequest]) -
 
 
 def _latency(seconds: Sequence[float]) -> Latency:
-    if len(seconds) < 2:  # noqa: PLR2004 - there is no distribution of one
+    if len(seconds) < 2:  # noqa: PLR2004 - a single value has no distribution
         return Latency(*[sum(seconds)] * 4)
     percents = quantiles(seconds, n=100, method="inclusive")
     return Latency(percents[49], percents[94], percents[98], max(seconds))
 
 
 def _pace(stored: Sequence[StoredRequest]) -> float:
-    """Decisions a second, from the first in the queue to the last decision."""
+    """Decisions per second, from the first request in the queue to the last decision."""
     finished = [each.finished_at for each in stored if each.finished_at is not None]
     queued = [each.queued_at for each in stored if each.queued_at is not None]
     lasted = (max(finished) - min(queued)).total_seconds() if finished and queued else 0.0

@@ -1,7 +1,7 @@
-"""The burst: very many users apply at once, some of them more than once, and none gives up at the first trouble.
+"""The burst: very many users apply at once, some of them more than once, and none gives up at the first failure.
 
-Each connection has a thread of its own and speaks through `http.client`: 0.2 ms of processor time a request. One client
-of httpx with 64 connections takes 5 ms, so that the storm would measure the client and not the server.
+Each connection has its own thread and uses `http.client`, which takes 0.2 ms of processor time per request. A client of
+httpx with 64 connections takes 5 ms, so the storm would measure the client and not the server.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ class _Applied(Struct, frozen=True, rename="camel"):
 
 
 class Burst(Struct, frozen=True):
-    """Who applies where, and how patiently."""
+    """Who applies, where, and for how long they keep trying."""
 
     url: str
-    """Where to apply."""
+    """The URL to which applications are sent."""
     applications: Sequence[str]
-    """The users, in the order in which they send; who sends twice is in it twice."""
+    """The users, in the order in which they send; a user who sends twice is included twice."""
     token: Callable[[str], str]
-    """Gives the token of a user."""
+    """Returns the token of a user."""
     connections: int
     patience: float
-    """For so many seconds a user tries again while the service does not respond."""
+    """For how many seconds a user tries again while the service does not respond."""
 
 
 def applications(users: Sequence[str], duplicates: float, random: Random) -> list[str]:
-    """Every user once and some of them twice, in any order."""
+    """Every user once and some of them twice, in random order."""
     again = random.sample(users, round(len(users) * duplicates))
     together = [*users, *again]
     random.shuffle(together)
@@ -61,10 +61,10 @@ def user_names(count: int) -> Iterable[str]:
 
 
 def apply_all(burst: Burst, done: Callable[[int], None]) -> list[ApplyResponse]:
-    """Send all applications, so many at once as there are connections; `done` is called for each, by one at a time.
+    """Send all applications, one at a time on each connection; `done` is called after each, never concurrently.
 
     Raises:
-        RequestError: the service refuses them.
+        RequestError: the service refuses an application.
     """
     senders = _Senders(burst, done)
     with ThreadPoolExecutor(burst.connections) as pool:
@@ -77,11 +77,11 @@ def apply_all(burst: Burst, done: Callable[[int], None]) -> list[ApplyResponse]:
 
 
 class _Senders:
-    """The senders of a burst, each of which takes the next user who has not applied yet."""
+    """The senders of a burst, each of which picks the next user who has not applied yet."""
 
     def __init__(self, burst: Burst, done: Callable[[int], None]) -> None:
         self.stop = Event()
-        """Is set when one of them has failed, or when all are done."""
+        """Set when one of them has failed, or when all are done."""
         self._burst = burst
         self._path = urlsplit(burst.url).path
         self._done = done
@@ -89,7 +89,7 @@ class _Senders:
         self._lock = Lock()
 
     def send(self) -> list[ApplyResponse]:
-        """Apply for one user after another over one connection; gives the responses."""
+        """Apply for one user after another over one connection. Return the responses."""
         responses = []
         with closing(_connection(self._burst.url)) as connection:
             while (user := self._next_user()) is not None:
@@ -105,7 +105,7 @@ class _Senders:
             return None if self.stop.is_set() else next(self._users, None)
 
     def _apply(self, connection: HTTPConnection, user: str) -> ApplyResponse | None:
-        """One application, sent again until there is a response; None when the patience is at its end."""
+        """Send one application, again until there is a response. Return None after the time to keep trying is over."""
         headers = {"Authorization": f"Bearer {self._burst.token(user)}"}
         deadline = time.monotonic() + self._burst.patience
         while time.monotonic() < deadline and not self.stop.is_set():
@@ -136,6 +136,6 @@ def _post(connection: HTTPConnection, path: str, headers: dict[str, str]) -> tup
 
 def _read(user: str, status: int, body: bytes, seconds: float) -> ApplyResponse:
     if status not in (ACCEPTED, FOUND):
-        raise RequestError(f"The service refuses: {status} {body.decode(errors='replace')[:300]}")
+        raise RequestError(f"The service refused an application: {status} {body.decode(errors='replace')[:300]}")
     applied = msgspec.json.decode(body, type=_Applied)
     return ApplyResponse(user, applied.request_id, status == ACCEPTED, seconds)

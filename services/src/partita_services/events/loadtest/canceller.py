@@ -1,4 +1,4 @@
-"""Some of those who win change their minds, while the burst goes on: each winner cancels by chance, once."""
+"""Cancellations during the burst: for each winner it is decided once, at random, whether they cancel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOOK_SECONDS: Final = 0.5
 
 
 class Canceller:
-    """Cancels for some winners, in a thread of its own, until `stop`, which asks those that are left."""
+    """Cancels for some winners, in its own thread, until `stop`, which handles the winners that are left."""
 
     def __init__(self, server: Server, event_id: str, share: float, random: Random) -> None:
         self._server = server
@@ -26,11 +26,11 @@ class Canceller:
         self._failure: Exception | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask the winners that are left, also those that others' cancellations have made, and end."""
+        """Handle the winners that are left, including those that cancellations have promoted, and end the thread."""
         self._stopping.set()
         self._thread.join()
         if self._failure is not None:
@@ -42,11 +42,11 @@ class Canceller:
                 self._ask_new_winners()
             while self._ask_new_winners():
                 pass
-        except Exception as failure:  # noqa: BLE001 - raised again where it is waited for
+        except Exception as failure:  # noqa: BLE001 - raised again by `stop`
             self._failure = failure
 
     def _ask_new_winners(self) -> int:
-        """Let each new winner decide; returns how many there were."""
+        """Decide at random whether each new winner cancels. Return how many new winners there were."""
         winners = [each for each in self._server.winners(self._event_id) if each.request_id not in self._asked]
         for each in winners:
             self._asked.add(each.request_id)

@@ -1,4 +1,4 @@
-"""The server that a storm is about: creates an event there, and reads what became of its requests."""
+"""The server under load: creates an event there, and reads the outcome of its requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Page(Struct, frozen=True):
 
 
 class Server:
-    """The events API of a running server, which may be away for a while."""
+    """The events API of a running server, which may be unavailable for a while."""
 
     def __init__(self, url: str, identity: Identity, patience: float) -> None:
         self.api = f"{url.rstrip('/')}/events/api"
@@ -45,7 +45,7 @@ class Server:
         return self._identity.token(Caller(user_id))
 
     def open_event(self, name: str, capacity: int) -> str:
-        """Create an event that is open for an hour; gives its id."""
+        """Create an event that is open for an hour. Return its id."""
         now = datetime.now(UTC)
         draft = {
             "name": name,
@@ -58,7 +58,7 @@ class Server:
         return event_id
 
     def decided(self, event_id: str, expected: int, progress: Callable[[int], None]) -> list[StoredRequest]:
-        """All requests of an event in queue order, when they are decided, or when the patience is at its end."""
+        """Return all requests of an event in queue order, when they are decided or the time to wait is over."""
         deadline = time.monotonic() + self._patience
         shown = 0
         while True:
@@ -74,12 +74,12 @@ class Server:
             time.sleep(LOOK_SECONDS)
 
     def figures(self, event_id: str) -> dict[str, Any]:
-        """How an event is doing."""
+        """The figures of an event."""
         figures: dict[str, Any] = self._ask("GET", f"/events/{event_id}/figures")
         return figures
 
     def newest_event(self) -> str | None:
-        """The event that opens last."""
+        """The id of the event with the latest opening; None if there is no event."""
         events = self._ask("GET", "/events", params={"limit": 1})["items"]
         return events[0]["eventId"] if events else None
 
@@ -93,7 +93,7 @@ class Server:
             cursor = page.next_cursor
 
     def winners(self, event_id: str) -> Iterator[StoredRequest]:
-        """The winners as they are now, in queue order: from the first request to where nobody has won any more."""
+        """The current winners in queue order, up to the first page without a winner."""
         cursor: str | None = ""
         while cursor is not None:
             params = {"limit": PAGE, **({"cursor": cursor} if cursor else {})}
@@ -103,7 +103,7 @@ class Server:
             cursor = page.next_cursor if won else None
 
     def cancel(self, request_id: str, user_id: str) -> None:
-        """Cancel a request as its user, again while the server is away."""
+        """Cancel a request as its user; retry while the server is unavailable."""
         self._ask("DELETE", f"/requests/{request_id}", caller=Caller(user_id))
 
     def _ask(
@@ -115,10 +115,10 @@ class Server:
         json: Any = None,
         caller: Caller = OPERATOR,
     ) -> Any:
-        """Ask as the operator, or as somebody else, again while the server is away.
+        """Send a request as the operator, or as another caller; retry while the server is unavailable.
 
         Raises:
-            StoreUnavailable: it refuses, or is still away when the patience is at its end.
+            StoreUnavailable: the server refuses, or is still unavailable when the time to wait is over.
         """
         deadline = time.monotonic() + self._patience
         while True:

@@ -1,4 +1,4 @@
-"""`partita events storm`: a burst against a running server, and an auditor's look at what became of it."""
+"""`partita events storm`: a burst against a running server, and an audit of the outcome."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ def _check_url(context: click.Context, parameter: click.Parameter, value: str) -
     except ValueError:  # the port is not a number
         is_address = False
     if not is_address:
-        raise click.BadParameter("It has the form http://HOST:PORT.")
+        raise click.BadParameter("The URL must have the form http://HOST:PORT.")
     return value
 
 
 @click.command()
-@click.option("--users", type=click.IntRange(min=1), default=20_000, show_default=True, help="How many apply.")
-@click.option("--capacity", type=click.IntRange(min=1), default=500, show_default=True, help="How many seats.")
+@click.option("--users", type=click.IntRange(min=1), default=20_000, show_default=True, help="Number of users.")
+@click.option("--capacity", type=click.IntRange(min=1), default=500, show_default=True, help="Number of seats.")
 @click.option(
-    "--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="The part that applies twice."
+    "--duplicates", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="The fraction that applies twice."
 )
 @click.option(
     "--cancellations",
     type=click.FloatRange(0, 1),
     default=0.0,
     show_default=True,
-    help="The part of the winners that cancels meanwhile.",
+    help="The fraction of the winners that cancels during the storm.",
 )
 @click.option("--url", default="http://127.0.0.1:8321", show_default=True, callback=_check_url, help="The server.")
-@click.option("--connections", type=click.IntRange(min=1), default=64, show_default=True, help="How many at once.")
+@click.option("--connections", type=click.IntRange(min=1), default=64, show_default=True, help="How many in parallel.")
 @click.option("--patience", type=float, default=120.0, show_default=True, help="Seconds to wait for responses.")
-@click.option("--seed", type=int, default=1, show_default=True, help="Decides who applies twice, and in which order.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Determines who applies twice, and the order.")
 @data_option
 @needs_serve
 def storm(  # noqa: PLR0913 - one for each option
@@ -56,9 +56,9 @@ def storm(  # noqa: PLR0913 - one for each option
     seed: int,
     data: DataFolder,
 ) -> None:
-    """Let very many users apply at once, and audit the outcome.
+    """Have very many users apply at once, and audit the outcome.
 
-    Makes an event on a running server. Tokens are signed with the key of the data folder, which must be the server's.
+    Creates an event on a running server. Tokens are signed with the key of the data folder, which must be the server's.
     Exits with 1 if an invariant is broken: the winners are not exactly the first in the queue that have not cancelled,
     as many as there are seats; somebody was lost; or somebody has two requests.
     """
@@ -96,7 +96,7 @@ def storm(  # noqa: PLR0913 - one for each option
 
 
 def printed(report: Report, event_id: str) -> str:
-    """The report for people."""
+    """The report as text."""
     took = report.latency
     milliseconds = [f"{seconds * 1000:,.0f} ms" for seconds in (took.p50, took.p95, took.p99, took.longest)]
     lines = [

@@ -1,1 +1,1 @@
-"""Names that applicants give with their requests, and who is shown them."""
+"""Names that applicants give with their requests, and who may see them."""

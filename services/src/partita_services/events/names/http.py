@@ -1,4 +1,4 @@
-"""The routes of names: an applicant changes theirs, and everybody sees those of winners who allow it."""
+"""The routes of names: applicants change their own, and everybody sees those of winners who allow it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 
 
 class WinnerName(CamelModel):
-    """A request that has a seat, and how its applicant wants to be called."""
+    """A request that has a seat, and the name of its applicant."""
 
     request_id: str = Field(examples=[_IDENTIFIER])
     display_name: str = Field(examples=["Ann B."])
 
 
 class WinnerNames(BaseModel):
-    """Those of the requests that have a seat and whose applicants allow that their names are seen."""
+    """The requests that have a seat and whose applicants allow others to see their names."""
 
     items: tuple[WinnerName, ...]
 
 
 class WantedNames(BaseModel):
-    """Of which requests."""
+    """The requests whose names are wanted."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,7 +41,7 @@ class WantedNames(BaseModel):
 
 @ROUTER.patch("/requests/{request_id}", responses=describe_problems(404, 409))
 async def name_request(caller: CurrentCaller, db: Db, request_id: RequestId, applicant: Applicant) -> RequestView:
-    """Change the name on one's own request, or take it back; what is left out is taken back."""
+    """Change or remove the name on a request of the caller. A field that is left out is removed."""
     return RequestView.own(await db.run(rename(request_id, caller.user_id, applicant)))
 
 
@@ -53,7 +53,7 @@ async def list_names(
     event_id: EventId,
     wanted: Annotated[WantedNames, Query()],
 ) -> WinnerNames:
-    """The names of winners who allow that everybody sees them."""
+    """The names of winners who allow everybody to see them."""
     await sender.event(event_id)
     names = await db.run(shown_names(event_id, wanted.request))
     return WinnerNames(items=tuple(WinnerName(request_id=each, display_name=name) for each, name in names.items()))

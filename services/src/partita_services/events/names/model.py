@@ -1,4 +1,4 @@
-"""What is written for names: the name on a request."""
+"""The access pattern that writes the name on a request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name of an applicant: given with the request, shown to others only as long as the applicant allows it."""
+"""The name of an applicant: given with the request, and shown to others only as long as the applicant allows it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from partita_services.events.waitlist.model import requests_by_ids
 
 MAX_NAME: Final = 80
 MAX_NAMES: Final = 25
-"""Of so many requests the names are read at once."""
+"""The maximum number of requests whose names are read at once."""
 _INVISIBLE: Final = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
 def _visible(name: str) -> str:
     if _INVISIBLE.search(name):
-        raise ValueError("has characters that cannot be seen")
+        raise ValueError("contains invisible characters")
     return name
 
 
@@ -37,14 +37,14 @@ DisplayName = Annotated[
 
 
 class Applicant(BaseModel):
-    """What an applicant says of themselves. A name that others may not see is theirs alone."""
+    """The name of an applicant, and whether others may see it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    display_name: Annotated[DisplayName | None, Field(description="how the applicant wants to be called")] = None
+    display_name: Annotated[DisplayName | None, Field(description="the name of the applicant")] = None
     shows_name: Annotated[
         bool,
-        Field(examples=[True], description="whether operators, and everybody on the list of winners, may see the name"),
+        Field(examples=[True], description="whether operators may see the name, and everybody in the list of winners"),
     ] = False
 
     @model_validator(mode="after")
@@ -54,7 +54,7 @@ class Applicant(BaseModel):
         return self
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Itself: nothing of it changes, and FastAPI copies a default for every request."""
+        """Return the object itself, because it is immutable, and FastAPI copies a default for every request."""
         return self
 
 
@@ -62,7 +62,7 @@ NAMELESS: Final = Applicant()
 
 
 def rename(request_id: str, user_id: str, applicant: Applicant) -> Procedure[Request]:
-    """Change the name on one's own request, or take it back.
+    """Change the name on a request of the user, or remove it.
 
     Raises:
         ItemMissing: the user has no such request.
@@ -72,7 +72,7 @@ def rename(request_id: str, user_id: str, applicant: Applicant) -> Procedure[Req
 
 
 def shown_names(event_id: str, request_ids: Sequence[str]) -> Procedure[dict[str, str]]:
-    """The names of those who have a seat of an event and allow everybody to see it, by request."""
+    """The names of users who have a seat at an event and allow everybody to see their name, by request id."""
     found = yield from requests_by_ids(list(dict.fromkeys(request_ids)))
     return {
         each.request_id: name

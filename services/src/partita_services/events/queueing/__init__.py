@@ -1,1 +1,1 @@
-"""From a request that is stored to one that is decided: the queue, the workers, and the sweeper behind them."""
+"""From a stored request to a decided one: the queue, the workers, and the sweeper behind them."""

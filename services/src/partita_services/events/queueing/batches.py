@@ -1,11 +1,11 @@
-"""Batches: requests that are accepted at about the same time, of which one item says that the queue has them.
+"""Batches: requests that are accepted at about the same time, with one item that records that the queue has them.
 
     joined ── stored ── sent to the queue ── left
-      │  a message goes: who joins from now on is in the next batch
-      └─ all have left, and the queue has each: one item says so
+      │  a message is sent: a request that joins from now on is in the next batch
+      └─ all have left, and the queue has each: one item records it
 
-A request names its batch from the first. As long as it says `RECEIVED`, the item of its batch says whether it is
-queued. Where the queue has not taken one of them, or nobody knows, there is no item: then the sweeper sends them.
+A request names its batch from the start. As long as its status is `RECEIVED`, the item of its batch shows whether it is
+queued. If the queue has not accepted one of them, or that is unknown, there is no item, and the sweeper sends them.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ from partita_services.events.queueing.model import sent_batches
 from partita_services.events.terms import Status
 
 MAX_BATCHES: Final = 100
-"""As many are read at once."""
+"""The maximum number of batches that are read at once."""
 
 
 class Batch:
-    """The requests that are in a batch and on their way, each within `with batch:`. It belongs to one event loop."""
+    """The requests of a batch that are on their way, each within `with batch:`. A batch belongs to one event loop."""
 
     __slots__ = ("_is_full", "_is_whole", "_joined", "_on_sent", "batch_id", "queued_at")
 
     def __init__(self, on_sent: Callable[[Batch], None]) -> None:
-        """`on_sent` is called once, when the queue has all of them."""
+        """`on_sent` is called once, when the queue has all requests of the batch."""
         self.batch_id = new_ulid()
         self.queued_at: float | None = None
-        """When the queue accepted the last one so far, in seconds."""
+        """When the queue accepted the latest request so far, in seconds."""
         self._on_sent = on_sent
         self._joined = 0
         self._is_full = False
         self._is_whole = True
 
     def fill(self) -> None:
-        """Nobody joins any more."""
+        """Record that no more requests join."""
         self._is_full = True
 
     def sent(self, at: float) -> None:
-        """The queue has one of them."""
+        """Record that the queue has one of the requests."""
         self.queued_at = at
 
     def lose(self) -> None:
-        """The queue does not have one of them."""
+        """Record that the queue does not have one of the requests."""
         self._is_whole = False
 
     def __enter__(self) -> str:
@@ -57,7 +57,7 @@ class Batch:
         return self.batch_id
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # What the store refused is not stored. After any other error nobody knows what is stored and not sent.
+        # A request that the store refused is not stored. After any other error, it may be stored but not sent.
         if kind is not None and not issubclass(kind, RequestError):
             self._is_whole = False
         self._joined -= 1
@@ -66,7 +66,7 @@ class Batch:
 
 
 def as_queued(requests: Sequence[Request]) -> Procedure[list[Request]]:
-    """The same requests; those say that they are queued of which their batch says it."""
+    """Return the requests; those whose batch is in the queue have the status `QUEUED`."""
     unsure = [each.batch for each in requests if each.status is Status.RECEIVED and each.batch is not None]
     if not unsure:
         return list(requests)

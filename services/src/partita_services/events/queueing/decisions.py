@@ -1,7 +1,7 @@
-"""Deciding: what the queue delivers gets a place, and a seat while there is one, many requests in one transaction.
+"""Deciding: a request from the queue gets a place, and a seat while there is one; many requests in one transaction.
 
-The seats are the fence. Whoever decides changes the version of the seats that was read, in the same transaction. The
-transaction of a worker that was overtaken is cancelled as a whole; the response says what is decided already.
+The seats are the fence. A worker that decides changes the version of the seats that it read, in the same transaction.
+The transaction of a worker that was overtaken is cancelled as a whole; the response shows what is already decided.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _TICK: Final = timedelta(microseconds=1)
 
 
 def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Attempt]) -> Procedure[None]:
-    """Decide requests of one event in the order given. Those that are decided already, or gone, are skipped.
+    """Decide requests of one event in the given order. Requests that are already decided, or gone, are skipped.
 
     Raises:
-        ItemMissing: the event has no seats. TransactionCancelled: others were first too often.
+        ItemMissing: the event has no seats. TransactionCancelled: other workers were faster on every try.
     """
     seats = yield from seats_of(event.event_id).consistent()
     if seats is None:
@@ -52,7 +52,7 @@ def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Atte
 
 
 def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attempt: Attempt) -> Procedure[Seats]:
-    """Decide as many as one transaction takes; where another worker was first, those that it has left."""
+    """Decide the requests of one transaction; if another worker was first, those that it has left."""
 
     def decide_rest() -> Procedure[Seats]:
         nonlocal seats, arrivals
@@ -74,7 +74,7 @@ def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attemp
 
 
 def _places(seats: Seats, arrivals: Sequence[Arrival]) -> Iterator[QueuePlace]:
-    """The time the queue gives, made later by a microsecond where two requests would have the same place."""
+    """The places: the times from the queue, made later by a microsecond if two requests would have the same."""
     last = seats.last_queued_at
     for arrival in arrivals:
         queued_at = instant(arrival.sent_at)
@@ -105,7 +105,7 @@ def _taking(seats: Seats, after: Seats) -> Action:
 
 
 def _page(event: Event, seats: Seats, after: Seats, places: Sequence[QueuePlace]) -> list[Action]:
-    """The page of those who join the waiting list: the last of the places."""
+    """The page of the requests that join the waiting list, which are the last of the places."""
     joined = after.listed - seats.listed
     if not joined:
         return []
@@ -136,7 +136,7 @@ def _as_found(
     arrivals: Sequence[Arrival],
     transitions: Sequence[tuple[Action, ...]],
 ) -> tuple[Seats, list[Arrival]]:
-    """The seats as they are now, and those that are still to be decided: the cancellation has both."""
+    """The current seats, and the requests that are still to be decided; the cancellation contains both."""
     reasons = iter(cancelled.reasons)
     fence = next(reasons).error
     if isinstance(fence, ItemMissing):

@@ -1,4 +1,4 @@
-"""When a request cannot be decided: it waits for another try, or it ends and frees the user's lock."""
+"""Requests that cannot be decided: each waits for another try, or it ends and frees the user's lock."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from partita_services.events.terms import EventType, FailureClass, Reason, Statu
 from partita_services.events.transitions import Arrival, Attempt, entry, failure, standing
 
 TRANSIENT: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
-"""Trouble that passes, and is not the fault of a request."""
+"""Temporary errors, which are not caused by a request."""
 
 
 def delay(event: Event, arrival: Arrival, code: str, message: str) -> Procedure[None]:
-    """Write to a request why it waits for another try, unless it is decided."""
+    """Record on a request why it waits for another try, unless it is decided."""
     at, trouble = request_by_id(arrival.request_id), failure(FailureClass.TRANSIENT, code, message)
-    # What is PROCESSING in a lottery takes part in the draw, so there it keeps its status.
+    # In a lottery, PROCESSING means that a request takes part in the draw, so the status is not changed there.
     waits = f(Request.status).is_in((Status.RECEIVED, Status.QUEUED))
     is_lottery = event.event_type is EventType.LOTTERY
     change = update(at, *trouble).when(waits) if is_lottery else RequestLife.retry(at, *trouble)
@@ -37,9 +37,9 @@ def delay(event: Event, arrival: Arrival, code: str, message: str) -> Procedure[
 def give_up(
     event_id: str, arrival: Arrival, reason: Reason, message: str, attempt: Attempt, event: Event | None
 ) -> Procedure[None]:
-    """End a request for good, and free the user's lock. One that is decided already stays as it is.
+    """End a request permanently, and free the user's lock. A request that is already decided stays as it is.
 
-    `event` is None where there is none.
+    `event` is None if there is no such event.
     """
     request_id = arrival.request_id
     because = failure(FailureClass.PERMANENT, reason, message)
@@ -54,10 +54,10 @@ def give_up(
     except TransactionCancelled as cancelled:
         if cancelled.cause is None:
             raise
-        if cancelled.reasons[0].error is None:  # so the lock is not this request's
+        if cancelled.reasons[0].error is None:  # so the lock belongs to another request
             yield from model.give_up(ended, *log)
 
 
 def freeing(event_id: str, user_id: str, request_id: str) -> Action:
-    """The user's lock goes, if it is this request's."""
+    """The action that deletes the user's lock, if it belongs to this request."""
     return delete(lock_of(event_id, user_id)).when(f(Lock.request_id).eq(request_id))

@@ -28,17 +28,17 @@ BODIES: Final = BodyDecoder(Arrivals)
 
 
 def sending(requests: Sequence[Request], *, once: str | None = None) -> Send:
-    """The message for requests of one event, in this order. Sent twice, it is accepted once: by `once`."""
+    """The message for requests of one event, in this order. The queue accepts it once for each value of `once`."""
     event_id = requests[0].event_id
     body = Arrivals(event_id, tuple((request.request_id, request.user_id) for request in requests))
     return Send(encode_body(body), group=event_id, deduplication_id=once or requests[0].request_id)
 
 
 def arrivals_in(message: Message) -> tuple[str, list[Arrival]]:
-    """The event that a message is about, and the requests in it.
+    """Return the id of the event that a message is about, and the requests in it.
 
     Raises:
-        PoisonMessage: it cannot be read.
+        PoisonMessage: the message cannot be read.
     """
     body: Arrivals = BODIES.decode(message.body)
     is_redelivered = message.receives > 1

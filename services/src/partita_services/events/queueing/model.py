@@ -1,4 +1,4 @@
-"""That the queue has requests: one item for all that were accepted at about the same time, not a change of each."""
+"""The record that the queue has requests: one item for all that were accepted together, not a change of each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from partita_services.events.model import TABLE
 
 
 class SentBatch(Entity, table=TABLE):
-    """A batch of requests, all of which the queue has."""
+    """A batch of requests that are all in the queue."""
 
     in_lake: ClassVar = False
     primary: ClassVar = Key("SENT#{batch_id}", "META")
 
     batch_id: Annotated[str, Field(alias="batchId")]
     queued_at: Annotated[datetime, Field(alias="queuedAt")]
-    """When the queue had accepted the last of them."""
+    """When the queue accepted the last of them."""
     ttl: int
 
 
@@ -37,5 +37,5 @@ def sent_batches(batch_ids: Sequence[str]) -> BatchGet[SentBatch]:
 
 @pattern(budget=Wcu(1))
 def note_sent(batch: SentBatch) -> Put[SentBatch]:
-    """Write that the queue has all requests of a batch."""
+    """Record that the queue has all requests of a batch."""
     return put(batch)

@@ -1,7 +1,7 @@
-"""From a request that is stored to one that waits in the queue.
+"""From a stored request to one that waits in the queue.
 
-What arrives while a message is on its way goes together in the next one, so a burst needs few messages. Once the queue
-has a request, it has its place. That it is queued is written once for all of its batch, afterwards.
+Requests that arrive while a message is being sent go together into the next one, so a burst needs few messages. Once
+the queue has a request, its place is fixed. That it is queued is recorded afterwards, once for the whole batch.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from partita_services.events.transitions import queued
 MAX_MARKED: Final = 100
 MAX_KNOWN: Final = 1_000
 KNOWN_SECONDS: Final = 1.0
-"""For so long another server may take requests for an event that was changed. They are decided by how it is then."""
+"""How long another server may accept requests under the old terms of an event. The decision uses the current terms."""
 NOTED_SECONDS: Final = 7 * 24 * 3_600
-"""So long it is written that the queue has a batch. What is undecided after that is sent again, which does no harm."""
+"""How long the record of a sent batch is kept. A request undecided after that is sent again, which is harmless."""
 _TICK: Final = timedelta(microseconds=1)
 
 
 def mark(requests: Sequence[Request], accepted: SentMessage) -> Procedure[None]:
-    """Mark requests as accepted by the queue; those that have gone further meanwhile stay as they are."""
+    """Mark requests as accepted by the queue; those that have advanced in the meantime stay as they are."""
     first = instant(accepted.at)
     left = [(request, first + number * _TICK) for number, request in enumerate(requests)]
     while left:
@@ -40,7 +40,7 @@ def mark(requests: Sequence[Request], accepted: SentMessage) -> Procedure[None]:
 
 
 def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tuple[Request, datetime]]]:
-    """Mark all; where some have gone further, none. Gives those that are left to be marked."""
+    """Mark all requests, or none if some have advanced. Return those that are left to be marked."""
     try:
         yield from mark_queued(*(queued(request, queued_at) for request, queued_at in marked))
     except TransactionCancelled as cancelled:
@@ -51,25 +51,25 @@ def _mark_some(marked: Sequence[tuple[Request, datetime]]) -> Procedure[list[tup
 
 
 class QueueSender:
-    """Sends the requests of a server to the queue. It belongs to one event loop."""
+    """Sends the requests of a server to the queue. A sender belongs to one event loop."""
 
     def __init__(self, db: AsyncSession, queue: Queue) -> None:
         self.queue = queue
         self._db = db
         self._known: dict[str, tuple[float, Event]] = {}
-        """Events, and until when they are taken for right."""
+        """Events, and until when each is assumed to be current."""
         self._batch = Batch(self._note)
         self._waiting: dict[str, list[tuple[Request, Batch, asyncio.Future[None]]]] = {}
-        """The requests of each event that is being sent, in order, and what their senders wait for."""
+        """For each event that is being sent, its requests in order, and the futures that their routes wait for."""
         self._tasks: set[asyncio.Task[None]] = set()
         self.unsent = 0
-        """How many requests the queue did not take; they are stored, and the sweeper sends them."""
+        """How many requests the queue did not accept; they are stored, and the sweeper sends them."""
 
     async def event(self, event_id: str) -> Event:
-        """An event, as it was up to a second ago: many apply at once, and its terms change seldom.
+        """An event, read up to a second ago, because many users apply at once and its terms change rarely.
 
         Raises:
-            ItemMissing: there is none.
+            ItemMissing: there is no such event.
         """
         now = self._db.context.clock()
         until, event = self._known.get(event_id, (now, None))
@@ -83,7 +83,7 @@ class QueueSender:
         return event
 
     def forget(self, event_id: str) -> None:
-        """Read an event again, since it has changed."""
+        """Read an event again on its next use, because it has changed."""
         self._known.pop(event_id, None)
 
     @property
@@ -92,7 +92,7 @@ class QueueSender:
         return self._batch
 
     async def hand_over(self, request: Request, batch: Batch) -> None:
-        """Send a request that is stored; returns when the queue has it. One that it does not take is swept later."""
+        """Send a stored request; return when the queue has it. If the queue refuses it, the sweeper sends it later."""
         has_gone = asyncio.get_running_loop().create_future()
         waiting = self._waiting.get(request.event_id)
         if waiting is None:
@@ -130,7 +130,7 @@ class QueueSender:
 
     async def _write_note(self, batch_id: str, at: float) -> None:
         expires = int(self._db.context.clock()) + NOTED_SECONDS
-        with suppress(PartitaError):  # then the sweeper sends them again, and whoever decides them skips those
+        with suppress(PartitaError):  # if it fails, the sweeper sends them again, and workers skip decided ones
             await self._db.run(note_sent(SentBatch(batch_id=batch_id, queued_at=instant(at), ttl=expires)))
 
     def _keep(self, task: asyncio.Task[None]) -> None:

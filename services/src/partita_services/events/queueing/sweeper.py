@@ -1,12 +1,12 @@
-"""The sweeper: finds requests that a crash has left behind, and sends them once more.
+"""The sweeper: finds requests that a crash has left behind, and sends them again.
 
-Requests wait in shards of GSI2 until they have their place, so the shards of unfinished events are all that it reads:
-8 RCU for an event for which nobody waits. Nothing is scanned, and what is decided is not read.
+Requests wait in shards of GSI2 until they have their place, so it reads only the shards of unfinished events: 8 RCU for
+an event for which nobody waits. Nothing is scanned, and decided requests are not read.
 
-An event is looked after until two sweeps have found it over, since a worker's clock may be ahead, and others may still
-take requests:
+An event stays on the sweeper's list until two sweeps have found it over, because a worker's clock may be ahead, and
+other servers may still accept requests:
 
-    ACTIVE --- it is over, and nobody waits ---> FINISHED --- nobody waits, and nobody has applied since ---> forgotten
+    ACTIVE --- it is over, and nobody waits ---> FINISHED --- nobody waits, and nobody has applied since ---> removed
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from partita_services.events.waitlist.promoting import give_out
 
 EVERY: Final = timedelta(seconds=10)
 LEASE: Final = timedelta(seconds=30)
-"""For so long a request may be on its way to the queue, or a sweeper silent."""
+"""How long a request may be on its way to the queue, or a sweeper may be silent."""
 RESENT_AFTER: Final = timedelta(minutes=5)
-"""A request that was sent again and still is not decided may be sent once more after this time."""
+"""A request that was sent again and is still undecided may be sent once more after this time."""
 PAGE: Final = 1_000
 MAX_ACTIVE: Final = 10_000
 _BEGINNING: Final = instant(0)
@@ -63,9 +63,9 @@ class Sweeper:
         self._resent: dict[str, datetime] = {}
 
     def sweep_if_due(self) -> None:
-        """Sweep, if it is some time since the last one and no other worker does it."""
+        """Sweep if the last sweep is long enough ago and no other worker sweeps."""
         now = self._now()
-        if now < self._due <= now + EVERY:  # later still: the clock was ahead, and was set back
+        if now < self._due <= now + EVERY:  # if it is due later than that, the clock was ahead and was set back
             return
         self._due = now + EVERY
         try:
@@ -75,13 +75,13 @@ class Sweeper:
         self.sweep()
 
     def sweep(self) -> int:
-        """Send what was left behind once more, and mark events that are finished; returns how many were sent."""
+        """Send again the requests that were left behind, and mark finished events. Return how many were sent."""
         active = self._session.run(active_events().walk(max_items=MAX_ACTIVE))
         events = [(self._session.run(event_by_id(each.event_id)), each) for each in active]
         return sum(self._sweep_event(event, each) for event, each in events if event is not None)
 
     def _sweep_event(self, event: Event, active: ActiveEvent) -> int:
-        """Only what has waited for a lease is looked at; when an event is closed, whether anybody waits at all."""
+        """Check requests that have waited as long as a lease; if the event is closed, whether any wait at all."""
         if event.status is EventStatus.CANCELLED:
             return self._withdraw(event)
         until = self._now() - LEASE
@@ -110,7 +110,7 @@ class Sweeper:
                 yield from page
 
     def _stuck(self, event: Event, waiting: Sequence[Request]) -> list[Request]:
-        """Those that the queue never got; and those that it got and passed, which then are among the dead letters."""
+        """The requests that the queue never got, and those that it has passed, which are among the dead letters."""
         now, passed = self._now(), self._passed(event)
         waiting = self._session.run(as_queued(waiting))
         self._resent = {key: at for key, at in self._resent.items() if at <= now < at + RESENT_AFTER}
@@ -122,7 +122,7 @@ class Sweeper:
         ]
 
     def _passed(self, event: Event) -> datetime:
-        """The queue has delivered all that was queued until then, and will not do so again."""
+        """The time up to which the queue has delivered everything, and will not deliver it again."""
         stats = self._queue.execute(GetStats())
         if stats.waiting + stats.in_flight == 0:
             return self._now() - LEASE
@@ -138,31 +138,31 @@ class Sweeper:
             self._session.run(mark([r for r in together if r.status is Status.RECEIVED], accepted))
 
     def _withdraw(self, event: Event) -> int:
-        """Tell those who applied for a cancelled event, until nobody is left to be told."""
+        """Notify those who applied for a cancelled event, until all are notified."""
         told = self._session.run(withdraw_all(event, self._now()))
         if not told:
             self._session.run(finish_cancelled(event))
         return 0
 
     def _draw_if_due(self, event: Event) -> None:
-        """Go on with a draw that was cut off; begin one at the closing, where the event says so."""
+        """Continue a draw that was interrupted; begin one at the closing, if the event requires it."""
         if event.event_type is not EventType.LOTTERY:
             return
         draw, now = self._session.run(draw_of(event.event_id)), self._now()
         begins = draw is None and (event.draws_itself or event.entropy_source is not None)
-        # Begun in the future: by a clock that is ahead, so that nobody knows whether it was cut off.
+        # A draw that began in the future was begun by a clock that is ahead; it is unknown whether it was interrupted.
         is_due = event.closes_at <= now if begins else draw is not None and abs(now - draw.drawn_at) > LEASE
         if is_due:
-            with suppress(DrawRefused):  # not all entries are to be seen yet, and there is another sweep
+            with suppress(DrawRefused):  # not all entries are visible yet; the next sweep tries again
                 self._session.run(hold_draw(event.event_id, now))
 
     def _keep(self, event: Event, active: ActiveEvent) -> None:
-        """Somebody has applied since it was marked as finished: whether anybody waits is for the next sweep to see."""
+        """Keep the event on the list, since somebody has applied; the next sweep checks whether anybody waits."""
         seen = f(ActiveEvent.applied).eq(active.applied)
         self._write(event, put(ActiveEvent(event_id=event.event_id)).when(seen))
 
     def _finish(self, event: Event) -> None:
-        """Mark it as finished; where it is, forget it, unless somebody has applied since."""
+        """Mark the event as finished; if it already is, take it off the list, unless somebody has applied since."""
         if event.status is EventStatus.FINISHED:
             self._write(event, delete(active_event(event.event_id)).when(f(ActiveEvent.applied).missing()))
             return
@@ -176,7 +176,7 @@ class Sweeper:
         except TransactionCancelled as cancelled:
             if (
                 cancelled.cause is None
-            ):  # otherwise it was cancelled or applied for meanwhile: the next sweep sees to it
+            ):  # otherwise it was cancelled, or somebody has applied: the next sweep handles it
                 raise
 
     def _now(self) -> datetime:

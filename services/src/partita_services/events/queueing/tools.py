@@ -1,4 +1,4 @@
-"""What the routes and the workers of events have besides the store."""
+"""The resources that the routes and the workers of events have in addition to the store."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from partita_services.events.changes.notices import drop
 
 
 class Tools(Struct, frozen=True):
-    """The queues, and who sends notices."""
+    """The queues, and the sender of notices."""
 
     queue: Queue
     """Requests that wait for their decision."""
     notices: Queue
-    """What users are told without asking."""
+    """Notices of changes that users did not request."""
     send: Sender | None = drop
-    """Takes the notices; None where somebody else reads their queue."""
+    """Sends the notices; None if another program reads their queue."""

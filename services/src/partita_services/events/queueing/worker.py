@@ -1,4 +1,4 @@
-"""The worker: takes what the queue delivers, has it decided, and sweeps from time to time."""
+"""The worker: decides the requests that the queue delivers, and sweeps from time to time."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from partita_services.events.transitions import Arrival, Attempt
 logger: Final = logging.getLogger("partita.events")
 
 MESSAGES: Final = 10
-"""How many messages are taken at once; each may carry many requests."""
+"""How many messages are received at once; each may contain many requests."""
 WAIT_SECONDS: Final = 1.0
 VISIBILITY_SECONDS: Final = 15.0
-"""How long an event stands still when its worker dies. One that takes longer is overtaken, and finds its work done."""
+"""How long an event waits if its worker dies. A worker that takes longer is overtaken, and finds its work done."""
 MAX_PAUSE_SECONDS: Final = 60.0
 NOTICES_SECONDS: Final = 5.0
 """How often a worker looks for notices to be sent."""
 
 
 def work(context: WorkerContext[Tools]) -> None:
-    """Decide requests until it is time to stop; what was taken from the queue is finished first."""
+    """Decide requests until it is time to stop; messages that were received are finished first."""
     tools = context.resources
     worker = Worker(context.session, tools.queue, context.name)
     sweeper = Sweeper(context.session, tools.queue, context.name)
@@ -57,7 +57,7 @@ def work(context: WorkerContext[Tools]) -> None:
 
 
 class Delivery(Struct, frozen=True):
-    """A message that could be read."""
+    """A message, and its decoded content."""
 
     message: Message
     event_id: str
@@ -65,7 +65,7 @@ class Delivery(Struct, frozen=True):
 
 
 class Worker:
-    """Decides what the queue delivers."""
+    """Decides the requests that the queue delivers."""
 
     def __init__(self, session: Session, queue: Queue, name: str) -> None:
         self._session = session
@@ -74,7 +74,7 @@ class Worker:
         self._known: dict[str, Event] = {}
 
     def serve(self, *, wait: float = 0.0) -> int:
-        """Take messages once and decide what they say; returns how many messages there were."""
+        """Receive messages once and decide their requests. Return how many messages there were."""
         messages = self._queue.execute(Receive(MESSAGES, wait, VISIBILITY_SECONDS))
         for _, group in groupby(messages, key=lambda message: message.group):
             self._serve_group(self._readable(group))
@@ -86,7 +86,7 @@ class Worker:
             try:
                 deliveries.append(Delivery(message, *arrivals_in(message)))
             except PoisonMessage as poison:
-                # It comes again until it is a dead letter, from where code that can read it may have it sent again.
+                # It is delivered again until it is a dead letter, which can be redriven to code that can read it.
                 logger.warning("%s", poison)
                 self._queue.execute(Postpone((message.receipt,), 0))
         return deliveries
@@ -120,17 +120,17 @@ class Worker:
         return known
 
     def _put_off(self, deliveries: Sequence[Delivery], trouble: PartitaError) -> None:
-        """Trouble that passes: the whole group waits, longer each time."""
+        """Postpone the whole group after a temporary error, longer each time."""
         receives = min(delivery.message.receives for delivery in deliveries)
         pause = pause_after(receives)
         self._queue.execute(Postpone(tuple(delivery.message.receipt for delivery in deliveries), pause))
         logger.warning("Requests for %s wait %g seconds: %s", deliveries[0].event_id, pause, trouble)
-        with suppress(PartitaError):  # they wait whether or not they can say why
+        with suppress(PartitaError):  # they wait even if the reason cannot be recorded
             for arrival in (arrival for delivery in deliveries for arrival in delivery.arrivals):
                 self._delay(deliveries[0].event_id, arrival, trouble)
 
     def _serve_one_by_one(self, delivery: Delivery) -> None:
-        """One of them cannot be decided; the others need not suffer for it."""
+        """Decide each request separately, so that one that cannot be decided does not affect the others."""
         message = delivery.message
         if all([self._is_done_with(delivery, arrival) for arrival in delivery.arrivals]):  # noqa: C419 - with each
             self._queue.execute(Acknowledge((message.receipt,)))
@@ -156,7 +156,7 @@ class Worker:
                 return False
             self._give_up(delivery.event_id, arrival, Reason.RETRIES_EXHAUSTED, error)
         except PartitaError:
-            return False  # in the end the message is a dead letter, for people to look at
+            return False  # in the end the message becomes a dead letter, for people to inspect
         return True
 
     def _delay(self, event_id: str, arrival: Arrival, error: PartitaError) -> None:
@@ -168,5 +168,5 @@ class Worker:
 
 
 def pause_after(receives: int) -> float:
-    """How many seconds a message waits that was delivered so often: twice as long each time."""
+    """How many seconds a message waits after so many deliveries: twice as long each time."""
     return min(2.0 ** (receives - 1), MAX_PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""Sample data: events that are over, open and to come, and who applied for them."""
+"""Sample data: past, open and future events, and the requests for them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _OPENING: Final = "The first three rows of the stalls. Doors open at seven; who 
 _EDITIONS: Final = "Five copies, signed by the author.\nThey are collected at the shop, within two weeks of the draw."
 _SWIM: Final = "Four hundred metres in cold water. A boat goes along, and there is soup afterwards."
 _NAMES: Final = {"ada": "Ada L.", "farah": "Farah", "ines": "Inês from the third floor"}
-"""Of those who allow that others see it."""
+"""The names of users who allow others to see them."""
 
 _SAMPLES: Final = (
     _Sample("Guided tour of the clock tower", EventType.FIRST_COME, 4, -9, -8, _TOWER, 11, is_finished=True),
@@ -76,7 +76,7 @@ _SAMPLES: Final = (
 
 
 class SampleEvent:
-    """One event with all that is stored of it."""
+    """One event with all its stored items."""
 
     def __init__(self, number: int, sample: _Sample, now: float) -> None:
         self.sample = sample
@@ -114,7 +114,7 @@ class SampleEvent:
 
     @cached_property
     def seats(self) -> Seats:
-        """Its seats, of which those who won have taken some."""
+        """Its seats, some of which the winners have taken."""
         taken = sum(request.status is Status.SUCCEEDED for request in self.requests)
         return Seats(
             event_id=self.event_id,
@@ -129,7 +129,7 @@ class SampleEvent:
 
     @cached_property
     def requests(self) -> tuple[Request, ...]:
-        """Who applied, in queue order, and what became of it."""
+        """The requests for the event in queue order, with their outcome."""
         made = [self._request(place) for place in range(self.sample.applicants)]
         order = made if not self.is_lottery else self._drawn(made)
         decided = {request.request_id: self._decided(request, place) for place, request in enumerate(order)}
@@ -141,7 +141,7 @@ class SampleEvent:
         return tuple(request.request_id for request in self._drawn(self.requests))
 
     def writes(self) -> Iterator[Procedure[Event] | Procedure[Request]]:
-        """What writes it: the event, and then each request."""
+        """Yield the procedures that write the event, and then each request."""
         yield Plan(add_event(self.event).saved, *self._event_actions()).run()
         for request in self.requests:
             yield Plan(request, *self._request_actions(request)).run()
@@ -165,7 +165,7 @@ class SampleEvent:
 
     @property
     def draw(self) -> Draw:
-        """The draw of a lottery that is over."""
+        """The draw of a finished lottery."""
         return Draw(
             event_id=self.event_id,
             commitment=self.event.commitment or "",
@@ -228,10 +228,10 @@ class SampleEvent:
 
 
 def sample_events(now: float) -> list[SampleEvent]:
-    """All sample events, for the time that it is."""
+    """All sample events, relative to the current time."""
     return [SampleEvent(number, sample, now) for number, sample in enumerate(_SAMPLES)]
 
 
 def seed(now: float) -> list[Procedure[Event] | Procedure[Request]]:
-    """What writes the sample events and their requests; identifiers are always the same."""
+    """The procedures that write the sample events and their requests; identifiers are always the same."""
     return [write for sample in sample_events(now) for write in sample.writes()]

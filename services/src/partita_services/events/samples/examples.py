@@ -37,7 +37,7 @@ from partita_services.events.waitlist.promoting import promotion
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:
-    """What the service does with its sample events."""
+    """The operations of the service on its sample events."""
     over, drawn, first_come, lottery, _ = sample_events(now)
     return [
         *_reads(drawn, [sample.event_id for sample in (over, drawn, first_come, lottery)]),
@@ -80,7 +80,7 @@ def _writes(sample: SampleEvent) -> Iterator[Operation[Any]]:
 
 
 def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[Any]]:
-    """The life of one request: accepted, queued, in trouble, decided, given up and cancelled."""
+    """The life of one request: accepted, queued, delayed, decided, given up and cancelled."""
     plan = application(over.event, SAMPLE_USER + "-2", sample.opens_at)
     yield model.accept(Plan(plan.result.request, *plan.actions))
     request, at = sample.requests[-1], model.request_by_id(sample.requests[-1].request_id)
@@ -103,7 +103,7 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
 
 
 def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[Any]]:
-    """What operators change about an event, and what follows from it."""
+    """Changes that operators make to an event, and their consequences."""
     event_id, later = sample.event_id, sample.closes_at
     status, name = f(Event.status), f(Event.name).set("Another name")
     at, seats = model.event_by_id(event_id), model.seats_of(event_id)

@@ -1,1 +1,1 @@
-"""The waiting list: who waits for a seat, in order, and how freed seats get there."""
+"""The waiting list: which requests wait for a seat, in which order, and how they get freed seats."""

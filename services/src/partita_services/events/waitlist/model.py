@@ -13,12 +13,12 @@ from partita_services.events.model import LogEntry, Request, Seats, WaitingPage,
 
 @query(WaitingPage, WaitingPage.primary, newest_first=True, budget=Rcu(2))
 def waiting_pages(event_id: str, first: Span[int]) -> None:
-    """Those who wait in first come, the page with the last places first."""
+    """The waiting list of a first-come event, the page with the last places first."""
 
 
 @pattern(budget=Rcu(100))
 def requests_by_ids(request_ids: Sequence[str]) -> BatchGet[Request]:
-    """Requests of a page of a waiting list, as they are."""
+    """The current requests of a page of a waiting list."""
     return batch_get([request_by_id(request_id).consistent() for request_id in request_ids])
 
 
@@ -27,5 +27,5 @@ def requests_by_ids(request_ids: Sequence[str]) -> BatchGet[Request]:
     writes={Seats: (UpdateItem,), Request: (UpdateItem,), LogEntry: (PutItem,), Notice: (PutItem,)},
 )
 def give_seats(plan: Plan[Seats]) -> Transaction:
-    """Give free seats to up to 33 who wait, all or nothing."""
+    """Give free seats to up to 33 waiting requests, all or nothing."""
     return transact(*plan.actions)

@@ -1,8 +1,8 @@
-"""Promoting those who wait: a free seat goes to the first of them, and to nobody who came later.
+"""Promoting waiting requests: a free seat goes to the first of them, and to nobody who came later.
 
-The list is in the order of the queue, or of the draw. It is kept in pages that are written in the transaction that
-decides, and the place that is next is part of the seats, whose version fences all who change them. So nobody on the
-list is passed over, and nobody is promoted twice.
+The list is in the order of the queue, or of the draw. It is stored in pages, which are written in the transaction that
+decides. The place that is promoted next is part of the seats, whose version fences everyone who changes them. So nobody
+on the list is passed over, and nobody is promoted twice.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from partita_services.events.transitions import promoted
 from partita_services.events.waitlist.model import give_seats, requests_by_ids, waiting_pages
 
 AT_ONCE: Final = 33
-"""So many are promoted in one transaction: each is an update, a notice and an entry of the log, beside the seats."""
+"""How many are promoted in one transaction: each is an update, a notice and a log entry, in addition to the seats."""
 MAX_READ: Final = 100
 
 
 def free_for_arrivals(event: Event, seats: Seats) -> int:
-    """How many seats those who arrive may take: none while somebody waits."""
+    """How many seats new arrivals may take: none while somebody waits."""
     return 0 if event.has_waiting_list and seats.next_waiting < seats.listed else seats.remaining
 
 
 def free_for_the_list(event: Event, seats: Seats) -> int:
-    """How many seats wait for being given to those who wait."""
+    """How many free seats are to be given to waiting requests."""
     is_open = event.has_waiting_list and not seats.is_cancelled and seats.next_waiting < seats.listed
     return seats.remaining if is_open else 0
 
 
 def give_out(event: Event, now: datetime) -> Procedure[None]:
-    """Give all free seats of first come to those who wait, in order."""
+    """Give all free seats of a first-come event to waiting requests, in order."""
     if not event.has_waiting_list:
         return
 
@@ -59,10 +59,10 @@ def give_out(event: Event, now: datetime) -> Procedure[None]:
 
 
 def next_waiting(event: Event, seats: Seats, wanted: int) -> Procedure[tuple[int, list[Request]]]:
-    """The first who still want a seat, so many if there are, and the place on the list after the last of them.
+    """Return the place on the list after the last request found, and up to `wanted` requests that still want a seat.
 
     Raises:
-        IllegalTransition: the list is not there yet, because the draw is being held.
+        IllegalTransition: the list does not exist yet, because the draw is being held.
     """
     place, found = seats.next_waiting, list[Request]()
     while len(found) < wanted:
@@ -80,15 +80,15 @@ def next_waiting(event: Event, seats: Seats, wanted: int) -> Procedure[tuple[int
 
 
 def promotion(event: Event, request: Request, now: datetime) -> tuple[Action, ...]:
-    """A request that waited has a seat, and its user is told."""
+    """The actions that give a waiting request a seat, and notify its user."""
     return *promoted(event, request, now), promotion_notice(event, request, now)
 
 
 def held_draw(event_id: str) -> Procedure[Draw]:
-    """The draw, once all have their result: until then whoever goes on with it needs everybody as they were drawn.
+    """The draw, once all entries have their result: until then, continuing it needs every request as it was drawn.
 
     Raises:
-        IllegalTransition: it is not held yet.
+        IllegalTransition: the draw is not finished yet.
     """
     draw = yield from draw_of(event_id).consistent()
     if draw is None or draw.revealed_at is None:
@@ -97,7 +97,7 @@ def held_draw(event_id: str) -> Procedure[Draw]:
 
 
 def _entries_from(event: Event, seats: Seats, place: int) -> Procedure[Sequence[str]]:
-    """Some of the list, from a place on; nothing after its end."""
+    """A part of the list, from a place on; empty after its end."""
     if event.event_type is EventType.LOTTERY:
         draw = yield from held_draw(event.event_id)
         drawn = seats.total + place

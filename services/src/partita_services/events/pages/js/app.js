@@ -1,4 +1,4 @@
-// The page: sign in, then what the address names.
+// The page: sign in, then the view that the address names.
 
 import * as api from "./api.js";
 import { eventPage } from "./event.js";
@@ -85,7 +85,7 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 
-// What was missed while the server could not be reached is read again.
+// After a lost connection, a page that could not be read is read again.
 connection.onRegained(() => api.token.get() && content.querySelector(".in-place.failed") && show());
 
 if (api.token.get()) start();

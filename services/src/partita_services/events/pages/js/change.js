@@ -1,4 +1,4 @@
-// What operators change about an event that is there: its terms, and whether it takes place.
+// Changes that operators make to an existing event: editing its terms, and cancelling it.
 
 import * as api from "./api.js";
 import { local } from "./create.js";
@@ -7,7 +7,7 @@ import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 import { field } from "/assets/form.js";
 
-// The buttons; `changed` gets the event as it is then.
+// The buttons; `changed` is called with the changed event.
 export function changes(event, shown, changed) {
   if (phase(event) === "CANCELLED") return null;
   const edit = el("button", { className: "button", type: "button", onclick: () => editDialog(event, shown, changed) }, "Edit");
@@ -22,7 +22,7 @@ function editDialog(event, shown, changed) {
   const seats = el("input", { name: "capacityTotal", type: "number", required: true, min: at === "UPCOMING" ? 1 : event.capacityTotal, max: 1_000_000, value: event.capacityTotal, inputMode: "numeric" });
   const opens = el("input", { name: "opensAt", type: "datetime-local", required: true, value: local(Date.parse(event.opensAt)), disabled: at !== "UPCOMING" });
   const closes = el("input", { name: "closesAt", type: "datetime-local", required: true, value: local(Date.parse(event.closesAt)), disabled: !["UPCOMING", "OPEN"].includes(at) });
-  // Only what was changed is sent: a field for date and time knows no seconds.
+  // Only changed fields are sent, because a date and time field has no seconds.
   const change = () => ({
     ...(name.value !== event.name ? { name: name.value } : {}),
     ...(about.value.trim() !== (event.description ?? "") ? { description: about.value } : {}),
@@ -32,7 +32,7 @@ function editDialog(event, shown, changed) {
   });
   opens.defaultValue = opens.value;
   closes.defaultValue = closes.value;
-  const fields = [field("Name", name), field("What it is about (optional)", about), field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes))];
+  const fields = [field("Name", name), field("Description (optional)", about), field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes))];
   dialog("Edit the event", fields, "Save", async () => {
     changed(await api.edit(event.eventId, change()));
     shown.say("The event was changed.");
@@ -41,7 +41,7 @@ function editDialog(event, shown, changed) {
 
 function cancelDialog(event, shown, changed) {
   const reason = el("input", { name: "reason", required: true, maxLength: 200, autocomplete: "off" });
-  const words = el("p", {}, "Nobody gets a seat any more, and everybody who applied is told why. This cannot be undone.");
+  const words = el("p", {}, "Nobody gets a seat any more, and everybody who applied is told the reason. This cannot be undone.");
   dialog("Cancel the event", [words, field("Reason, for those who applied", reason)], "Cancel the event", async () => {
     changed(await api.cancelEvent(event.eventId, reason.value));
     shown.say("The event was cancelled.");

@@ -1,4 +1,4 @@
-// Decisions a second over the last minute, drawn as bars; the newest is on the right.
+// Decisions per second over the last minute, drawn as bars; the newest is on the right.
 
 import { number } from "./words.js";
 import { el, svg } from "/assets/dom.js";
@@ -9,7 +9,7 @@ const HEIGHT = 200;
 const BOTTOM = 22;
 const TOP = 10;
 
-// The seconds of the last minute up to `at`, those without a decision too.
+// The decisions in each second of the last minute up to `at`, including seconds without any.
 export function lastMinute(seconds, at) {
   const decided = new Map(seconds.map(({ second, decided: count }) => [Math.floor(new Date(second) / 1000), count]));
   const last = Math.floor(new Date(at) / 1000);
@@ -26,7 +26,7 @@ export function chart() {
 
   function show(values) {
     const top = ceiling(Math.max(...values));
-    picture.setAttribute("aria-label", `Decisions a second: at most ${number(Math.max(...values))} in the last minute, ${number(values.at(-2))} in the last second`);
+    picture.setAttribute("aria-label", `Decisions per second: at most ${number(Math.max(...values))} in the last minute, ${number(values.at(-2))} in the last second`);
     lines.replaceChildren(...[0, 0.5, 1].map((part) => svg("line", { x1: 0, x2: WIDTH, y1: y(part), y2: y(part) })));
     scale.replaceChildren(...[1, 0.5, 0].map((part) => el("span", {}, number(Math.round(top * part)))));
     bars.replaceChildren(...values.map((value, index) => bar(value / top, index, values.length)));
@@ -43,7 +43,7 @@ function bar(part, index, count) {
   return svg("rect", { x: index * width + 1, y: y(0) - height, width: width - 2, height, rx: 2, class: index === count - 1 ? "unfinished" : "" });
 }
 
-// A round number above, so that the scale does not change with every second.
+// Rounds up to a round number, so that the scale does not change every second.
 function ceiling(value) {
   const step = 10 ** Math.floor(Math.log10(Math.max(value, 10)));
   return [1, 2, 5, 10].map((times) => times * step).find((limit) => limit >= value);

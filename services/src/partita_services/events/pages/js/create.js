@@ -1,4 +1,4 @@
-// A dialog that makes an event.
+// The dialog that creates an event.
 
 import * as api from "./api.js";
 import { newKey } from "/assets/api.js";
@@ -9,11 +9,11 @@ import { now as serverTime } from "/assets/time.js";
 
 const MINUTE = 60_000;
 
-// What a field for date and time takes: the time of this place, without its zone.
+// The value of a date and time field: the local time, without its zone.
 export const local = (time) => new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
 const instant = (text) => new Date(text).toISOString();
 
-// However often it is pressed, one event is made: the key is the dialog's.
+// The key belongs to the dialog, so one event is created however often the button is pressed.
 export function createDialog(made) {
   const [now, key] = [serverTime(), newKey()];
   const name = el("input", { name: "name", required: true, maxLength: 100, autocomplete: "off", placeholder: "Opening night, front rows", dir: "auto" });
@@ -36,8 +36,8 @@ export function createDialog(made) {
     made(await api.create(draft, key));
   }
 
-  const firstCome = tick(releases, "No waiting list: who finds no seat may apply again when one comes back");
-  const lottery = el("div", { className: "lottery", hidden: true }, tick(drawsItself, "Draw by itself at the closing"), field("Value from outside that the draw will use (optional)", source));
+  const firstCome = tick(releases, "No waiting list: users who find no seat may apply again when one is freed");
+  const lottery = el("div", { className: "lottery", hidden: true }, tick(drawsItself, "Hold the draw automatically at the closing"), field("External value that the draw will use (optional)", source));
   type.addEventListener("change", ({ target }) => {
     firstCome.hidden = target.value === "LOTTERY";
     lottery.hidden = target.value !== "LOTTERY";
@@ -45,7 +45,7 @@ export function createDialog(made) {
   openDialog({
     title: "New event",
     className: "editor",
-    body: [field("Name", name), field("What it is about (optional)", about), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
+    body: [field("Name", name), field("Description (optional)", about), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
     buttons: [el("span", { className: "space" }), button("Create", "primary")],
     submit,
   });

@@ -1,4 +1,4 @@
-// The draw of a lottery: hold it when the event has closed, and check it here.
+// The draw of a lottery: hold it when the event has closed, and verify it here.
 
 import * as api from "./api.js";
 import { icon } from "./icons.js";
@@ -8,13 +8,13 @@ import { el, replace } from "/assets/dom.js";
 
 const SHOWN = 8;
 
-// `canHold` says whether there is a button that holds the draw; everybody may check one that was held.
+// `canHold` is whether there is a button that holds the draw; everybody may verify one that was held.
 export function drawPanel(event, shown, { canHold = true } = {}) {
   const state = el("div", { className: "draw" });
   const element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Draw")), state);
   element.setAttribute("aria-label", "Draw");
   let held = null;
-  let frozen = null; // its entries are, and the value from outside is awaited
+  let frozen = null; // the draw, once its entries are frozen
   let drawn = "";
 
   async function load() {
@@ -38,10 +38,10 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
   }
 
   function waiting(isClosed) {
-    const words = isClosed ? "The event has closed. The draw freezes the entries, ranks them by the seed, and reveals it." : `The draw can be held when the event has closed, in ${span(until(event.closesAt))}.`;
+    const words = isClosed ? "The event has closed. The draw freezes the entries, ranks them by the seed, and reveals the seed." : `The draw can be held when the event has closed, in ${span(until(event.closesAt))}.`;
     const button = el("button", { className: "button primary", type: "button", disabled: !isClosed, onclick: () => hold() }, icon("dice"), el("span", {}, "Hold the draw"));
-    const from = event.entropySource ? published("Value from outside", event.entropySource) : null;
-    if (frozen && event.entropySource) return [el("p", { className: "lead" }, "The entries are frozen. The draw is held when the value is known."), from, published("Commitment", event.commitment), published("Entries", frozen.entriesHash), canHold ? valueForm() : null];
+    const from = event.entropySource ? published("External value", event.entropySource) : null;
+    if (frozen && event.entropySource) return [el("p", { className: "lead" }, "The entries are frozen. The draw is held when the external value is known."), from, published("Commitment", event.commitment), published("Entries", frozen.entriesHash), canHold ? valueForm() : null];
     return [el("p", { className: "lead" }, words), from, published("Commitment", event.commitment), canHold ? el("div", { className: "actions" }, button) : null];
 
     function valueForm() {
@@ -73,7 +73,7 @@ function result(draw, event, shown) {
     const found = await verify(draw, event.commitment);
     replace(checks, ...found.map(([what, holds]) => el("li", { className: holds ? "holds" : "fails" }, icon(holds ? "check" : "close"), el("span", {}, what))));
     const good = found.every(([, holds]) => holds);
-    shown.say(good ? "The draw is as it should be." : "The draw is not as it should be.", !good);
+    shown.say(good ? "The draw is correct." : "The draw is not correct.", !good);
     button.disabled = false;
   }
 
@@ -83,13 +83,13 @@ function result(draw, event, shown) {
     published("Commitment", draw.commitment),
     published("Seed", draw.seed),
     published("Entries", draw.entriesHash),
-    ...(draw.entropySource ? [published("Value from outside", draw.entropySource), published("Value", draw.entropy)] : []),
+    ...(draw.entropySource ? [published("External value", draw.entropySource), published("Value", draw.entropy)] : []),
     el("div", { className: "actions" }, button),
     checks,
   ];
 }
 
-// The names of winners who allow that everybody sees them, where they can be had.
+// The names of winners who allow everybody to see them; none if they cannot be read.
 const named = (event, ids) => (ids.length ? api.names(event.eventId, ids.slice(0, SHOWN)).catch(() => ({ items: [] })) : null);
 
 function entries(title, ids, names = null) {

@@ -1,4 +1,4 @@
-// One event, for who wants a seat: apply, and watch what becomes of it.
+// One event, for users who want a seat: apply, and watch the outcome.
 
 import * as api from "./api.js";
 import { drawPanel } from "./draw.js";
@@ -15,16 +15,16 @@ import { toast } from "/assets/toast.js";
 
 const TICK = 1000;
 const PROMISE = {
-  FIRST_COME: "Seats go in the order of the queue: whoever is in it first is served first, whatever the load.",
-  LOTTERY: "Everybody who applies in time takes part. Anyone can check the draw, from the seed that it reveals.",
+  FIRST_COME: "Seats are given out in the order of the queue: first come, first served, whatever the load.",
+  LOTTERY: "Everybody who applies in time takes part. Anyone can verify the draw with the seed that it reveals.",
 };
 
 export async function eventPage(shown, id) {
   let event = await api.event(id);
-  const name = nameFields(); // what was typed outlives the drawing
-  let [key, said] = [newKey(), ""]; // however often the button is pressed, it is one request
-  let [redrawMine, following] = [null, new AbortController()]; // what follows the clock, and the ticket that is shown
-  const tell = tabs(`events ${api.caller().id} ${id}`, readMine, shown.signal); // applied or cancelled elsewhere
+  const name = nameFields(); // keeps what was typed when the page is redrawn
+  let [key, said] = [newKey(), ""]; // however often the button is pressed, there is one request
+  let [redrawMine, following] = [null, new AbortController()]; // the function that the clock calls, and the controller of the shown ticket
+  const tell = tabs(`events ${api.caller().id} ${id}`, readMine, shown.signal); // after applying or cancelling in another tab
   const hero = el("div", { className: "hero" });
   const mine = el("div", { className: "mine" });
   const drawing = event.eventType === "LOTTERY" ? drawPanel(event, shown, { canHold: false }) : null;
@@ -51,7 +51,7 @@ export async function eventPage(shown, id) {
     redrawMine?.();
   }
 
-  // The button that applies; a function that redraws it as time goes by.
+  // Shows the button that applies; returns a function that redraws it as time passes.
   function offer() {
     let drawn = "";
     const redraw = () => {
@@ -73,7 +73,7 @@ export async function eventPage(shown, id) {
       button.disabled = true;
       button.textContent = "Applying…";
       const applicant = name.value();
-      if (said && said !== JSON.stringify(applicant)) key = newKey(); // another name is another question
+      if (said && said !== JSON.stringify(applicant)) key = newKey(); // another name is another request
       said = JSON.stringify(applicant);
       try {
         redrawMine = follow(await api.apply(id, key, applicant));
@@ -93,7 +93,7 @@ export async function eventPage(shown, id) {
     }
   }
 
-  // A ticket that changes by itself; nothing is left to redraw by the clock.
+  // Shows a ticket that updates itself; returns null, because the clock has nothing to redraw.
   function follow(found) {
     const own = ticket(found, {
       cancel: async () => {
@@ -115,7 +115,7 @@ export async function eventPage(shown, id) {
       rename: async (applicant) => {
         try {
           const { displayName, showsName, ...rest } = await api.rename(found.requestId, applicant);
-          own.name = { displayName, showsName }; // news that was on its way may still have the former one
+          own.name = { displayName, showsName }; // an event that was already on its way may still have the former name
           own.show({ ...rest, ...own.name });
         } catch (error) {
           shown.say(error.message, true);
@@ -131,7 +131,7 @@ export async function eventPage(shown, id) {
     return null;
   }
 
-  // The newest request for this event, as it is now.
+  // Reads and shows the newest request for this event.
   async function readMine() {
     const newest = await find((each) => each.eventId === id).catch(() => null);
     if (newest && !shown.signal.aborted) redrawMine = follow(newest);
@@ -142,11 +142,11 @@ export async function eventPage(shown, id) {
     let wasWaiting = found.errorCode === "WAITING_LIST";
     for await (const now of api.progress(found.requestId, signal)) {
       own.show({ ...now, ...own.name });
-      if (wasWaiting && now.status === "SUCCEEDED") toast("A seat came back, and it is yours.");
+      if (wasWaiting && now.status === "SUCCEEDED") toast("A seat was freed, and it is yours.");
       wasWaiting = now.errorCode === "WAITING_LIST";
       if (!wasOpen || OPEN.includes(now.status)) continue;
       wasOpen = false;
-      await drawing?.load(); // it was decided by the draw, which can be checked now
+      await drawing?.load(); // it was decided by the draw, which can be verified now
     }
   }
 
@@ -158,7 +158,7 @@ export async function eventPage(shown, id) {
   }
 }
 
-// The newest request of the caller's that is as wanted, however many there are.
+// The caller's newest request that `isWanted` accepts, however many requests there are.
 async function find(isWanted) {
   for (let cursor = null; ;) {
     const page = await api.mine(cursor);

@@ -1,4 +1,4 @@
-// All events, as cards: for users who want a seat, and for operators who look after them.
+// All events, as cards: for users who want a seat, and for operators who manage the events.
 
 import * as api from "./api.js";
 import { createDialog } from "./create.js";
@@ -19,7 +19,7 @@ export async function eventList(shown, { operating }) {
   if (operating) head.append(createButton());
 
   const list = new KeyedList(cards, { key: ({ eventId }) => eventId, draw: (event) => card(event, operating), state: (event) => `${phase(event)}${when(event)}${event.capacityRemaining}${event.name}`, signal: shown.signal });
-  const none = el("p", { className: "empty", hidden: true }, operating ? "There is no event yet. Make the first one." : "There is no event yet.");
+  const none = el("p", { className: "empty", hidden: true }, operating ? "There is no event yet. Create the first one." : "There is no event yet.");
   const pages = new PagesAgain(api.events, ({ eventId }) => eventId);
 
   function draw(events) {
@@ -30,7 +30,7 @@ export async function eventList(shown, { operating }) {
   const more = moreButton(() => attempt("Not all events are shown.", async () => draw(await pages.readOn())), { className: "button more", signal: shown.signal });
   draw(await pages.readOn());
   replace(shown.element, head, cards, none, more);
-  // Page by page, what was read is read again, so that seats and phases are true.
+  // The pages that were read are read again, one at a time, so that seats and phases are current.
   poll({ every: () => REFRESH, read: () => pages.again(), show: draw, signal: shown.signal });
 }
 
@@ -67,7 +67,7 @@ export function when(event) {
   return `Closed ${dateTime(event.closesAt)}`;
 }
 
-// What it is about, in the lines that the operator wrote; nothing where that is empty.
+// The description, with the operator's line breaks; nothing if it is empty.
 export const about = (event) => (event.description ? el("p", { className: "about", dir: "auto" }, event.description) : null);
 
 // How many seats are left, as words and as a bar.

@@ -1,4 +1,4 @@
-// My requests, in the order of the queue, newest first.
+// The caller's requests in queue order, newest first.
 
 import * as api from "./api.js";
 import { dateTime, outcome } from "./words.js";
@@ -9,6 +9,7 @@ import { moreButton, PagesAgain } from "/assets/pages.js";
 import { poll } from "/assets/poll.js";
 
 const REFRESH = 2000;
+const GONE = 404;
 
 export async function mine(shown) {
   const list = el("ul", { className: "rows" });
@@ -18,16 +19,31 @@ export async function mine(shown) {
   const none = el("p", { className: "empty", hidden: true }, "You have not applied for anything yet. ", el("a", { href: "#/" }, "See what there is."));
   const pages = new PagesAgain(api.mine, ({ requestId }) => requestId);
 
-  async function draw(items) {
-    await Promise.all(items.map(async ({ eventId }) => names.has(eventId) || names.set(eventId, (await api.event(eventId).catch(() => ({ name: "An event that is gone" }))).name)));
+  // The requests, once the names of their events are known.
+  async function named(items) {
+    const missing = [...new Set(items.map(({ eventId }) => eventId))].filter((event) => !names.has(event));
+    await Promise.all(missing.map(async (event) => names.set(event, await nameOf(event))));
+    return items;
+  }
+
+  function draw(items) {
     rows.show(items);
     none.hidden = items.length > 0;
     more.hidden = !pages.hasMore;
   }
-  const more = moreButton(() => attempt("Not all requests are shown.", async () => draw(await pages.readOn())), { className: "button more", signal: shown.signal });
-  await draw(await pages.readOn());
+  const more = moreButton(() => attempt("Not all requests are shown.", async () => draw(await named(await pages.readOn()))), { className: "button more", signal: shown.signal });
+  draw(await named(await pages.readOn()));
   replace(shown.element, el("header", { className: "head" }, el("h1", {}, "My requests")), list, none, more);
-  poll({ every: () => REFRESH, read: () => pages.again(), show: draw, signal: shown.signal });
+  poll({ every: () => REFRESH, read: async () => named(await pages.again()), show: draw, signal: shown.signal });
+}
+
+async function nameOf(event) {
+  try {
+    return (await api.event(event)).name;
+  } catch (error) {
+    if (error.status !== GONE) throw error;
+    return "An event that no longer exists";
+  }
 }
 
 function row(request, name) {

@@ -1,11 +1,11 @@
-// How an applicant wants to be called, and whether others may see that.
+// The name of an applicant, and whether others may see it.
 
 import { el } from "/assets/dom.js";
 import { field } from "/assets/form.js";
 
-const WHO = "Operators may see my name, and everybody on the list of winners";
+const WHO = "Show my name to operators, and to everybody in the list of winners";
 
-// Two fields that keep what was typed; `value` is what is sent, undefined where there is nothing to send.
+// Two fields that keep what was typed; `value` returns what to send, undefined if there is nothing.
 export function nameFields() {
   const name = el("input", { name: "displayName", maxLength: 80, autocomplete: "name", dir: "auto" });
   const shows = el("input", { type: "checkbox", className: "box", disabled: true });
@@ -18,7 +18,7 @@ export function nameFields() {
   return { element, value };
 }
 
-// What a request says of its applicant, for the applicant: they may hide the name, show it, or take it back.
+// The name on a request, for its applicant, who may hide it, show it or remove it.
 export function nameRow(request, rename) {
   const { displayName, showsName } = request;
   if (!displayName) return null;

@@ -1,4 +1,4 @@
-// One event, for who operates it: live figures, outcomes, requests in queue order, and the draw.
+// One event, for its operators: live figures, outcomes, requests in queue order, and the draw.
 
 import * as api from "./api.js";
 import { chart, lastMinute } from "./chart.js";
@@ -15,7 +15,7 @@ import { moreButton, PagesAgain } from "/assets/pages.js";
 import { poll } from "/assets/poll.js";
 
 const PAGE = 100;
-const AT_ONCE = 10; // pages that are read again when something was decided
+const AT_ONCE = 10; // pages that are read again after decisions
 const [APART, EVERY] = [500, 5000];
 const TICK = 1000;
 
@@ -37,7 +37,7 @@ export async function operatePage(shown, id) {
     el(
       "div",
       { className: "columns" },
-      panel("Decisions a second", plot.element),
+      panel("Decisions per second", plot.element),
       panel("Outcomes", el("table", { className: "outcomes" }, el("thead", { className: "hidden" }, el("tr", {}, ...["Status", "Requests", "Share"].map((name) => el("th", { scope: "col" }, name)))), outcomes)),
     ),
     drawing?.element,
@@ -51,11 +51,11 @@ export async function operatePage(shown, id) {
     if (text !== heroShown) replace(hero, ...parts);
     heroShown = text;
   };
-  const drawActs = () => replace(acts, changes(event, shown, changed)); // not by the clock: a button that is drawn again loses the focus
+  const drawActs = () => replace(acts, changes(event, shown, changed)); // not by the clock, because a button that is redrawn loses the focus
   drawHero();
   drawActs();
   let [latest, receivedAt] = [null, 0];
-  // No figures arrive while nothing changes, but the last minute goes on.
+  // No figures arrive while nothing changes, but the last minute moves on.
   const drawChart = () => latest && plot.show(lastMinute(latest.seconds, Date.parse(latest.at) + Date.now() - receivedAt));
   const timer = setInterval(() => { drawHero(); drawing?.tick(); drawChart(); }, TICK);
   shown.signal.addEventListener("abort", () => clearInterval(timer));
@@ -75,7 +75,7 @@ const heading = (event) => [
   el("h1", {}, event.name),
   el("p", { className: "when" }, when(event)),
   about(event),
-  event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}${event.notified === null ? "" : ` (${plural(event.notified, "applicant")} told)`}`) : null,
+  event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}${event.notified === null ? "" : ` (${plural(event.notified, "applicant")} notified)`}`) : null,
 ];
 
 function panel(title, body, ...tools) {
@@ -88,12 +88,12 @@ function tileRow() {
   const value = () => el("strong", {}, "–");
   const [pace, left, backlog, waited] = [value(), value(), value(), value()];
   const gauge = el("span", { className: "bar" }, el("span", { className: "filled" }));
-  const [paceNote, leftNote, backlogNote, waitedNote] = ["over the last five seconds", "", "", "the first of them has waited"].map((text) => el("span", { className: "note" }, text));
+  const [paceNote, leftNote, backlogNote, waitedNote] = ["over the last five seconds", "", "", "how long the oldest has waited"].map((text) => el("span", { className: "note" }, text));
   const tile = (name, ...parts) => el("div", { className: "tile" }, el("h2", {}, name), ...parts);
   const element = el(
     "div",
     { className: "tiles" },
-    tile("Decided a second", pace, paceNote),
+    tile("Decided per second", pace, paceNote),
     tile("Seats left", left, gauge, leftNote),
     tile("Not decided yet", backlog, backlogNote),
     tile("Backlog age", waited, waitedNote),
@@ -107,7 +107,7 @@ function tileRow() {
     backlog.textContent = number(figures.backlog);
     backlogNote.textContent = `of ${plural(figures.requests, "request")}`;
     waited.textContent = figures.backlog ? age(figures.backlogSeconds) : "none";
-    waitedNote.textContent = figures.backlog ? "the first of them has waited" : "everything is decided";
+    waitedNote.textContent = figures.backlog ? "how long the oldest has waited" : "everything is decided";
   }
 
   return { element, show };
@@ -135,7 +135,7 @@ function download(event, shown) {
   return button;
 }
 
-// Requests in the order of the queue, as far as one scrolls; while some are decided, they are read again.
+// Requests in queue order, as far as the operator scrolls; they are read again while some are decided.
 function requestTable(id, { signal }) {
   const body = el("tbody", {});
   const empty = el("p", { className: "empty", hidden: true }, "Nobody has applied yet.");
@@ -154,7 +154,7 @@ function requestTable(id, { signal }) {
     empty.hidden = requests.length > 0;
   }
   const load = async () => draw(await pages.readOn());
-  // What is decided is shown at once on the first pages, and on those beyond as it is their turn.
+  // Decisions are shown at once on the first pages, and on later pages when it is their turn.
   const refresh = onceMore(async () => {
     for (let read = 0; read < Math.min(pages.number, AT_ONCE) && !signal.aborted; read += 1) draw(await pages.again().catch(() => pages.items));
   }, { apart: APART });

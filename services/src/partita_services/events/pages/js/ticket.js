@@ -1,4 +1,4 @@
-// A user's request as a ticket: how far it has come, its place in the queue, and how it ended.
+// A user's request as a ticket: its progress, its place in the queue, and its outcome.
 
 import { icon } from "./icons.js";
 import { nameRow } from "./name.js";
@@ -8,7 +8,7 @@ import { el, replace, write } from "/assets/dom.js";
 const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "Processing"], ["DECIDED", "Decided"]];
 
 export function ticket(request, on) {
-  const announced = el("p", { className: "hidden", role: "status" }); // only what matters, whenever that changes
+  const announced = el("p", { className: "hidden", role: "status" }); // only the title, whenever it changes
   const shown = el("div", {});
   const element = el("section", { className: "ticket" }, announced, shown, on.log ? steppedLog(on.log) : null);
   element.setAttribute("aria-label", "Your request");
@@ -30,7 +30,7 @@ export function ticket(request, on) {
   return { element, show, name: {} };
 }
 
-// What happened to it, step by step, where the event keeps that; read when somebody wants to see it.
+// The log of a request, if the event keeps one; it is read when the user opens it.
 function steppedLog(read) {
   const list = el("ol", {});
   const details = el("details", { className: "log" }, el("summary", {}, "What happened, step by step"), list);
@@ -39,7 +39,7 @@ function steppedLog(read) {
     if (!details.open) return;
     try {
       const { items } = await read();
-      replace(list, ...(items.length ? items.map(step) : [el("li", {}, "Nothing was written down yet.")]));
+      replace(list, ...(items.length ? items.map(step) : [el("li", {}, "Nothing has been logged yet.")]));
     } catch (error) {
       replace(list, el("li", {}, error.message));
     }
@@ -53,7 +53,7 @@ function title(request) {
   if (request.errorCode === "CANCELLED") return "Cancelled";
   if (request.waitingPosition) return "You are on the waiting list";
   if (request.errorCode === "CAPACITY") return "All seats were taken before your turn";
-  if (request.errorCode === "CLOSED") return "The draw had begun before your request came";
+  if (request.errorCode === "CLOSED") return "The draw had begun before your request arrived";
   if (request.status === "FAILED_FINAL") return "Your request failed";
   if (request.status === "REJECTED") return "No seat this time";
   if (request.status === "PROCESSING" && request.eventType === "LOTTERY") return "You take part in the draw";
@@ -61,16 +61,16 @@ function title(request) {
 }
 
 function lead(request) {
-  if (request.status === "SUCCEEDED" && request.waitingPosition) return "It is yours: a seat came back, and you were the first on the waiting list.";
+  if (request.status === "SUCCEEDED" && request.waitingPosition) return "It is yours: a seat was freed, and you were the first on the waiting list.";
   if (request.status === "SUCCEEDED") return request.eventType === "LOTTERY" ? "It is yours: you were drawn." : "It is yours: you were early enough in the queue.";
   if (request.errorCode === "EVENT_CANCELLED") return request.errorMessage ?? "";
   if (request.errorCode === "CANCELLED") return "The seat goes to somebody else. You may apply again while the event is open.";
-  if (request.waitingPosition) return "When a seat comes back, the first on the list gets it.";
+  if (request.waitingPosition) return "When a seat is freed, the first on the list gets it.";
   if (request.errorCode === "CAPACITY") return "Everybody who got one was in the queue before you.";
   if (request.status === "FAILED_FINAL") return request.errorMessage ?? "You may apply again.";
-  if (request.failureClass === "TRANSIENT") return "Something is in trouble for a moment. Your place is kept, and it is tried again.";
+  if (request.failureClass === "TRANSIENT") return "There is a temporary problem. Your place is kept, and your request is tried again.";
   if (request.eventType === "LOTTERY") return "The winners are drawn after the event has closed. This page will tell you.";
-  return "You can stay here: this page changes by itself. Or leave: your place is kept.";
+  return "You can stay here: this page updates itself. Or leave: your place is kept.";
 }
 
 // The number that people wait for.
@@ -91,7 +91,7 @@ function steps(request) {
   const reached = OPEN.includes(request.status) ? STEPS.findIndex(([name]) => name === request.status) : STEPS.length - 1;
   return el(
     "ol",
-    { className: "steps", ariaLabel: "How far it has come" },
+    { className: "steps", ariaLabel: "Progress" },
     ...STEPS.map(([, name], at) => {
       const step = el("li", { className: at < reached ? "done" : at === reached ? "now" : "" }, el("span", { className: "dot" }, at < reached || reached === STEPS.length - 1 ? icon(lost(request) && at === reached ? "close" : "check") : null), name);
       if (at === reached) step.setAttribute("aria-current", "step");
@@ -114,7 +114,7 @@ function facts(request) {
   );
 }
 
-// Cancelling takes two clicks; `asking` outlives the drawing, which happens whenever there is news.
+// Cancelling takes two clicks; `asking` survives the redrawing, which happens whenever there is news.
 function actions(request, on, asking) {
   const isOver = request.errorCode === "CANCELLED" || request.status === "FAILED_FINAL";
   if (isOver) return on.canApply() ? el("button", { className: "button", type: "button", onclick: on.again }, "Apply again") : null;

@@ -1,11 +1,11 @@
-// Verifying a draw with nothing but what the service has published, by the browser's own cryptography.
+// Verifies a draw from the published values alone, with the browser's own cryptography.
 
 const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 const hex = (buffer) => [...new Uint8Array(buffer)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 const text = (value) => new TextEncoder().encode(value);
 const sha256 = async (data) => hex(await crypto.subtle.digest("SHA-256", data));
 
-// Gives each check with whether it holds: `published` is the commitment that came with the event.
+// Returns each check with whether it holds. `published` is the commitment that was published with the event.
 export async function verify(draw, published) {
   const seed = bytes(draw.seed);
   const entries = [...draw.winners, ...draw.waitingList];
@@ -15,8 +15,8 @@ export async function verify(draw, published) {
   const winners = order.slice(0, draw.capacityTotal);
   return [
     ["The commitment is the one that was published with the event", draw.commitment === published],
-    ["The seed is the one that was committed to", committed === draw.commitment],
-    ...(source === null ? [] : [[`The value from outside came after the entries were frozen; compare it with ${source}: ${entropy}`, entropy !== null && draw.entropyAt >= draw.drawnAt]]),
+    ["The seed matches the commitment", committed === draw.commitment],
+    ...(source === null ? [] : [[`The external value was supplied after the entries were frozen; compare it with ${source}: ${entropy}`, entropy !== null && draw.entropyAt >= draw.drawnAt]]),
     ["The entries are those that were frozen", (await sha256(text([...entries].sort().join("\n")))) === draw.entriesHash],
     ["The winners are those that the seed draws", same(winners, draw.winners)],
     ["The waiting list is in the order that the seed draws", same(order.slice(draw.capacityTotal), draw.waitingList)],

@@ -1,4 +1,4 @@
-// What things are called, and how numbers and times are written.
+// The displayed names of values, and the format of numbers and times.
 
 import { now as serverTime } from "/assets/time.js";
 
@@ -31,7 +31,7 @@ export const REASONS = {
 };
 export const OPEN = ["RECEIVED", "QUEUED", "PROCESSING"];
 
-// How long something takes, in its two largest units.
+// A duration in its two largest units.
 export function span(seconds) {
   if (seconds < 1) return "less than a second";
   const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
@@ -44,12 +44,12 @@ export function span(seconds) {
   return parts.join("\u00a0");
 }
 
-// How long ago, with one digit while it is short.
+// A duration, with one decimal while it is short.
 export const age = (seconds) => (seconds < 10 ? `${seconds.toFixed(1)}\u00a0s` : span(seconds));
 
 export const until = (text, now = serverTime()) => (new Date(text) - now) / 1000;
 
-// Where an event stands by the server's clock: it opens and closes without a reload.
+// The phase of an event by the server's clock, so that it opens and closes without a reload.
 export function phase(event) {
   if (["FINISHED", "CANCELLED"].includes(event.status)) return event.status;
   if (until(event.opensAt) > 0) return "UPCOMING";

@@ -8,7 +8,7 @@ export const PAGE = 100;
 export const STREAM = "api/tasks/stream";
 const ZONE = { headers: { "X-Time-Zone": Intl.DateTimeFormat().resolvedOptions().timeZone } };
 
-// What the last answers consumed, for those who want to see it.
+// The capacity that the last response consumed, for users who want to see it.
 export const costs = { last: "", listener: () => {} };
 
 export const me = () => ask("GET", "api/me");

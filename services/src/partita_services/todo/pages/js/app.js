@@ -21,7 +21,7 @@ function ask(problem) {
   replace(main, signIn(open, problem));
 }
 
-// Who is not known signs in; a service that cannot be asked is asked again, and the person stays signed in.
+// An unknown user must sign in. If the service cannot be reached, the user stays signed in and can try again.
 async function open() {
   replace(main, skeleton(5, "board"));
   const board = follow();
@@ -52,13 +52,13 @@ function drawAccount(user, shown) {
   replace(account, name, keyboard(), leave());
 }
 
-// What other tabs and devices change appears by itself; after a lost connection all is read again. It listens before the
-// tasks are read, so that no change falls between the two.
+// Changes in other tabs and on other devices appear at once; after a lost connection everything is read again. It listens
+// before the tasks are read, so that no change is missed in between.
 function follow() {
   const stop = new AbortController();
   let shown = null;
   const heard = ({ event, data }) => {
-    if (!shown) return undefined; // nothing was read yet
+    if (!shown) return undefined; // nothing has been read yet
     if (event === "reset") return shown.load();
     if (shown.changes.isUnderWay(data.task_id)) return undefined;
     const known = shown.tasks.get(data.task_id);
@@ -107,7 +107,7 @@ function leave() {
   return el("button", { className: "button leave", type: "button", onclick: out }, icon("out"), el("span", {}, "Sign out"));
 }
 
-// A user without a profile goes by the id in the token.
+// A user without a profile is shown with the id in the token.
 async function whoIsThis() {
   try {
     return await api.me();

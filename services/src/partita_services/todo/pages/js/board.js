@@ -1,4 +1,4 @@
-// The board: tasks in columns, which of them are selected, and which one the keyboard is at.
+// The board: tasks in columns, the selected tasks, and the task that has the keyboard focus.
 
 import { parameters } from "/assets/address.js";
 import { confirmed } from "/assets/dialog.js";
@@ -20,7 +20,7 @@ export class Board {
   #selection = { isOn: false, ids: new Set() };
   #shown = "pending"; // the column that a phone shows
 
-  // What is heard of tasks `during` a reading of them comes after it.
+  // Changes that arrive `during` a read of the tasks are applied after it.
   constructor(search, { during }) {
     this.search = search;
     this.during = during;
@@ -63,7 +63,7 @@ export class Board {
 
   // --- reading
 
-  // An error of the service is shown in place of the cards, with a way to try again; what is there stays.
+  // An error of the service is shown with a button to try again; the cards that are there stay.
   load = async () => {
     try {
       await this.during(() => this.tasks.load());
@@ -79,9 +79,9 @@ export class Board {
 
   compose = () => this.#edit({ status: this.#shown });
 
-  // Of very many that match, the service looks at those that changed last.
+  // If very many tasks match, the service considers only those that changed last.
   #found(number, { isCut, isWhole }) {
-    const cut = isWhole ? "" : " More than 1,000 have these words: those that changed last were looked at. Another word finds the others.";
+    const cut = isWhole ? "" : " More than 1,000 tasks match: only those that changed last were searched. Add a word to find the others.";
     write(this.said, `${plural(number)} found${isCut ? " so far" : ""}.${cut}`);
   }
 
@@ -111,7 +111,7 @@ export class Board {
 
   #draw() {
     if (this.columns.querySelector(".dragged")) {
-      this.columns.addEventListener("dragend", () => this.#draw(), { once: true }); // a card in the hand must stay
+      this.columns.addEventListener("dragend", () => this.#draw(), { once: true }); // a card that is being dragged must stay
       return;
     }
     for (const id of this.#selection.ids) if (!this.tasks.has(id)) this.#selection.ids.delete(id);
@@ -140,7 +140,7 @@ export class Board {
   };
 
   #open(task) {
-    this.keyboard.at = task.task_id; // a click beside the title does not bring the keyboard there
+    this.keyboard.at = task.task_id; // a click outside the title does not move the focus there
     this.#edit(task);
   }
 
@@ -154,12 +154,12 @@ export class Board {
     });
   }
 
-  #more = (read) => this.changes.attempt("There is more that cannot be read.", () => this.during(read));
+  #more = (read) => this.changes.attempt("More tasks exist, but cannot be read.", () => this.during(read));
 
   async #showMoreFound() {
     const read = await this.#more(() => this.tasks.moreFound());
     const isThere = [this.more, document.body].includes(document.activeElement);
-    if (this.more.hidden && isThere) this.go(this.keyboard.nearest({ status: this.#shown })); // the keyboard was at what is gone
+    if (this.more.hidden && isThere) this.go(this.keyboard.nearest({ status: this.#shown })); // the focus was on the button that is now hidden
     return read;
   }
 
@@ -169,9 +169,9 @@ export class Board {
     this.#draw();
   }
 
-  // --- what can be done with a task
+  // --- actions on a task
 
-  // To save and to remove give the task that the keyboard goes to.
+  // Saving and removing return the task that gets the keyboard focus.
   async #save(task, fields, draft) {
     const nearest = this.keyboard.nearest(task);
     const saved = task.task_id ? await this.changes.save(task, fields) : await this.changes.create(fields, draft);

@@ -5,7 +5,7 @@ import { icon } from "./icons.js";
 import { capital } from "./filters.js";
 import { dueText, isOverdue, nameOf, titleOf } from "./tasks.js";
 
-// `on` has what can be done with it: open, complete, select, lift.
+// `on` contains the actions on the task: open, complete, select, lift.
 export function card(task, { selecting, selected, on }) {
   const open = el("button", { className: "title", type: "button", tabIndex: -1, dir: "auto", onclick: () => (selecting ? on.select(task) : on.open(task)) }, nameOf(task));
   open.setAttribute("aria-label", label(task, selected));

@@ -1,4 +1,4 @@
-// Every change of tasks: shown at once, taken back where it fails, and undone where the person wants that.
+// All changes of tasks: shown at once, rolled back if they fail, and undone on request.
 
 import { newKey } from "/assets/api.js";
 import { attempt, refused } from "/assets/attempt.js";
@@ -13,8 +13,8 @@ const FIELDS = ["title", "description", "status", "priority", "category", "due_d
 
 export class Changes {
   #under = new Optimistic({ failed: (error, id) => this.#failed.get(id)?.(error) });
-  #failed = new Map(); // by id, what to say of a move that fails
-  #left = new Map(); // by task and version, the version that a move of this page made of it
+  #failed = new Map(); // by id, the function that reports a failed move
+  #left = new Map(); // by task and version, the version that a move on this page turned it into
 
   constructor(tasks) {
     this.tasks = tasks;
@@ -24,7 +24,7 @@ export class Changes {
   refused = refused;
   attempt = attempt;
 
-  // Moves of one task wait for each other, because each is made over the version that the last one left.
+  // Moves of one task wait for each other, because each replaces the version that the last one wrote.
   move(task, status, { said = true } = {}) {
     const id = task.task_id;
     const before = this.tasks.get(id) ?? task;
@@ -49,7 +49,7 @@ export class Changes {
     return saved;
   }
 
-  // A task as the person saw it, over the version that their own moves have left: those are not a conflict.
+  // A task as the user saw it, with the version that their own moves have written, because those are not a conflict.
   async #settled(task) {
     await this.#under.settled(task.task_id);
     let seen = task;
@@ -70,7 +70,7 @@ export class Changes {
     else this.refused(`“${task.title}” was not moved.`, error, () => this.move(current ?? task, status));
   }
 
-  // After a lost response the task may have the change already.
+  // After a lost response the task may already have the change.
   async #change(task, fields) {
     try {
       return await api.change(task, fields);
@@ -82,7 +82,7 @@ export class Changes {
     }
   }
 
-  // The task as it is now; null where it is gone.
+  // The current task; null if it was deleted.
   async refresh(id) {
     const current = await api.task(id).catch(() => null);
     if (current) this.tasks.put(current);
@@ -90,8 +90,8 @@ export class Changes {
     return current;
   }
 
-  // `draft` is of one dialog: however often it is sent, it makes one task. What was sent first may have been saved, though
-  // no answer came: then that is changed to what was written since.
+  // `draft` belongs to one dialog: however often it is sent, it creates one task. The first attempt may have been saved
+  // without a response; then that task is changed to what the user has written since.
   async create(fields, draft = { key: newKey() }) {
     draft.sent ??= fields;
     let task;
@@ -117,7 +117,7 @@ export class Changes {
     this.tasks.countSoon(RECOUNT);
   }
 
-  // Deleted at once, and made again where that is undone.
+  // Deletes a task at once; undoing creates it again.
   async remove(task) {
     await api.remove(await this.#settled(task)).catch((error) => { if (error.status !== 404) throw error; });
     this.tasks.drop(task.task_id);
@@ -138,7 +138,7 @@ export class Changes {
     toast(`Moved ${what} to ${titleOf(status)}.`, { wrong: done < ids.length, action: ["Undo", undo] });
   }
 
-  // How many have the status now; null where the service refused.
+  // How many have the status now; null if the service refused.
   async #give(ids, status) {
     await this.#under.all();
     const results = [];

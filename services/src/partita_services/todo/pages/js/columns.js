@@ -1,4 +1,4 @@
-// What is drawn around the cards: columns, the tabs that stand for them on a phone, counts, and the selected tasks.
+// Everything around the cards: columns, the tabs that replace them on a phone, counts, and the bar for selected tasks.
 
 import { el, replace, write } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
@@ -18,7 +18,7 @@ const EMPTY = {
   cancelled: "Nothing was cancelled.",
 };
 
-// A column that is built once, and drawn again where its tasks have changed. `on` has what can be done: open, complete,
+// A column that is built once, and redrawn when its tasks have changed. `on` contains the actions: open, complete,
 // select, lift, drop, more, clear, add.
 export function column({ name, title }, tasks, selection, on) {
   const number = el("span", { className: "number" });
@@ -57,7 +57,7 @@ function emptiness(name, tasks) {
   return tasks.isCut(name) ? "Nothing here so far." : "Nothing here matches.";
 }
 
-// The tabs are built once; `show(status)` says which is chosen.
+// The tabs are built once; `draw(status)` marks the one that is shown.
 export function columnTabs(tasks, choose) {
   const tabs = STATUSES.map(({ name, title }) => {
     const number = el("span", { className: "number" });
@@ -76,7 +76,7 @@ export function columnTabs(tasks, choose) {
   return { element, draw };
 }
 
-// Priorities that no task has are not worth a word.
+// Priorities that no task has are omitted.
 export function drawTotals(totals, counts) {
   if (!counts) return;
   const total = Object.values(counts.by_status).reduce((sum, part) => sum + part, 0);
@@ -88,7 +88,7 @@ export function drawTotals(totals, counts) {
   replace(totals, el("strong", {}, plural(total)), ...parts.map(part));
 }
 
-// What can be done with the selected tasks.
+// The actions on the selected tasks.
 export function bulkBar({ change, remove, stop }) {
   const selected = el("strong", {});
   const button = (title, work, kind = "") => el("button", { className: `button ${kind}`, type: "button", onclick: work }, title);

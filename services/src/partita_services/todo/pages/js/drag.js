@@ -1,9 +1,9 @@
-// Cards in the hand: dragged with a mouse, or held and moved with a finger, onto a column or, on a phone, onto its tab.
+// Moving cards: dragged with a mouse, or held and moved with a finger, onto a column or, on a phone, onto its tab.
 
 const HOLD = 350; // milliseconds until a finger lifts a card; before that it scrolls
-const STILL = 10; // pixels that a finger may tremble
+const STILL = 10; // pixels that a finger may move without ending the hold
 
-// Makes `item` movable; `drop(id, status)` is called where it is let go.
+// Makes `item` movable; `drop(id, status)` is called when a finger drops it on a column or tab.
 export function liftable(item, id, drop) {
   item.addEventListener("dragstart", (event) => {
     event.dataTransfer.setData("text/plain", id);
@@ -14,7 +14,7 @@ export function liftable(item, id, drop) {
   item.addEventListener("touchstart", (event) => event.touches.length === 1 && hold(item, event.touches[0], (status) => drop(id, status)), { passive: true });
 }
 
-// Waits for the finger to stay, then follows it.
+// Waits until the finger has held still, then follows it.
 function hold(item, { clientX, clientY }, drop) {
   const ended = new AbortController();
   const { signal } = ended;
@@ -76,7 +76,7 @@ function lift(item, x, y) {
   return hand;
 }
 
-// A column takes what is dragged with the mouse.
+// Makes a column accept cards that are dragged with the mouse.
 export function takeDrops(section, drop) {
   section.addEventListener("dragover", (event) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The dialog in which a task is written: a new one, or one that is there already.
+// The dialog for a new or an existing task.
 
 import { newKey } from "/assets/api.js";
 import { button, openDialog } from "/assets/dialog.js";
@@ -8,8 +8,8 @@ import { icon } from "./icons.js";
 import { capital } from "./filters.js";
 import { PRIORITIES, STATUSES } from "./tasks.js";
 
-// Opens the dialog. `save(task, fields, draft)` and `remove(task)` may refuse, which is then said; they give the task to
-// `go` to afterwards. `current(id)` reads the task as it is now.
+// Opens the dialog. `save(task, fields, draft)` and `remove(task)` may fail, which the dialog reports; they return the
+// task to `go` to afterwards. `current(id)` reads the current task.
 export function edit(task, { categories, save, remove, current, go }) {
   let known = task;
   let next;
@@ -54,7 +54,7 @@ export function edit(task, { categories, save, remove, current, go }) {
     }
   }
 
-  // Another tab or device was faster: the person decides which words stay.
+  // Another tab or device was faster: the user decides which text to keep.
   async function explain(error) {
     known = await current(task.task_id);
     error.isSaid = true;

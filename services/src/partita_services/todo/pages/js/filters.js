@@ -1,4 +1,4 @@
-// The filters above the board: what the service is asked for, and the same test for tasks that a search found.
+// The filters above the board: the parameters for the service, and the same test for tasks that a search found.
 
 import { el, replace } from "/assets/dom.js";
 import { PRIORITIES, isOverdue, today } from "./tasks.js";
@@ -15,7 +15,7 @@ const DUE = {
 };
 export const FILTERS = ["priority", "category", "due"];
 
-// `changed()` is called when a person has chosen.
+// `changed()` is called when the user has chosen a filter.
 export function filters(changed) {
   const chosen = { priority: "", category: "", due: "" };
   const categories = new Set();
@@ -51,7 +51,7 @@ export function filters(changed) {
     changed();
   }
 
-  // The categories are those that were seen; a filter must not make the others unreachable.
+  // The categories seen so far are all kept, so that a filter does not make the others unreachable.
   function learn(tasks) {
     const before = categories.size;
     for (const task of tasks) if (task.category) categories.add(task.category);
@@ -67,7 +67,7 @@ export function filters(changed) {
     isSet,
     learn,
     chosen: () => ({ ...chosen }),
-    // As an address has it, which may name what there is not.
+    // Sets the filters from an address, which may contain unknown values.
     choose(given) {
       chosen.priority = PRIORITIES.includes(given.priority) ? given.priority : "";
       chosen.due = given.due in DUE ? given.due : "";

@@ -1,4 +1,4 @@
-// The keyboard: what a key does on the card that it is at, and anywhere.
+// Keyboard shortcuts: on the card that has the focus, and anywhere.
 
 import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";

@@ -1,4 +1,4 @@
-// The person's profile: name and email, a daily reminder, what is kept of them, and the end of it.
+// The user's profile: name and email, a daily reminder, the download of their data, and the deletion of the account.
 
 import { button, confirm, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
@@ -8,13 +8,13 @@ import * as api from "./api.js";
 
 const KEPT = "partita-todo-cost";
 
-// Whether the foot of the board says what each request consumed.
+// Whether the foot of the board shows what each request consumed.
 export const showsCost = {
   get: () => localStorage.getItem(KEPT) === "yes",
   set: (isOn) => localStorage.setItem(KEPT, isOn ? "yes" : "no"),
 };
 
-// `saved(user)` is called with the profile as it was written; `shown` is the board.
+// `saved(user)` is called with the profile that was written; `shown` is the board.
 export function profile(user, { saved, shown }) {
   const name = el("input", { name: "name", required: true, maxLength: 100, value: user.isNew ? "" : user.name, autocomplete: "name", dir: "auto" });
   const email = el("input", { name: "email", type: "email", required: true, value: user.email ?? "", autocomplete: "email" });

@@ -5,7 +5,7 @@ import { el } from "/assets/dom.js";
 import { Form } from "/assets/form.js";
 import { icon } from "./icons.js";
 
-// Gives the button that opens it, and the form. `add(title, draft)` makes the task, and may be refused.
+// Returns the button that opens the form, and the form. `add(title, draft)` creates the task, and may fail.
 export function quickAdd(column, add) {
   const input = el("input", { required: true, maxLength: 200, autocomplete: "off", dir: "auto", placeholder: "What is to be done?", ariaLabel: `New task in ${column}` });
   let draft = { key: newKey() };

@@ -1,11 +1,11 @@
-// The keyboard on the board: one card of each column is reached with Tab, the others with the arrows.
+// Keyboard focus on the board: one card of each column is reached with Tab, the others with the arrows.
 
 import { STATUSES } from "./tasks.js";
 
 export class Roving {
   #stops = new Map(); // by status, the card that Tab reaches
 
-  // `lists` are those of the columns, by status; `show(status)` shows a column where a phone shows one.
+  // `lists` are the lists of the columns, by status; `show(status)` shows a column on a phone, which shows only one.
   constructor(tasks, columns, { lists, show, shown }) {
     Object.assign(this, { tasks, columns, lists, show, shown, at: null });
     columns.addEventListener("focusin", (event) => {
@@ -14,11 +14,11 @@ export class Roving {
       this.at = item.dataset.id;
       this.rove();
     });
-    // A card that was drawn again behind a dialog does not get the keyboard back by itself.
+    // A card that was redrawn behind a dialog does not regain the focus without this.
     document.addEventListener("close", () => this.#takeBack(), true);
   }
 
-  // The task that the keyboard is at.
+  // The task whose card has the focus.
   get task() {
     return document.activeElement?.closest(".card") ? this.tasks.get(this.at) : undefined;
   }
@@ -27,7 +27,7 @@ export class Roving {
     return this.columns.contains(document.activeElement) && Boolean(document.activeElement.closest(".card"));
   }
 
-  // Only the cards that were and become the stop of their column are touched.
+  // Only the previous and the new tab stop of each column are changed.
   rove() {
     for (const { name } of STATUSES) {
       const cards = this.lists.get(name).element;
@@ -45,7 +45,7 @@ export class Roving {
     this.#item(this.at)?.querySelector(".title").focus();
   }
 
-  // After the card that had the focus was moved to another column, or drawn again.
+  // Restores the focus after its card was moved to another column, or redrawn.
   keep() {
     if (!this.columns.contains(document.activeElement)) this.focus();
   }
@@ -66,7 +66,7 @@ export class Roving {
     this.focus();
   }
 
-  // Where the keyboard goes when a task's card is not shown any more, or not at all; no column that a phone hides is near.
+  // The task that gets the focus when a task's card is no longer shown, or never was; columns that a phone hides are skipped.
   nearest(task) {
     const from = task.task_id ? task : (this.tasks.get(this.at) ?? task);
     const near = [from, this.beside(from, 1), this.beside(from, -1), this.across(from, -1), this.across(from, 1)];
@@ -78,7 +78,7 @@ export class Roving {
     return found[found.findIndex(({ task_id }) => task_id === task.task_id) + by];
   }
 
-  // The card at the same height in the nearest column that has any.
+  // The task at the same height in the nearest column that has any.
   across(task, by) {
     const row = this.tasks.in(task.status).findIndex(({ task_id }) => task_id === task.task_id);
     const position = STATUSES.findIndex(({ name }) => name === task.status);

@@ -1,4 +1,4 @@
-// The tasks that are shown, as far as they were read.
+// The tasks that are shown, as far as they have been read.
 
 import { Pages } from "/assets/pages.js";
 import * as api from "./api.js";
@@ -8,22 +8,22 @@ const RECOUNT = 250;
 const FOUND = "found"; // the one list for all columns: what a search found
 
 export class Tasks {
-  #known = new Map(); // by id, in the order of the answers
-  #pages = new Map(); // by status, what can be read on
-  #columns = new Map(); // by status, in the order of the board
+  #known = new Map(); // by id, in the order of the responses
+  #pages = new Map(); // by status, the pages that can be continued
+  #columns = new Map(); // by status, the tasks in the order of the board
   #asked = 0;
   #counting = null;
-  #sought = ""; // the text of the search that is shown; the field may have another by now
-  #isWhole = true; // whether the search that is shown has looked at all that matches
+  #sought = ""; // the text of the search that is shown; the field may contain another by now
+  #isWhole = true; // whether the search that is shown has considered all matches
 
-  // `search` is the field with the text, `filters` what is chosen; `found` tells how many, `changed` draws.
+  // `search` is the field with the text, `filters` the chosen filters; `found` reports how many were found, `changed` redraws.
   constructor(search, filters, { found, changed }) {
     Object.assign(this, { search, filters, found, changed });
     this.counts = null;
     this.loading = new Set();
   }
 
-  // --- what there is
+  // --- state
 
   get text() {
     return this.search.value.trim();
@@ -48,7 +48,7 @@ export class Tasks {
   isCut = (status) => this.hasMore(status) || this.hasMoreFound;
   isLoading = (status) => this.loading.has(status);
 
-  // What a search found stays in its order, best first.
+  // The results of a search stay in their order, best first.
   in(status) {
     if (!this.#columns.has(status)) {
       const found = [...this.#known.values()].filter((task) => task.status === status);
@@ -62,7 +62,7 @@ export class Tasks {
     return this.isPart || !this.counts || !this.isCut(status) ? shown : Math.max(shown, this.counts.by_status[status] ?? 0);
   }
 
-  // As it is shown: what was read so far is not the total.
+  // The number as it is shown: what was read so far is not the total.
   tally(status) {
     if (this.isLoading(status)) return "…";
     return `${this.number(status)}${this.isCut(status) && (this.isPart || !this.counts) ? "+" : ""}`;
@@ -73,7 +73,7 @@ export class Tasks {
   async load() {
     const question = ++this.#asked;
     const text = this.text;
-    const isCurrent = () => question === this.#asked; // no later question was asked
+    const isCurrent = () => question === this.#asked; // no later load has begun
     const parts = text ? [FOUND] : STATUSES.map(({ name }) => name);
     this.loading = new Set(STATUSES.map(({ name }) => name));
     if (!this.#known.size) this.changed();
@@ -110,15 +110,15 @@ export class Tasks {
   async more(status) {
     const question = this.#asked;
     const items = await this.#pages.get(status).next({ least: api.PAGE });
-    if (question !== this.#asked) return; // this is no longer what is shown
+    if (question !== this.#asked) return; // another load has begun since
     this.#take(items);
     if (this.isPart) this.#tell();
   }
 
   moreFound = () => this.more(FOUND);
 
-  // A column that one page holds is sorted here. Of a longer one the service gives the most urgent first, then those without
-  // a priority, which its index of priorities has not.
+  // A column that fits on one page is sorted here. Of a longer one the service returns the most urgent first, then those
+  // without a priority, which are not in its index of priorities.
   async #column(status) {
     const asked = { ...this.filters.asks(), status };
     const first = await api.list(asked);
@@ -128,7 +128,7 @@ export class Tasks {
     return { items: await pages.next({ least: api.PAGE }), pages };
   }
 
-  // A search knows no filters, so they are held against what it finds, until there is a page of it.
+  // A search has no filters, so they are applied to its results, until a page is full.
   async #search(text) {
     let isWhole = true;
     const read = async (cursor) => {
@@ -151,7 +151,7 @@ export class Tasks {
     this.found(this.#known.size, { isCut: [...this.#pages.values()].some((pages) => pages.hasMore), isWhole: this.#isWhole });
   }
 
-  // The counts follow the changes with a short delay, and say so.
+  // The counts follow the changes with a short delay, which their `lag` reports.
   countSoon(delay = 0) {
     clearTimeout(this.#counting);
     this.#counting = setTimeout(() => this.#count().catch(() => {}), delay); // the next change counts again
@@ -163,9 +163,9 @@ export class Tasks {
     if (this.counts.lag.records > 0) this.countSoon(RECOUNT);
   }
 
-  // --- what has changed
+  // --- changes
 
-  // A task as it is now; one that the filters leave out is not shown. Between those of a search no other appears.
+  // Puts the current task; one that the filters exclude is not shown. Among the results of a search no other task appears.
   put(task, { isNew = true } = {}) {
     const before = this.#known.get(task.task_id);
     if (!before && (!isNew || (this.#sought && !isNew))) return;

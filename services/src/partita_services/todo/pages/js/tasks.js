@@ -1,4 +1,4 @@
-// What tasks are made of, and how they are shown and sorted.
+// The values of tasks, and how tasks are shown and sorted.
 
 import { now } from "/assets/time.js";
 
@@ -18,7 +18,7 @@ const LONG = new Intl.DateTimeFormat("en", { day: "numeric", month: "short", yea
 export const titleOf = (status) => STATUSES.find(({ name }) => name === status).title;
 export const isOpen = (task) => task.status === "pending" || task.status === "in_progress";
 
-// Today where the caller is, as YYYY-MM-DD; some days later or earlier with a number.
+// Today in the user's time zone, as YYYY-MM-DD; some days later or earlier with a number.
 export function today(days = 0) {
   const at = new Date(now());
   const local = new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
@@ -37,7 +37,7 @@ export function dueText(task) {
   return format.format(new Date(task.due_date));
 }
 
-// A title of nothing that can be seen, such as of zero-width spaces, would make an empty card.
+// A title without visible characters, such as zero-width spaces, would make an empty card.
 export const nameOf = ({ title }) => (/[^\p{C}\p{Z}\u115f\u1160\u2800\u3164]/u.test(title) ? title : "(untitled)");
 
 // Most urgent first and without a priority last, as the service lists them; then the earliest due, then the newest.
