@@ -1,7 +1,7 @@
 """Partita: an access-pattern-first DynamoDB data layer for Python.
 
-A public name is loaded when it is asked for, and with it what it needs: declaring a model loads neither store nor
-session. Type checkers read the same names in `__init__.pyi`.
+A public name and the modules that it needs are loaded when the name is first accessed: declaring a model loads neither
+the store nor the session. Type checkers read the same names in `__init__.pyi`.
 """
 
 from partita._late import late_names

@@ -1,8 +1,8 @@
-"""Public names that are loaded when they are asked for.
+"""Public names that are loaded on first access.
 
-`from partita.store import GetItem` loads the module of GetItem, and none of the others that the package has. Type
-checkers read the same names in the `__init__.pyi` beside it. This module is loaded with `import partita`, so it needs
-nothing that Python has not loaded by itself.
+`from partita.store import GetItem` loads the module of GetItem, and no other module of the package. Type checkers read
+the same names in the package's `__init__.pyi`. This module is loaded with `import partita`, so at import time it uses
+only modules that Python has already loaded at startup.
 """
 
 import sys
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 def late_names(
     package: str, modules: "Mapping[str, tuple[str, ...]]"
 ) -> "tuple[Callable[[str], object], Callable[[], list[str]], list[str]]":
-    """What a package needs for names that are loaded late: its `__getattr__`, its `__dir__` and its `__all__`.
+    """Return the `__getattr__`, `__dir__` and `__all__` of a package whose names are loaded on first access.
 
     Args:
         package: the name of the package.
-        modules: what is public in each of its modules. Each is an attribute, too, whether it was loaded or not.
+        modules: the public names of each of its modules. Each module is an attribute too, even before it is loaded.
     """
     places = {name: f"{package}.{module}" for module, names in modules.items() for name in names}
 
@@ -39,7 +39,7 @@ def late_names(
 
 
 def _imported(module: str) -> object:
-    """A module, imported without looking for garbage: what is loaded stays, and there is much of it."""
+    """Import a module with garbage collection disabled: loading creates many objects, none of which are garbage."""
     import gc
     from importlib import import_module
 

@@ -1,6 +1,6 @@
-"""Services: what `partita serve` runs, found through the entry-point group `partita.services`.
+"""Services, which `partita serve` runs and which are found through the entry-point group `partita.services`.
 
-A package adds a service of its own with one line in its `pyproject.toml`:
+A package adds a service with one line in its `pyproject.toml`:
 
     [project.entry-points."partita.services"]
     todo = "partita_services.todo.bootstrap:SERVICE"
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from partita import Session
     from partita.change import Consumer, SqliteProjection
     from partita.queue import Queue, QueuePolicy
-else:  # for `help()`, which evaluates annotations: a service is declared without what serves it
+else:  # for `help()`, which evaluates annotations: declaring a service does not load what serves it
     APIRouter = ASGIApp = Consumer = Event = Group = Queue = QueuePolicy = Session = SqliteProjection = Any
 
 __all__ = [
@@ -65,25 +65,25 @@ __all__ = [
 GROUP: Final = "partita.services"
 """The entry-point group in which packages name their services."""
 _IMPORTERS: Final = ("<frozen importlib", str(Path(importlib.__file__).parent), __file__)
-"""The files of what imports others, where no error of a service is."""
+"""The files of the import machinery, in which no error of a service originates."""
 
 R = TypeVar("R", default=Any)
-"""What a service opens for its routes and workers; any type where it is not named."""
+"""The type that a service opens for its routes and workers; any type if it is not given."""
 P = TypeVar("P", bound="SqliteProjection", default="SqliteProjection")
 
 PatternRole: TypeAlias = Literal["request", "worker", "nobody"]
-"""Who uses a pattern: the routes, the workers, or nobody in this service."""
+"""Whether a pattern is used by the routes, by the workers, or by nobody in this service."""
 
 Seed: TypeAlias = Callable[[float], Sequence[Operation[Any] | Procedure[Any]]]
-"""Gives the writes of sample data, for the current time. One that raises `AlreadyExists` was done before."""
+"""Returns the writes of sample data, for the current time. A write that raises `AlreadyExists` was done before."""
 
 
 class Projection(Struct, frozen=True):
-    """What a service keeps up to date from the changes of one of its tables."""
+    """A projection that a service keeps up to date from the changes of one of its tables."""
 
     table: Table
     open: Callable[[Path], SqliteProjection]
-    """Opens its file at a path."""
+    """Opens the projection's file at a path."""
 
 
 class OpenProjection(Struct, Generic[P], frozen=True):
@@ -94,82 +94,82 @@ class OpenProjection(Struct, Generic[P], frozen=True):
 
 
 class Installation(Struct, frozen=True):
-    """Where a service is installed: what it may use besides the store."""
+    """The installation of a service: what it can use besides the store."""
 
     folder: Path
-    """For files of its own."""
+    """A folder for the service's own files."""
     secret: Callable[[str], bytes]
-    """Gives the secret of this installation for one purpose, which is always the same."""
+    """Returns the secret of this installation for a purpose; it is always the same for one purpose."""
     open_queue: Callable[[str, QueuePolicy], Queue]
-    """Opens the queue of a name."""
+    """Opens the queue with a name."""
     url: str | None = None
-    """The address of the socket that it is served at; None where it is not served, as in a worker of its own."""
+    """The address of the socket that serves it; None if it is not served, as in a separate worker process."""
 
     @property
     def is_loopback(self) -> bool | None:
-        """Whether that socket is of this machine alone, whatever a request says; None where it is not served."""
+        """Whether that socket is reachable only from this machine, regardless of the request; None if not served."""
         return None if self.url is None else is_loopback(urlsplit(self.url).hostname or "")
 
 
 class WorkerContext(Struct, Generic[R], frozen=True):
-    """What a worker of a service runs with."""
+    """The context in which a worker of a service runs."""
 
     session: Session
     resources: R
-    """What the service has opened (`Service.resources`)."""
+    """The resources that the service has opened (`Service.resources`)."""
     name: str
     """Unique to this worker."""
     stop: Event
 
 
 class Service(Struct, Generic[R], frozen=True):
-    """The declaration of a service. Nothing is opened or built before it is served.
+    """The declaration of a service. Nothing is opened or built until it is served.
 
-    `Service[Tools]` opens `Tools`: its workers get a `WorkerContext[Tools]`, its routes take `Resources[Tools]`.
+    `Service[Tools]` opens `Tools`: its workers get a `WorkerContext[Tools]`, its routes accept `Resources[Tools]`.
     """
 
     name: str
-    """Its path (`/todo`) and its name on the command line."""
+    """The service's path (`/todo`) and its name on the command line."""
     title: str
     summary: str
     tables: tuple[Table, ...]
     router: Callable[[], APIRouter] | None = None
-    """Gives the routes of its API, which is served under `/<name>/api`; None where it has none."""
+    """Returns the routes of its API, which is served under `/<name>/api`; None if it has no API."""
     seed: Seed | None = None
     examples: Callable[[float], Sequence[Operation[Any]]] | None = None
-    """Gives operations on the sample data, to measure access patterns with that need more than a sample's fields."""
+    """Returns operations on the sample data, for measuring access patterns that need more than a sample's fields."""
     pages: Path | None = None
-    """The folder of its pages, which are served under `/<name>/`."""
+    """The folder with its pages, which are served under `/<name>/`."""
     projection: Projection | None = None
     command: Callable[[], Group] | None = None
-    """Gives commands of its own, which run as `partita <name> …`."""
+    """Returns its own commands, which run as `partita <name> …`."""
     site: Callable[[], APIRouter] | None = None
-    """Gives routes beside its API, such as `/<name>/auth/login`."""
+    """Returns routes outside its API, such as `/<name>/auth/login`."""
     resources: Callable[[Installation], AbstractContextManager[R]] | None = None
-    """Opens what its routes and workers use besides the store, such as a queue."""
+    """Opens the resources that its routes and workers use besides the store, such as a queue."""
     apps: Callable[[Installation], Mapping[str, ASGIApp]] | None = None
-    """Gives whole apps that are served beside it, by their path."""
+    """Returns complete apps that are served alongside it, by path."""
     worker: Callable[[WorkerContext[R]], None] | None = None
-    """Works in the background until it must stop, and then finishes what it has begun: `partita worker <name>`."""
+    """Works in the background until asked to stop, then finishes the work in progress: `partita worker <name>`."""
     roles: Mapping[PatternRole, Sequence[Callable[..., Operation[Any]] | str]] = {}
-    """What each role uses: functions of declared patterns, and names of what recipes send by themselves.
+    """What each role uses: functions of declared patterns, and names of operations that recipes send.
 
-    A pattern belongs to the roles that list it; one that no role lists belongs to the routes."""
+    A pattern belongs to the roles that list it; a pattern that no role lists belongs to the routes."""
     caller: tuple[str, ...] = ()
-    """The fields that hold the identifier of the caller. A partition key with one of them is the caller's own."""
+    """The fields with the identifier of the caller. A partition key with one of these fields belongs to the caller."""
     queues: Mapping[str, QueuePolicy] = {}
-    """The queues that its request path sends to and its workers receive from, by their names."""
+    """The queues to which its request path sends and from which its workers receive, by name."""
     worker_queues: tuple[str, ...] = ()
-    """Those of them that only its workers use, for sending too."""
+    """The queues that only its workers use, also for sending."""
     encryption_key: str | None = None
-    """The identifier of the KMS key that wraps the data keys of encrypted fields, where that is KMS."""
+    """The identifier of the KMS key that wraps the data keys of encrypted fields, if they are kept in KMS."""
     rate_limit: RateLimits[Any] | None = None
-    """How many requests each caller may send; any number unless said otherwise."""
+    """How many requests each caller may send; unlimited by default."""
     personal: PersonalData | None = None
-    """What it keeps of each user, and how that is erased: `partita personal`, and lakes that follow its tables."""
+    """Which data it keeps about each user, and how it is erased: `partita personal`, and lakes of its tables."""
     preload: tuple[str, ...] = ()
     """Modules that its resources, apps, projection and worker load when they are opened. The processes of a server
-    share the memory of those that are named here. Loading them must not start a thread."""
+    share the memory of the modules listed here. Loading them must not start a thread."""
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -181,15 +181,15 @@ class BrokenService(Struct, frozen=True):
     """A service of an installed package that cannot be used."""
 
     name: str
-    """As its entry point names it."""
+    """The name of its entry point."""
     reason: str
-    """What is wrong, in one line."""
+    """The reason, in one line."""
     missing: str | None = None
-    """The package that is not installed, where that is the reason."""
+    """The package that is not installed, if that is the reason."""
 
     @classmethod
     def of(cls, name: str, error: BaseException) -> BrokenService:
-        """A service of which a part has failed."""
+        """Return a broken service for an error that one of its parts raised."""
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
         return cls(name, _reason(error), missing and missing.partition(".")[0])
 
@@ -202,28 +202,28 @@ class InstalledServices(Struct, frozen=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all of them."""
+        """The names of all services."""
         return tuple(sorted(self.by_name))
 
     @property
     def by_name(self) -> dict[str, Service | BrokenService]:
-        """All of them."""
+        """All services, including the broken ones."""
         return {each.name: each for each in self.broken} | {each.name: each for each in self.services}
 
 
 def discover() -> tuple[Service, ...]:
-    """The services of all installed packages, by name, without those that cannot be loaded."""
+    """Return the services of all installed packages, sorted by name, without those that cannot be loaded."""
     return installed_services().services
 
 
 def installed_services() -> InstalledServices:
-    """All services of installed packages. One that cannot be loaded takes no other with it."""
+    """Return all services of installed packages. One that cannot be loaded does not affect the others."""
     entries = sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
     loaded = [(entry, _load(entry)) for entry in dict.fromkeys(entries)]
     found: dict[str, dict[int, tuple[EntryPoint, Service]]] = {}
     for entry, each in loaded:
         if isinstance(each, Service):
-            found.setdefault(each.name, {})[id(each)] = (entry, each)  # twice the same is one
+            found.setdefault(each.name, {})[id(each)] = (entry, each)  # the same service twice counts once
     services = [same for by_id in found.values() if len(by_id) == 1 for _, same in by_id.values()]
     twins = [_twins(name, [entry for entry, _ in by_id.values()]) for name, by_id in found.items() if len(by_id) > 1]
     broken = [*(each for _, each in loaded if isinstance(each, BrokenService)), *twins]
@@ -231,7 +231,7 @@ def installed_services() -> InstalledServices:
 
 
 def find_service(name: str) -> Service | BrokenService | None:
-    """The installed service of a name; no other is loaded where an entry point has that name."""
+    """Return the installed service with a name; no other is loaded if one entry point has that name."""
     entries = set(entry_points(group=GROUP, name=name))
     if len(entries) == 1:
         found = _load(entries.pop())
@@ -240,13 +240,13 @@ def find_service(name: str) -> Service | BrokenService | None:
     return installed_services().by_name.get(name)
 
 
-@cache  # a module that failed half-way would fail for another reason the second time
+@cache  # a module whose import failed part-way would fail for another reason the second time
 def _load(entry: EntryPoint) -> Service | BrokenService:
-    """Import what an entry point names, whatever that does."""
+    """Import the object that an entry point refers to, whatever the import raises."""
     before = set(REGISTRY)
     try:
         loaded = entry.load()
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - a package of somebody else's may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a third-party package may raise anything
         for table in set(REGISTRY) - before:
             if table.module not in sys.modules:  # another service may import the same module
                 REGISTRY.remove(table)
@@ -265,14 +265,14 @@ def _by_name(each: Service | BrokenService) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """What failed, and where."""
+    """Return what failed, and where."""
     text = " ".join(str(error).split()).rstrip(".")
     kind = "" if isinstance(error, ImportError | PartitaError) else f"{type(error).__name__}: "
     return f"{kind}{text}{_place(error)}."
 
 
 def _place(error: BaseException) -> str:
-    """The last line of the service's own package that ran, not one of what it called: the first line is in it."""
+    """Return the place of the last line that ran in the service's own package, to which the first line belongs."""
     ran = [
         (frame.f_globals.get("__name__", ""), frame.f_code.co_filename, line)
         for frame, line in walk_tb(error.__traceback__)
@@ -286,21 +286,21 @@ def _place(error: BaseException) -> str:
 
 
 class PatternSummary(Struct, frozen=True):
-    """An access pattern as a page or a listing shows it."""
+    """An access pattern, for display on a page or in a listing."""
 
     name: str
     kind: str
     index: str | None
-    """The index that serves it; None for the table itself and for writes."""
+    """The index that serves the pattern; None for the table itself and for writes."""
     served_by: str
-    """The same as text: an index, the table, or a dash."""
+    """What serves the pattern, as text: an index, the table, or a dash."""
     parameters: dict[str, str]
     budget: Budget | None
     doc: str
 
 
 def summary_of(pattern: Pattern) -> PatternSummary:
-    """The summary of a declared access pattern."""
+    """Return the summary of a declared access pattern."""
     parameters = pattern.signature.parameters.values()
     types = {parameter.name: inspect.formatannotation(parameter.annotation).strip("'") for parameter in parameters}
     served_by = pattern.index or ("-" if pattern.key is None else "table")

@@ -98,7 +98,7 @@ def test_an_index_whose_key_no_field_makes_is_kept_as_it_is() -> None:
     model = infer_model(TABLE, [item(n, gpk=f"B#{n * 7}", gsk="x", n=n) for n in range(3)])
     assert keys(model)["AInfo"]["gsi"] == ("{gpk}", "{gsk}")
     (note,) = model.notes
-    assert note.startswith("AInfo: no template of fields writes gpk and gsk of every item, so they are fields")
+    assert note.startswith("AInfo: no template writes gpk and gsk of every item from other fields, so they are fields")
 
 
 def test_an_index_that_has_not_all_items_with_its_fields_is_kept_as_it_is() -> None:
@@ -162,7 +162,7 @@ def test_attributes_of_few_items_have_no_field_where_there_are_many() -> None:
 
 def test_items_without_a_type_are_noted() -> None:
     items = [*(item(n, _type="a") for n in range(40)), item(40)]
-    assert infer_model(TABLE, items).notes == ("1 items have no _type, so that no entity is theirs.",)
+    assert infer_model(TABLE, items).notes == ("1 items have no _type, so they belong to no entity.",)
 
 
 def test_an_index_that_does_not_hold_the_type_has_no_access_pattern() -> None:

@@ -101,7 +101,7 @@ def test_the_table_in_a_file_is_found(tmp_path: Path) -> None:
     path = tmp_path / "model.py"
     path.write_text('from partita import Table\nfrom neighbour import NAME\nA = Table(NAME)\nB = Table("others")\n')
     assert table_in_file(path, "A") == "people"
-    with pytest.raises(ModelError, match=r"Say which table is meant, as in model.py:TABLE; there is: A, B\."):
+    with pytest.raises(ModelError, match=r"Specify which table to use, as in model.py:TABLE; there is: A, B\."):
         table_in_file(path)
 
 
@@ -111,7 +111,7 @@ def test_the_table_in_a_file_is_found(tmp_path: Path) -> None:
         ("import nothing_like_it\n", "ModuleNotFoundError: No module named 'nothing_like_it'"),
         ("x = 1\n", r"there is: none\."),
         ("def\n", "SyntaxError"),
-        ('from partita import Table\nT = Table("x")\n', "'x' is not a name for a table or index"),
+        ('from partita import Table\nT = Table("x")\n', "'x' is not a valid name for a table or index"),
         ("import os\nos._exit(3)\n", "could not be proved: no reason was given"),
     ],
 )

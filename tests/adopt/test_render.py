@@ -54,7 +54,7 @@ def test_a_model_reads_like_one_by_hand() -> None:
     assert (
         render(infer_model(schema, items))
         == '''\
-"""The table accounts, as 4 of its items show it."""
+"""The table accounts, inferred from 4 of its items."""
 
 from typing import ClassVar
 
@@ -118,5 +118,5 @@ def test_an_index_that_holds_a_part_of_an_item_is_read_into_a_view() -> None:
 
 def test_what_the_model_cannot_say_is_a_comment() -> None:
     text = render(infer_model(*TABLES["single"]))
-    said = "# What this model cannot say of the table:\n# - Line: nothing is always NULL; it has no field"
+    said = "# What this model cannot express about the table:\n# - Line: nothing is always NULL; it has no field"
     assert f"{said}, and is kept as it is.\n" in text

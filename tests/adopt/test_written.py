@@ -74,7 +74,7 @@ def test_electrodb(electro: Server) -> None:
         ("$planner#team_{team:lower}", "$task_1#project_{project:lower}#taskid_{task_id:lower}"),
         ("{gsi1pk}", "{gsi1sk}"),
     ]
-    assert adoption.draft.notes[0].startswith("Task: no template of fields writes gsi1pk and gsi1sk of every item")
+    assert adoption.draft.notes[0].startswith("Task: no template writes gsi1pk and gsi1sk of every item")
 
 
 def test_an_update_of_an_item_of_electrodb_is_as_electrodb_writes_it(electro: Server) -> None:

@@ -181,7 +181,7 @@ def test_a_sealed_value_opens_nowhere_else(db: Session, plain: Session) -> None:
 def test_plain_text_in_the_place_of_a_secret_is_refused(db: Session, plain: Session) -> None:
     db.run(insert(ADA))
     plain.store.execute(PutItem("people", {**stored(plain), "iban": "DE99"}))
-    with pytest.raises(FieldSealed, match="should be encrypted, and is stored as plain text"):
+    with pytest.raises(FieldSealed, match="should be encrypted, but is stored as plain text"):
         db.run(person("ada"))
 
 

@@ -45,7 +45,7 @@ def test_a_client_is_made_as_every_aws_tool_does(kms: Any) -> None:
 
 def test_what_kms_did_not_wrap_is_unknown(kms: Any, partita_store: EmbeddedStore) -> None:
     keys = KmsKeys(new_key(kms), kms)
-    with pytest.raises(UnknownKey, match="not sealed with a key of KMS"):
+    with pytest.raises(UnknownKey, match="not sealed with a KMS key"):
         keys.unwrap(b"L\x011")
 
 

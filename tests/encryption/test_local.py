@@ -57,7 +57,7 @@ def test_a_rotated_file_seals_with_the_new_key_and_opens_with_all(tmp_path: Path
 
     old_file, new_file = before, Session(partita_store, keys=LocalKeys({"2": LocalKeys.from_file(path).keys["2"]}, "2"))
     assert new_file.run(person("ada")) == resealed
-    with pytest.raises(FieldSealed, match="The file has no key '2'"):
+    with pytest.raises(FieldSealed, match="The key file has no key '2'"):
         old_file.run(person("ada"))
 
 
@@ -83,13 +83,13 @@ def test_resealing_needs_a_version_and_a_secret() -> None:
 
 
 def test_what_is_not_a_file_of_keys_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match="There is no file of keys"):
+    with pytest.raises(OperationError, match="There is no key file"):
         LocalKeys.from_file(tmp_path / "none")
     path = tmp_path / "keys.json"
     path.touch(mode=0o600)
-    with pytest.raises(OperationError, match="is not a file of keys"):
+    with pytest.raises(OperationError, match="is not a key file"):
         LocalKeys.from_file(path)
-    with pytest.raises(OperationError, match="Keys have 32 bytes"):
+    with pytest.raises(OperationError, match="Each key must have 32 bytes"):
         LocalKeys({"1": b"short"}, "1")
 
 

@@ -103,7 +103,7 @@ def test_spans_of_bare_numbers_compare_numerically(partita_db: Session, span: Sp
 @pytest.mark.parametrize(
     ("span", "complaint"),
     [
-        (Span(Decimal(1), Decimal(2), include_low=False), "includes both"),
+        (Span(Decimal(1), Decimal(2), include_low=False), "must include both"),
         (Span(Decimal(2), Decimal(1)), "ends before it begins"),
         (Span(), "has no end"),
     ],

@@ -121,16 +121,16 @@ def test_index_attributes_are_named_after_the_index() -> None:
         (Key("USER#{user}", "TASK#{task_id}"), "Made has no field 'user'"),
         (Key("USER#{user_id}"), "Table('table') has a sort key"),
         (Key("USER#{user_id}", "TASK#{task_id}", index="GSI9"), "has no index 'GSI9'"),
-        (Key("U" * 2048 + "#{user_id}", "TASK"), "longer than a key may be"),
-        (Key("USER#{user_id}", "T" * 1024 + "#{task_id}"), "longer than a key may be"),
+        (Key("U" * 2048 + "#{user_id}", "TASK"), "exceeds the maximum length of a key"),
+        (Key("USER#{user_id}", "T" * 1024 + "#{task_id}"), "exceeds the maximum length of a key"),
         (Key("USER#{user_id}", "TASK#{number}"), "the number 'number' needs a width"),
         (Key("USER#{user_id}", "TASK#{price}"), "the number 'price' needs a width"),
         (Key("USER#{user_id}", "TASK#{due}"), "'due' may be None"),
-        (Key("USER#{user_id}", "TASK#{tags}"), "cannot stand in a key"),
-        (Key("USER#{user_id}", "TASK#{flag}"), "cannot stand in a key"),
-        (Key("USER#{user_id}", "TASK#{either}"), "'either' must have one type"),
-        (Key("{number}", "TASK"), "'number' gives a key of type N, but PK is of type S"),
-        (Key("{blob}", "TASK"), "'blob' gives a key of type B, but PK is of type S"),
+        (Key("USER#{user_id}", "TASK#{tags}"), "cannot be part of a key"),
+        (Key("USER#{user_id}", "TASK#{flag}"), "cannot be part of a key"),
+        (Key("USER#{user_id}", "TASK#{either}"), "'either' must have a single type"),
+        (Key("{number}", "TASK"), "'number' makes a key of type N, but PK is of type S"),
+        (Key("{blob}", "TASK"), "'blob' makes a key of type B, but PK is of type S"),
         (Key("{tags}", "TASK"), "cannot be a key"),
     ],
 )
@@ -171,7 +171,7 @@ def test_a_literal_type_may_stand_in_a_key() -> None:
 
 
 def test_a_literal_of_several_types_may_not_stand_in_a_key() -> None:
-    with refused("'status' must have one type"):
+    with refused("'status' must have a single type"):
         entity(Key("USER#{user_id}", "STATUS#{status}"), annotations={"status": Literal["open", 1]})
 
 
@@ -217,7 +217,7 @@ def test_two_keys_that_write_one_attribute_are_refused() -> None:
 
 
 def test_a_local_index_has_the_partition_of_the_table() -> None:
-    with refused("a local index has the table's partition key 'USER#{user_id}'"):
+    with refused("a local index must have the table's partition key 'USER#{user_id}'"):
         entity(on=table(indexes=[LocalIndex("LSI1")]), other=Key("A#{user_id}", "B", index="LSI1"))
 
 

@@ -290,11 +290,11 @@ def several(*user_id: str) -> str:
 @pytest.mark.parametrize(
     ("function", "complaint"),
     [
-        (unannotated, "unannotated does not say what it returns"),
+        (unannotated, "unannotated has no return type annotation"),
         (of_unknown, "'color' is not a field"),
         (of_another_type, "'user_id' is declared as <class 'int'>"),
-        (nothing, "nothing must take fields of an entity"),
-        (several, "several must take fields of an entity"),
+        (nothing, "nothing must have fields of an entity as parameters"),
+        (several, "several must have fields of an entity as parameters"),
         (perhaps, "'part' may be None, but the table's key is never absent"),
     ],
 )
@@ -306,7 +306,7 @@ def test_a_function_that_does_not_fit_is_refused(function: Any, complaint: str) 
 def test_a_condition_belongs_to_an_index_with_an_attribute_of_its_own() -> None:
     with refused("every item has the table's key"):
         entity(Key("A#{user_id}", "B#{task_id}", when=bool_of))
-    with refused("`when` needs an attribute that this key alone writes"):
+    with refused("`when` needs an attribute that only this key writes"):
         inverted = table(indexes=[Index("GSI1", hash="SK", range="PK")])
         entity(on=inverted, back=Key("TASK#{task_id}", "USER#{user_id}", index="GSI1", when=bool_of))
     with refused("one_color: 'color' is not a field"):
@@ -330,8 +330,8 @@ def test_a_field_that_a_part_is_derived_from_must_be_stored_or_in_the_key() -> N
     ("function", "complaint"),
     [
         (lambda: get(Reading)(by_day), "does not cover the primary key of Reading: at"),
-        (lambda: get(Reading)(by_both), "day follows from the other parameters"),
-        (lambda: query(Reading, Reading.primary)(by_both), "'day' follows from at"),
+        (lambda: get(Reading)(by_both), "day is computed from the other parameters"),
+        (lambda: query(Reading, Reading.primary)(by_both), "'day' is computed from the parameters at"),
         (lambda: query(Reading, Reading.primary)(by_span), "'day' is missing"),
         (lambda: query(Reading, Reading.primary)(by_wrong_day), "'day' is declared as <class 'str'>"),
     ],
@@ -360,10 +360,10 @@ def test_a_shard_is_a_stable_hash_of_fields() -> None:
 @pytest.mark.parametrize(
     ("count", "fields", "complaint"),
     [
-        (1, ("user_id",), "there are 2 to 200 shards"),
-        (True, ("user_id",), "there are 2 to 200 shards"),
-        (201, ("user_id",), "there are 2 to 200 shards"),
-        (8, (), "Shards need the names of fields"),
+        (1, ("user_id",), "the number of shards must be 2 to 200"),
+        (True, ("user_id",), "the number of shards must be 2 to 200"),
+        (201, ("user_id",), "the number of shards must be 2 to 200"),
+        (8, (), "Shards need the names of the fields"),
         (8, ("color",), "'color' is not a field"),
     ],
 )
@@ -373,5 +373,5 @@ def test_shards_that_do_not_fit_are_refused(count: int, fields: tuple[str, ...],
 
 
 def test_shards_stand_in_the_partition_key_alone() -> None:
-    with refused("one part of the partition key may be shards, not shard"):
+    with refused("shards are allowed once, in the partition key: shard"):
         entity(Key("A#{user_id}", "B#{shard:02}#{task_id}"), shard=Shards(8, "task_id"))

@@ -155,7 +155,7 @@ def test_every_value_comes_back_as_it_was_stored(entity: Everything) -> None:
 
 @pytest.mark.parametrize("rough", [float("nan"), float("inf")])
 def test_a_number_that_dynamodb_cannot_hold_is_refused(rough: float) -> None:
-    with pytest.raises(OperationError, match="not a number that DynamoDB can hold"):
+    with pytest.raises(OperationError, match="not a number that DynamoDB can store"):
         f(Everything.rough).set(rough)
 
 

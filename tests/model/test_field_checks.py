@@ -70,7 +70,7 @@ def test_a_ttl_is_an_instant_or_a_number(kind: type) -> None:
 
 
 def test_an_instant_that_loses_its_fraction_cannot_be_in_the_primary_key() -> None:
-    with refused("a TTL keeps whole seconds"):
+    with refused("a TTL stores whole seconds"):
         entity(Key("USER#{user_id}", "S#{gone_at}"), on=table(ttl="gone_at"), annotations={"gone_at": datetime})
 
 
@@ -83,11 +83,11 @@ class Urgency(Enum):
 
 @pytest.mark.parametrize("kind", [Urgency, Annotated[str, PlainSerializer(str.upper)]])
 def test_a_field_that_is_a_key_attribute_is_stored_as_it_is_asked_for(kind: Any) -> None:
-    with refused("is a key attribute itself, but is stored in a form of its own"):
+    with refused("is a key attribute itself, but is stored in a custom form"):
         entity(Key("{level}", "TASK#{task_id}"), on=table(hash="level", indexes=[]), annotations={"level": kind})
 
 
 def test_a_field_that_is_an_index_key_and_may_be_none_is_none_by_default() -> None:
     place = table(indexes=[Index("GSI1", hash="code", range=False)])
-    with refused("must be None where it is left out"):
+    with refused("so its default must be None"):
         entity(on=place, annotations={"code": str | None}, by_code=Key("{code}", index="GSI1"))

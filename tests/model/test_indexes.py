@@ -163,7 +163,7 @@ def test_a_sort_key_may_be_one_padded_number(graph: Session) -> None:
 
 
 def test_a_bare_number_in_a_text_attribute_is_told_of_its_width() -> None:
-    with pytest.raises(ModelError, match=re.escape("{n:06}, a number that is padded")):
+    with pytest.raises(ModelError, match=re.escape("{n:06}, a padded number")):
         entity(Key("A#{user_id}", "{n}"), annotations={"n": int})
 
 
@@ -328,7 +328,7 @@ def test_keys_of_several_attributes_are_described() -> None:
         ("{user_id}", ["{task_id}"], "the partition key of the index 'many' has 2 attributes, not 1: a, b"),
         (["{user_id}", "{task_id}"], ["{task_id}", "{user_id}"], "the sort key of the index 'many' has 1 attributes"),
         (["{user_id}", "{task_id}"], None, "the index 'many' has a sort key"),
-        (["{user_id}", "{n}"], ["{task_id}"], "'n' gives a key of type N, but b is of type S"),
+        (["{user_id}", "{n}"], ["{task_id}"], "'n' makes a key of type N, but b is of type S"),
     ],
 )
 def test_each_attribute_has_a_template(hash_key: Any, range_key: Any, complaint: str) -> None:

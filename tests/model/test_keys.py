@@ -182,14 +182,14 @@ def test_a_width_pads_a_number(spec: str, value: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "value", "complaint"),
     [
-        ("03", 1000, "does not fit 3 digits"),
+        ("03", 1000, "does not fit into 3 digits"),
         ("03", -1, "is negative"),
         ("05.2", Decimal("1.005"), "more than 2 fraction digits"),
-        ("+03", -1000, "does not fit 3 digits"),
-        ("03", Decimal("NaN"), "NaN does not fit 3 digits"),
-        ("+03", Decimal("-Infinity"), "does not fit 3 digits"),
-        ("03", Decimal("1e999999999"), "does not fit 3 digits"),  # which would be written out for hours
-        pytest.param("03", 10**5_000, "does not fit 3 digits", id="5,000 digits"),
+        ("+03", -1000, "does not fit into 3 digits"),
+        ("03", Decimal("NaN"), "NaN does not fit into 3 digits"),
+        ("+03", Decimal("-Infinity"), "does not fit into 3 digits"),
+        ("03", Decimal("1e999999999"), "does not fit into 3 digits"),  # which would be written out for hours
+        pytest.param("03", 10**5_000, "does not fit into 3 digits", id="5,000 digits"),
     ],
 )
 def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: Any, complaint: str) -> None:
@@ -215,7 +215,7 @@ def test_a_zero_fits_whatever_its_exponent_is() -> None:
 
 @pytest.mark.parametrize("spec", ["6", "00", "06.", "x", "", "--06", "0100", "06.0"])
 def test_an_unreadable_width_is_refused(spec: str) -> None:
-    with pytest.raises(ModelError, match="is not a form of a value"):
+    with pytest.raises(ModelError, match="is not a format for a value"):
         Template(f"A#{{n:{spec}}}")
 
 
@@ -230,9 +230,9 @@ def test_an_unreadable_width_is_refused(spec: str) -> None:
         ("A#{x y}", "is not a field name"),
         ("A#{x", "unmatched brace"),
         ("A#x}", "unmatched brace"),
-        ("A#{x}{y}", "not closed by '#'"),
-        ("A#{x}-{y}", "not closed by '#'"),
-        ("A#{x}suffix", "must end the template or be closed"),
+        ("A#{x}{y}", "not followed by '#'"),
+        ("A#{x}-{y}", "not followed by '#'"),
+        ("A#{x}suffix", "must end the template or be followed"),
     ],
 )
 def test_an_ambiguous_or_broken_template_is_refused(template: str, complaint: str) -> None:

@@ -191,10 +191,10 @@ def invalid_item() -> None:
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [
     # Conditions and changes.
-    (lambda: put(TASK).when(Task.n == 3), "n == 3 compares no stored value. Write f(Task.field).eq(value)."),  # type: ignore[arg-type]
+    (lambda: put(TASK).when(Task.n == 3), "n == 3 does not compare a stored value. Write f(Task.field).eq(value)."),  # type: ignore[arg-type]
     (
         lambda: put(TASK).when(True),  # type: ignore[arg-type]
-        "True is not a condition. Write it with f(): when(f(Task.field).eq(value)).",
+        "True is not a condition. Build conditions with f(): when(f(Task.field).eq(value)).",
     ),
     (
         lambda: put(TASK).when(f(Other.color).eq("red")),
@@ -219,40 +219,40 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: update(TASK, f(Task.user).remove()), "Task.user is the key and cannot be updated. Delete the item and "),
     (
         lambda: update(TASK, f(Task.n).set("x")),  # type: ignore[arg-type]
-        "Task.n cannot be set to this: Input should be a valid integer, unable to parse string as an integer.",
+        "Task.n cannot be set to this value: Input should be a valid integer, unable to parse string as an integer.",
     ),
-    (lambda: f("status"), "'status' is not a field. Name the field on the class, as in f(Task.status)."),
+    (lambda: f("status"), "'status' is not a field. Access the field on the class, as in f(Task.status)."),
     (
         lambda: TASK.with_changes(f(Task.status).set("opne")),  # type: ignore[arg-type]
-        "Task cannot be changed so: status: Input should be 'open' or 'done'.",
+        "Task cannot be changed like this: status: Input should be 'open' or 'done'.",
     ),
     (
         lambda: TASK.model_copy(update={"n": "oops"}),
-        "Task cannot be copied so: n: Input should be a valid integer, unable to parse string as an integer.",
+        "Task cannot be copied like this: n: Input should be a valid integer, unable to parse string as an integer.",
     ),
     (lambda: TASK.model_copy(update={"nn": 1}), "Task has no field 'nn'."),
     # Writes.
     (
         lambda: update(None, f(Task.n).set(1)),
-        "There is nothing to update: None was given. A get gives None where there is no item.",
+        "There is nothing to update: None was given. A get returns None if there is no item.",
     ),
     (
         lambda: delete(None),
-        "There is nothing to delete: None was given. A get gives None where there is no item.",
+        "There is nothing to delete: None was given. A get returns None if there is no item.",
     ),
     (
         lambda: put(None),
-        "There is nothing to put: None was given. A get gives None where there is no item.",
+        "There is nothing to put: None was given. A get returns None if there is no item.",
     ),
     (
         lambda: insert(Task(user="ada", task_id="t1", version=3)),
-        "This Task has version 3, so it is stored already. Use put().",
+        "This Task has version 3, so it is already stored. Use put().",
     ),
     (failed_condition, "The condition on this Task is false."),
     (lambda: session().run(update(task_by_id("ada", "t9"), f(Task.n).set(1))), "There is no such Task."),
     (
         lambda: session().run(put(Task(user="", task_id="t1"))),
-        "A key part is empty. Give the field a value, or None to leave an index.",
+        "A key part is empty. Set a value, or None to keep the item out of the index.",
     ),
     (
         lambda: session().run(put(Other(user="ada", color="x" * 409_600))),
@@ -263,10 +263,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "Requested resource not found: Table: tasks not found. Create it with `session.create_tables()`.",
     ),
     # Reads.
-    (loop_over_a_query, "tasks_of was not run. Loop over its result: session.run(…)."),
+    (loop_over_a_query, "tasks_of was not run. Loop over the result of session.run(…)."),
     (
         lambda: tasks_by_status("ada", "opne"),  # type: ignore[arg-type]
-        "tasks_by_status: 'opne' is not a Status. It is one of: open, done.",
+        "tasks_by_status: 'opne' is not a Status. Use one of: open, done.",
     ),
     (lambda: tasks_of("ada").page(0), "A page has 1 to 1000 items, not 0."),
     (
@@ -286,20 +286,20 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         ),
     ),
     # Patterns.
-    (async_pattern, "task_later is async. Write def; AsyncSession awaits what it makes."),
+    (async_pattern, "task_later is async. Write def; AsyncSession awaits its operation."),
     (
         pattern_with_a_body,
         (
             "task_printed has a body, which would never run. "
-            "Leave only its docstring; use @pattern for a function of your own."
+            "Keep only its docstring; use @pattern for a function with a body."
         ),
     ),
-    (budget_of_nothing, "task_for_five: budget=5 does not say of what. Write Rcu(5) or Wcu(5)."),
+    (budget_of_nothing, "task_for_five: budget=5 has no unit. Write Rcu(5) or Wcu(5)."),
     (
         parameter_without_a_type,
-        "tasks_untyped: 'user' has no type. Annotate it with that of the field: <class 'str'>.",
+        "tasks_untyped: 'user' has no type. Annotate it with the type of the field: <class 'str'>.",
     ),
-    (pattern_without_its_entity, "task_alone is not an entity. Name the class of one, as in @get(Task)."),
+    (pattern_without_its_entity, "task_alone is not an entity. Pass an entity class, as in @get(Task)."),
     (
         index_that_is_not_there,
         "The table does not have the specified index: GSI1. Create it with `session.create_tables()`.",
@@ -316,7 +316,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         partition_by_range,
         (
             "tasks_between does not cover the partition key 'USER#{user}': 'user' is missing. "
-            "A query names all fields of the partition key, each by one value."
+            "A query needs all fields of the partition key, each with a single value."
         ),
     ),
     (
@@ -331,7 +331,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         second_table,
         (
             f"Two tables are named 'twice': one in {__name__}, one in {__name__}. "
-            "Rename one, or give it a Registry() of its own."
+            "Rename one, or give it its own Registry()."
         ),
     ),
     (
@@ -348,8 +348,8 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: declared({"name": str, "n": int}, Key("A#{name}{n}", "B")),
         (
-            "'A#{name}{n}': the placeholder {name} is not closed by '#'. "
-            "Put it between two placeholders, so that keys stay unambiguous. KeyFormat gives a table another."
+            "'A#{name}{n}': the placeholder {name} is not followed by '#'. "
+            "Put it between placeholders, so that keys are unambiguous. KeyFormat sets another separator."
         ),
     ),
     (
@@ -367,23 +367,26 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: declared({"name": str, "pin": SecretStr}, Key("A#{name}", "B")),
         (
             "Thing.pin is a SecretStr, which would be stored as asterisks. "
-            "Seal it into bytes yourself, or give it a serializer."
+            "Encrypt it into bytes yourself, or add a serializer."
         ),
     ),
     (
         lambda: declared({"name": str, "at": Path}, Key("A#{name}", "B")),
-        "Thing.at: a Path has no attribute form. Give the field a Pydantic serializer, or use another type.",
+        (
+            "Thing.at: a Path cannot be stored as an attribute. "
+            "Add a Pydantic serializer to the field, or use another type."
+        ),
     ),
     (
         lambda: declared({"name": str, "grid": dict[tuple[int, int], str]}, Key("A#{name}", "B")),
         (
-            "Thing.grid: the keys of a map are stored as text, from which no tuple[int, int] can be read. "
+            "Thing.grid: the keys of a map are stored as text, from which a tuple[int, int] cannot be read. "
             "Use text, numbers, dates or enums as keys."
         ),
     ),
     (
         lambda: declared({"name": str, "other": KeyOnly[str]}, Key("A#{name}", "B")),
-        "Thing.other is KeyOnly, but the primary key (A#{name}, B) does not have it.",
+        "Thing.other is KeyOnly, but the primary key (A#{name}, B) does not contain it.",
     ),
     (
         key_as_a_field,
@@ -391,7 +394,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: Table("fresh", indexes=["GSI1"], registry=Registry()),  # type: ignore[list-item]
-        "Table('fresh'): 'GSI1' is not an index. Give a list of them, as in indexes=[Index(\"GSI1\")].",
+        "Table('fresh'): 'GSI1' is not an index. Pass a list of indexes, as in indexes=[Index(\"GSI1\")].",
     ),
     (
         lambda: KeyFormat("|"),

@@ -1,4 +1,4 @@
-"""A model for a table that exists: inferred from a sample, written as a module, and proved on the items."""
+"""A model for an existing table: inferred from a sample, written as a module, and proved on the items."""
 
 from partita.adopt._adopt import Adoption, adopt_items
 from partita.adopt._draft import EntityDraft, FieldDraft, KeyDraft, ModelDraft

@@ -1,4 +1,4 @@
-"""From a sample to a model in a file, and its proof."""
+"""Infer a model from a sample, write it to a file, and prove it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita.values import Item
 
 
 class Adoption(Struct, frozen=True):
-    """A model as it was written, and what was proved of it."""
+    """A model that was written, and its proof."""
 
     draft: ModelDraft
     proof: Proof
@@ -26,7 +26,7 @@ def adopt_items(schema: TableSchema, items: Sequence[Item], path: Path) -> Adopt
     """Infer a model, write it to the path, and prove what was written.
 
     Raises:
-        ModelError: what was written cannot be imported, which is a fault of Partita.
+        ModelError: the written model cannot be imported, which is a bug in Partita.
     """
     draft = infer_model(schema, items)
     path.write_text(render(draft), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A model that was inferred, not written yet: frozen values that the renderer turns into Python."""
+"""A model that was inferred but not yet written: frozen values that the renderer turns into Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class FieldDraft(Struct, frozen=True):
     annotation: str
     attribute: str
     default: str | None = None
-    """Its default as Python writes it; None where it has none."""
+    """Its default as Python source; None if it has no default."""
     key_only: bool = False
 
     @property
@@ -35,7 +35,7 @@ class KeyDraft(Struct, frozen=True):
 
 
 class EntityDraft(Struct, frozen=True):
-    """One entity, and how many of the sampled items are its own."""
+    """One entity, and how many of the sampled items belong to it."""
 
     name: str
     type_name: str | None
@@ -44,12 +44,12 @@ class EntityDraft(Struct, frozen=True):
     count: int
 
     def field(self, name: str) -> FieldDraft:
-        """The field of that name."""
+        """Return the field with that name."""
         return next(field for field in self.fields if field.name == name)
 
 
 class ModelDraft(Struct, frozen=True):
-    """A table with its entities, and what could not be expressed."""
+    """A table with its entities, and notes about what could not be expressed."""
 
     schema: TableSchema
     indexes: tuple[IndexSchema, ...]
@@ -62,9 +62,9 @@ class ModelDraft(Struct, frozen=True):
     sampled: int = 0
 
     def held_fields(self, entity: EntityDraft, index: IndexSchema) -> list[FieldDraft] | None:
-        """The fields that an index holds; None where it holds all, and no field where it cannot be queried.
+        """Return the fields that an index holds; None if it holds all fields, an empty list if it cannot be queried.
 
-        Every query needs the type of an item and its TTL, where there are such.
+        Every query needs the type attribute and the TTL attribute of an item, if the entity has them.
         """
         if index.projection == "ALL":
             return None

@@ -1,4 +1,4 @@
-"""One entity from its items: keys, fields and types."""
+"""Infer one entity from its items: keys, fields and types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEY_KINDS: Final = {"S": "str", "N": "int", "B": "bytes"}
 
 
 class InferredEntity(Struct, frozen=True):
-    """An entity, what is to be said of it, and the indexes whose keys a model cannot write."""
+    """An entity, notes about it, and the indexes whose keys a model cannot write."""
 
     entity: EntityDraft
     notes: tuple[str, ...]
@@ -28,12 +28,12 @@ class InferredEntity(Struct, frozen=True):
 
 
 def infer_entity(name: str, group: Group, facts: TableFacts) -> InferredEntity:
-    """The entity whose items these are."""
+    """Infer the entity of a group of items."""
     return _Inference(name, group, facts).result()
 
 
 class _Inference:
-    """Collects the keys and fields of one entity, in the order in which one needs the other."""
+    """Collects the keys and fields of one entity, in the order of their dependencies."""
 
     def __init__(self, name: str, group: Group, facts: TableFacts) -> None:
         self._name = name
@@ -44,13 +44,13 @@ class _Inference:
         self._templates: dict[str, str] = {}
         """The template of each key attribute."""
         self._own: dict[str, FieldDraft] = {}
-        """Fields that are key attributes themselves, by attribute."""
+        """The fields that are key attributes themselves, by attribute."""
         self._key_only: list[FieldDraft] = []
         found = infer_fields(name, group.items, facts)
         self._fields, self._notes, self._sources = found.fields, list(found.notes), list(found.sources)
 
     def result(self) -> InferredEntity:
-        """Infer all keys, the primary one first; it may have attributes that are keys of an index themselves."""
+        """Infer all keys, the primary key first; it may use attributes that are index keys themselves."""
         for attribute in self._plain_index_attributes():
             self._own_field(attribute)
         primary = [self._primary(attribute) for attribute in self._facts.schema.key]
@@ -61,7 +61,7 @@ class _Inference:
         return InferredEntity(entity, tuple(self._notes), frozenset(self._impossible))
 
     def _plain_index_attributes(self) -> Iterator[KeyAttribute]:
-        """The keys of indexes that are not named like keys, so that they are ordinary attributes as well."""
+        """Yield the key attributes of indexes that are not named like keys, so they are ordinary attributes as well."""
         for attribute in {attribute: None for index in self._facts.indexes for attribute in index.key}:
             is_there = any(attribute.name in item for item in self._items)
             if is_there and attribute not in self._facts.schema.key and not is_key_name(attribute.name):
@@ -74,11 +74,11 @@ class _Inference:
 
     @property
     def _taken_in_keys(self) -> list[str]:
-        """Names that a field without an attribute cannot have: those of fields, and of attributes."""
+        """The names that a field without an attribute cannot have: those of fields and of attributes."""
         return [*self._taken, *{name for item in self._items for name in item}]
 
     def _primary(self, attribute: KeyAttribute) -> str:
-        """The template of an attribute of the table's key."""
+        """Return the template of an attribute of the table's key."""
         keys = [item[attribute.name] for item in self._items]
         found = None
         if attribute.type == "S":
@@ -91,13 +91,13 @@ class _Inference:
         return found.text
 
     def _found(self, attribute: KeyAttribute, keys: Sequence[str], sources: Sequence[Source]) -> Found | None:
-        """A template; None where the key is best a field of its own."""
+        """Return a template; None if the key is better represented by its own field."""
         finder = Finder(self._facts.format, sources, self._facts.lower)
         is_alone = not any(self._facts.format.separator in key for key in keys)
         if not is_alone:
             return self._composed(finder, keys)
         is_shared = any(attribute in index.key for index in self._facts.indexes)
-        form = None if is_shared else time_form(keys, self._facts.format)  # else the index could not be declared
+        form = None if is_shared else time_form(keys, self._facts.format)  # a shared one must stay a plain field
         if form is not None and annotation_of(keys) == "str":
             name = unique(_time_name(attribute.name), self._taken_in_keys)
             return Found(f"{{{name}:{form}}}", (name,), (_instants(name, keys, form),))
@@ -106,7 +106,7 @@ class _Inference:
         return finder.template(keys, self._taken_in_keys, may_add=False, exact=False)
 
     def _composed(self, finder: Finder, keys: Sequence[str]) -> Found | None:
-        """A template that nearly all fields make, if every key has its form; else one that all of them make."""
+        """Return a template that nearly all items produce, if every key matches it; else one that all items produce."""
         for exact in (False, True):
             found = finder.template(keys, self._taken_in_keys, may_add=True, exact=exact)
             if found is not None and all(map(Template(found.text, format=self._facts.format).matches, keys)):
@@ -114,7 +114,7 @@ class _Inference:
         return None
 
     def _own_field(self, attribute: KeyAttribute) -> str:
-        """The template of a key attribute that is a field itself; None where an item is not in its index."""
+        """Return the template of a key attribute that is a field itself: None in items that are not in its index."""
         if attribute.name not in self._own:
             values = [item[attribute.name] for item in self._items if attribute.name in item]
             kind = annotation_of(values) or _KEY_KINDS[attribute.type]
@@ -132,7 +132,7 @@ class _Inference:
         self._sources.append(Source(field.name, field.name, field.values))
 
     def _index_key(self, index: IndexSchema) -> KeyDraft | None:
-        """The key of an index; None where no item is in it, or it cannot be inferred."""
+        """Return the key of an index; None if no item is in it, or if it cannot be inferred."""
         names = [attribute.name for attribute in index.key]
         inside = [number for number, item in enumerate(self._items) if all(name in item for name in names)]
         keys = [attribute.name for attribute in self._facts.schema.key]
@@ -146,11 +146,11 @@ class _Inference:
         return KeyDraft(name, texts[0], texts[1] if len(texts) > 1 else None, index.name)
 
     def _index_templates(self, index: IndexSchema, inside: Sequence[int]) -> list[str] | None:
-        """The templates of an index: from fields where every item is made by them, else fields of its own."""
+        """Return the templates of an index: from other fields if these produce every item's key, else own fields."""
         shared = [attribute for attribute in index.key if attribute.name in self._templates]
         for attribute in shared:
             if attribute.name not in self._own and attribute not in self._facts.schema.key:
-                return None  # an item may have it for the sake of one index alone
+                return None  # an item may have this attribute only for one of the indexes
         new = [attribute for attribute in index.key if attribute.name not in self._templates]
         found = self._from_fields(new, inside)
         if found is None:
@@ -163,7 +163,7 @@ class _Inference:
         return [self._templates[attribute.name] for attribute in index.key]
 
     def _from_fields(self, attributes: Sequence[KeyAttribute], inside: Sequence[int]) -> dict[str, str] | None:
-        """A template for each attribute of an index, from fields that other items lack; None where there is none."""
+        """Return a template for each attribute of an index, from fields that other items lack; None if impossible."""
         chosen = [Source(s.field, s.attribute, [s.values[n] for n in inside]) for s in self._sources]
         used: set[str] = set()
         texts: dict[str, str] = {}
@@ -180,7 +180,7 @@ class _Inference:
         return texts if self._leave_others_out(used, inside, attributes) else None
 
     def _leave_others_out(self, fields: set[str], inside: Sequence[int], attributes: Sequence[KeyAttribute]) -> bool:
-        """Whether the items that are not in an index lack a field of its key, and have none of its attributes."""
+        """Whether the items outside an index lack a field of its key, and have none of its attributes."""
         values = [source.values for source in self._sources if source.field in fields]
         outside = set(range(len(self._items))).difference(inside)
         names = [attribute.name for attribute in attributes]
@@ -191,7 +191,7 @@ class _Inference:
 
 
 def _order(field: FieldDraft) -> int:
-    """Fields of keys come first, those with a default last."""
+    """Return the sort order: fields of keys come first, fields with a default last."""
     return 2 if field.default is not None else 0 if field.key_only else 1
 
 
@@ -207,6 +207,6 @@ def _instants(name: str, keys: Sequence[str], form: str) -> KeyOnlyField:
 def _kept_as_is(entity: str, index: IndexSchema) -> str:
     names = " and ".join(attribute.name for attribute in index.key)
     return (
-        f"{entity}: no template of fields writes {names} of every item, so they are fields: "
-        f"who changes what the index {index.name} is about sets them too."
+        f"{entity}: no template writes {names} of every item from other fields, so they are fields: "
+        f"code that changes the data behind the index {index.name} must set them too."
     )

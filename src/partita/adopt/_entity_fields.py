@@ -1,4 +1,4 @@
-"""The fields of one entity: one for each attribute that a field can write back exactly."""
+"""The fields of one entity: one for each attribute that can be written back exactly."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _RARE: Final = 0.05
 
 
 class TableFacts(Struct, frozen=True):
-    """What holds for all entities of a table."""
+    """Facts that apply to all entities of a table."""
 
     schema: TableSchema
     indexes: tuple[IndexSchema, ...]
     format: KeyFormat
     type_attribute: str | None
     lower: bool = False
-    """Whether text stands in keys in lower case where nothing says otherwise, as ElectroDB writes it."""
+    """Whether text in keys is lower case by default, as ElectroDB writes it."""
 
     @property
     def key_attributes(self) -> frozenset[str]:
@@ -39,12 +39,12 @@ class TableFacts(Struct, frozen=True):
 
     @property
     def hidden(self) -> frozenset[str | None]:
-        """The attributes that are not plain fields: keys, and the type."""
+        """The attributes that are not plain fields: keys and the type attribute."""
         return self.key_attributes | {self.type_attribute}
 
 
 class Fields(Struct, frozen=True):
-    """The fields of an entity, those of them that may stand in keys, and what has none."""
+    """The fields of an entity, those that may be used in keys, and notes about attributes without a field."""
 
     fields: tuple[FieldDraft, ...]
     sources: tuple[Source, ...]
@@ -52,12 +52,12 @@ class Fields(Struct, frozen=True):
 
 
 def values_of(items: Sequence[Item], attribute: str, kind: str) -> list[Any]:
-    """The value that each item has for a field of that type; None where it has none."""
+    """Return each item's value for a field of that type; None if the item has none."""
     return [typed(item.get(attribute), kind) for item in items]
 
 
 def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Fields:
-    """The fields of all attributes that are not keys."""
+    """Infer the fields of all attributes that are not keys."""
     names = _attributes(items, facts)
     fields: list[FieldDraft] = []
     notes: list[str] = []
@@ -75,7 +75,7 @@ def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Field
 
 
 def _attributes(items: Sequence[Item], facts: TableFacts) -> list[str]:
-    """The attributes that become fields: all but keys, the type, and what hardly any item has where there are many."""
+    """Return the attributes that become fields: all but keys, the type, and, if there are many, the rare ones."""
     counts = Counter(name for item in items for name in item)
     names = [name for name in counts if name not in facts.hidden]
     least = _RARE * len(items) if len(names) > _MANY_ATTRIBUTES else 0
@@ -83,9 +83,9 @@ def _attributes(items: Sequence[Item], facts: TableFacts) -> list[str]:
 
 
 def _why_not(values: Sequence[Any], count: int, *, is_expiry: bool) -> str | None:
-    """Why no field could write the values back exactly; None where one can."""
+    """Return why a field could not write the values back exactly; None if it could."""
     if is_expiry and expiry_annotation(values) is None:
-        return "is the table's TTL, but not always a whole number, so that expired items are seen"
+        return "is the table's TTL, but not always a whole number, so expired items stay visible"
     kind = annotation_of(values)
     if kind is None:
         return "is always NULL"
@@ -109,13 +109,13 @@ def _field(name: str, attribute: str, values: Sequence[Any], count: int, *, is_e
 
 
 def _constant(attribute: str, values: Sequence[Any]) -> str | None:
-    """The default of a field that a tool writes for itself, and the same into every item: `__edb_v__`."""
+    """Return the default of a tool's own field that has the same value in every item, such as `__edb_v__`."""
     is_same = attribute.startswith("_") and all(type(value) is str and value == values[0] for value in values)
     return text_literal(values[0]) if is_same else None
 
 
 def _sources(fields: Sequence[FieldDraft], items: Sequence[Item], facts: TableFacts) -> list[Source]:
-    """The fields whose values may stand in keys; a TTL keeps whole seconds, so it may not."""
+    """Return the fields whose values may be used in keys; not a TTL, because it stores only whole seconds."""
     kinds = {field: field.annotation.removesuffix(" | None") for field in fields}
     return [
         Source(field.name, field.attribute, values_of(items, field.attribute, kind))

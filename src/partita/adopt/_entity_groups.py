@@ -1,4 +1,4 @@
-"""Which items are of one kind: by the attribute that says so, or else by the shape of their keys."""
+"""Group items by kind: by their type attribute, or else by the shape of their keys."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _NEARLY_ALL: Final = 0.95
 
 
 class Group(Struct, frozen=True):
-    """Items of one kind, with what the type attribute says of them."""
+    """Items of one kind, with the value of their type attribute."""
 
     type_name: str | None
     items: tuple[Item, ...]
 
 
 def find_type_attribute(items: Sequence[Item], shapes: KeyShapes) -> str | None:
-    """The attribute that says of which entity an item is; None where there is none.
+    """Return the attribute that identifies the entity of an item; None if there is none.
 
-    A name that is used for nothing else is enough. Another must have one value for each shape of keys, so that it is
-    not, say, the type of a payment.
+    An attribute with a name that is used for nothing else is accepted. Any other attribute must have exactly one value
+    per key shape; otherwise it could be, for example, the type of a payment.
     """
     keys = [shapes.schema.key, *(index.key for index in shapes.schema.indexes)]
     excluded = {shapes.schema.ttl, *(attribute.name for key in keys for attribute in key)}
@@ -57,7 +57,7 @@ def _follows_shapes(items: Sequence[Item], name: str, shapes: KeyShapes) -> bool
 
 
 def group_items(items: Sequence[Item], shapes: KeyShapes, type_attribute: str | None) -> list[Group]:
-    """The items by kind, the most frequent first; those without a type, where others have one, are of no kind."""
+    """Return the items by kind, the most frequent first, without items that lack a type while others have one."""
     by_kind: defaultdict[Hashable, list[Item]] = defaultdict(list)
     for item in items:
         if type_attribute is None:

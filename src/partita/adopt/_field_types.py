@@ -1,4 +1,4 @@
-"""The type of a field, from the values that its attribute has: the narrowest that writes each of them back exactly."""
+"""The type of a field, inferred from its values: the narrowest type that writes each of them back exactly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_SECONDS: Final = 20_000_000_000
 
 
 def annotation_of(values: Sequence[Any]) -> str | None:
-    """The type as Python writes it, without None; None where no value says what it is."""
+    """Return the type as Python source, without None; None if no value determines it."""
     present = [value for value in values if value is not None]
     kinds: set[Kind] = {kind_of(value) for value in present}
     if len(kinds) > 1:
@@ -27,19 +27,19 @@ def annotation_of(values: Sequence[Any]) -> str | None:
 
 
 def expiry_annotation(values: Sequence[Any]) -> str | None:
-    """The type of a TTL attribute: an instant, or a number; None where some value is neither."""
+    """Return the type of a TTL attribute: an instant or a number; None if some value is neither."""
     if any(type(value) is not int for value in values):
         return None
     return "datetime" if all(0 <= value <= _MAX_SECONDS for value in values) else "int"
 
 
 def typed(value: Any, annotation: str) -> Any:
-    """A stored value as a field of that type has it."""
+    """Convert a stored value to the value of a field with that type."""
     return _TIMES[annotation].validate_python(value) if annotation in _TIMES and value is not None else value
 
 
 def reads_back(text: str, kind: str) -> bool:
-    """Whether a text is a `date` or `datetime` that is written as the same text."""
+    """Whether a string is a `date` or `datetime` that is written back as the same string."""
     try:
         return bool(to_attribute(_TIMES[kind].validate_python(text)) == text)
     except (ValidationError, OperationError):
@@ -55,7 +55,7 @@ def _number_type(numbers: Sequence[Any]) -> str:
 
 
 def _element_type(lists: Sequence[list[Any]]) -> str:
-    """The type of what is in lists; scalars alone are looked at, as a list of one is a list of them all."""
+    """Return the element type of lists, from all their elements; `Any` if they contain None, lists or sets."""
     elements = [element for each in lists for element in each]
     if not elements or any(element is None or isinstance(element, list | frozenset | set) for element in elements):
         return "Any"

@@ -1,4 +1,4 @@
-"""A model from a sample of a table: a pure function of its schema and items."""
+"""Infer a model from a sample of a table: a pure function of its schema and items."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from partita.values import Item
 
 
 def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
-    """The model of a table.
+    """Infer the model of a table.
 
     Args:
-        schema: keys, indexes, TTL attribute and stream, as the table has them.
-        items: the sample, not empty.
+        schema: the table's keys, indexes, TTL attribute and stream.
+        items: the sample, which must not be empty.
     """
     separator = find_separator(key_texts(items, schema))
     key_format = KeyFormat(separator, values=find_value_form(items, schema, separator))
@@ -38,7 +38,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     facts, found = _settle(facts, named, may_lower=not has_capitals)
     untyped = len(items) - sum(len(group.items) for group in groups)
     notes = [_index_note(index) for index in schema.indexes if index not in facts.indexes]
-    notes += [f"{untyped} items have no {type_attribute}, so that no entity is theirs."] if untyped else []
+    notes += [f"{untyped} items have no {type_attribute}, so they belong to no entity."] if untyped else []
     draft = ModelDraft(
         schema=schema,
         indexes=facts.indexes,
@@ -53,7 +53,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
 
 
 def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[InferredEntity]]:
-    """Infer all entities, again where one of them shows what holds for all, until nothing new is seen."""
+    """Infer all entities, and again whenever one of them reveals a fact about the table, until no new fact is found."""
     while True:
         found = [infer_entity(name, group, facts) for name, group in groups.items()]
         impossible = frozenset[str]().union(*(each.impossible for each in found))
@@ -74,7 +74,7 @@ def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> 
 
 
 def _colliding(found: Sequence[InferredEntity], facts: TableFacts) -> tuple[str, str] | None:
-    """Two entities that could have one key, so that their items cannot be told apart."""
+    """Return two entities that could have the same key, so their items are indistinguishable; or None."""
     for left, right in combinations([each.entity for each in found], 2):
         pairs = zip(_parsed(left.keys[0], facts), _parsed(right.keys[0], facts), strict=True)
         if all(one.overlaps(other) for one, other in pairs):
@@ -99,7 +99,7 @@ def _names(groups: Sequence[Group], shapes: KeyShapes) -> Iterator[str]:
 
 
 def _name(group: Group, shapes: KeyShapes) -> str:
-    """A name from the type, or else from the literal text of the keys, or else from the table."""
+    """Return a name from the type, or else from the literal text of the keys, or else from the table."""
     if group.type_name is not None:
         return class_name(group.type_name)
     words = list(dict.fromkeys(words_of(shapes.of(group.items[0]))))
@@ -110,7 +110,7 @@ def _name(group: Group, shapes: KeyShapes) -> str:
 
 
 def _unqueried(draft: ModelDraft) -> Iterator[str]:
-    """The indexes that an entity is in, but no query can read."""
+    """Yield a note for each index that contains an entity's items but cannot be queried for them."""
     for entity in draft.entities:
         for index in draft.indexes:
             if index.name in [key.index for key in entity.keys] and draft.held_fields(entity, index) == []:

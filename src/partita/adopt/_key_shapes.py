@@ -1,4 +1,4 @@
-"""The shape of keys: how many parts each has, and with which literal text it begins."""
+"""The shape of keys: the number of parts of each, and the literal text with which it begins."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ TYPE_NAMES: Final = (
     "EntityType",
     "entity_type",
 )
-"""Names of attributes that are used for nothing else than to say of which entity an item is."""
+"""Names of attributes that are used only to identify the entity of an item."""
 LIKELY_NAMES: Final = ("type", "Type", "kind", "entity", "model", "object_type", "objectType")
-"""Names that often say it."""
+"""Names of attributes that often identify it."""
 
 _ANY: Final = "*"
 _MAX_LITERALS: Final = 40
 
 
 class KeyShapes(Struct, frozen=True):
-    """Tells the shapes of the keys of one table."""
+    """Determines the shapes of the keys of one table."""
 
     schema: TableSchema
     separator: str
     literals: dict[str, frozenset[str]]
-    """For each attribute of the key, the texts that keys begin with, which are not values."""
+    """For each key attribute, the literal texts (not values) with which keys begin."""
 
     @classmethod
     def of_table(cls, items: Sequence[Item], schema: TableSchema, separator: str) -> KeyShapes:
-        """Look at all keys, to know which of their beginnings are literal text."""
+        """Examine all keys to find out which of their beginnings are literal text."""
         found = {attribute.name: _literals(items, attribute, separator) for attribute in schema.key}
         return cls(schema, separator, found)
 
     def of(self, item: Item) -> Shape:
-        """The shape of one item's key."""
+        """Return the shape of one item's key."""
         return tuple(self._look(attribute, item.get(attribute.name)) for attribute in self.schema.key)
 
     def _look(self, attribute: KeyAttribute, key: object) -> Hashable:
@@ -58,16 +58,16 @@ class KeyShapes(Struct, frozen=True):
 
 
 def words_of(shape: Shape) -> Iterator[str]:
-    """The literal text that the keys of a shape begin with."""
+    """Yield the literal texts with which the keys of a shape begin."""
     for look in shape:
         if isinstance(look, tuple) and look[1] != _ANY:
             yield str(look[1])
 
 
 def _literals(items: Sequence[Item], attribute: KeyAttribute, separator: str) -> frozenset[str]:
-    """The beginnings of an attribute's keys that are words, and not values of their items.
+    """Return the beginnings of an attribute's keys that are words, and not values of their items.
 
-    A key of one part is literal only where it is written as a constant; else it is most likely a value.
+    A key with a single part is literal only if it is written as a constant; else it is most likely a value.
     """
     found: Counter[str] = Counter()
     values: Counter[str] = Counter()

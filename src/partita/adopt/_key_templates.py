@@ -1,4 +1,4 @@
-"""Key templates from keys: which of their parts are literal text, and which are values of fields, in which form."""
+"""Infer key templates from keys: which parts are literal text, which are field values, and in which form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIME_FORMS: Final = (
     "%Y",
     "%d.%m.%Y",
 )
-"""Forms of a date that keys are known to have; the longer first."""
+"""Known date formats in keys, the longer ones first."""
 _PREFIX: Final = re.compile(r".*[^A-Za-z0-9]", re.DOTALL)
 _NEARLY_ALL: Final = 0.95
 _MANY: Final = 3
@@ -42,7 +42,7 @@ _WIDE: Final = 9
 
 
 class Source(Struct, frozen=True):
-    """A field whose value may stand in a key: its name, and the value that each item has."""
+    """A field whose value may be part of a key: its name, and its value in each item."""
 
     field: str
     attribute: str
@@ -50,7 +50,7 @@ class Source(Struct, frozen=True):
 
 
 class KeyOnlyField(Struct, frozen=True):
-    """A field that stands in a key alone."""
+    """A field that is stored only in a key."""
 
     name: str
     annotation: str
@@ -58,7 +58,7 @@ class KeyOnlyField(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A template, the fields in it, and those of them that are new."""
+    """A template, its fields, and which of these are new."""
 
     text: str
     fields: tuple[str, ...]
@@ -66,7 +66,7 @@ class Found(Struct, frozen=True):
 
 
 class Part(Struct, frozen=True):
-    """A part of a template: literal text, and behind it a field in some form where there is one."""
+    """A part of a template: literal text, optionally followed by a field in some form."""
 
     prefix: str
     field: str = ""
@@ -76,14 +76,14 @@ class Part(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The part as a template has it."""
+        """The part in template syntax."""
         if not self.field:
             return self.prefix
         return f"{self.prefix}{{{self.field}{':' if self.style else ''}{self.style}}}"
 
 
 class Column(Struct, frozen=True):
-    """One part of a key, for all items of an entity, and the literal text of the part before it."""
+    """One part of a key, for all items of an entity, and the literal text of the preceding part."""
 
     texts: Sequence[str]
     before: str
@@ -92,14 +92,14 @@ class Column(Struct, frozen=True):
 
     @property
     def is_same(self) -> bool:
-        """Whether all items have one text here."""
+        """Whether all items have the same text in this part."""
         return len(set(self.texts)) == 1
 
     @property
     def is_literal(self) -> bool:
-        """Whether the text is part of the template, judged without a look at the fields.
+        """Whether the text is literal text of the template, judged without looking at the fields.
 
-        A value that was taken for literal text would hide items, so in doubt it is a value.
+        A value that was mistaken for literal text would hide items, so in doubt the text counts as a value.
         """
         text = self.texts[0]
         if not self.is_same:
@@ -117,16 +117,16 @@ class Finder(Struct, frozen=True):
     format: KeyFormat
     sources: Sequence[Source]
     lower: bool = False
-    """Whether text stands in lower case where nothing says otherwise, as ElectroDB writes it."""
+    """Whether text is lower case by default, as ElectroDB writes it."""
 
     def template(self, keys: Sequence[str], taken: Sequence[str], *, may_add: bool, exact: bool) -> Found | None:
-        """The template that makes these keys; None where none does.
+        """Return the template that produces these keys; None if there is none.
 
         Args:
-            keys: one for each value of the sources.
+            keys: the keys, one for each value of the sources.
             taken: names that a new field cannot have.
-            may_add: whether a part that equals no field may become a field that stands in the key alone.
-            exact: whether every key must be made from the fields; else nearly all are enough.
+            may_add: whether a part that equals no field may become a field that is stored only in the key.
+            exact: whether the fields must produce every key; else nearly all are enough.
         """
         rows = [key.split(self.format.separator) for key in keys]
         if len({len(row) for row in rows}) != 1 or any("{" in key or "}" in key for key in keys):
@@ -146,7 +146,7 @@ class Finder(Struct, frozen=True):
     def _part(
         self, column: Column, before: Sequence[Part], taken: Sequence[str], *, may_add: bool, exact: bool
     ) -> Part | None:
-        """What a column is: literal text, a field, a new field, or nothing that a template can say."""
+        """Return what a column is: literal text, a field or a new field; None if a template cannot express it."""
         if column.is_literal:
             return Part(column.texts[0])
         new = [part.new for part in before if part.new is not None]
@@ -157,7 +157,7 @@ class Finder(Struct, frozen=True):
         return _key_only(column, (*taken, *(part.field for part in before)), self.format)
 
     def _matches(self, column: Column, source: Source, *, exact: bool) -> Iterator[Part]:
-        """Each form in which a field's values stand in a column, behind the same text everywhere."""
+        """Yield each form in which a field's values occur in a column, after the same prefix in every key."""
         enough = len(column.texts) * (1 if exact else _NEARLY_ALL)
         for style in _styles(column.texts, source.values):
             write = _writer(style, self.format)
@@ -173,7 +173,7 @@ class Finder(Struct, frozen=True):
 
 
 def _styles(texts: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
-    """The forms in which values of that type may stand in these texts."""
+    """Yield the forms in which values of that type may occur in these texts."""
     value = next((each for each in values if each is not None), None)
     if isinstance(value, str):
         yield from ("", "lower", "upper")
@@ -192,7 +192,7 @@ def _styles(texts: Sequence[str], values: Sequence[Any]) -> Iterator[str]:
 
 @cache
 def _writer(style: str, key_format: KeyFormat) -> Callable[[Any], str | None]:
-    """What writes a value into a key in that form; None where it cannot stand there."""
+    """Return a function that writes a value in that form for a key, or returns None if the value is not allowed."""
     template = Template(f"{{v:{style}}}" if style else "-{v}", format=key_format)
 
     def write(value: Any) -> str | None:
@@ -205,7 +205,7 @@ def _writer(style: str, key_format: KeyFormat) -> Callable[[Any], str | None]:
 
 
 def _prefix_of(text: str, value: Any, write: Callable[[Any], str | None]) -> str | None:
-    """The literal text before a value in a part of a key; None where the part does not end with the value."""
+    """Return the literal text before a value in a part of a key; None if the part does not end with the value."""
     written = write(value)
     if not written or not text.endswith(written):
         return None
@@ -214,16 +214,16 @@ def _prefix_of(text: str, value: Any, write: Callable[[Any], str | None]) -> str
 
 
 def time_form(texts: Sequence[str], key_format: KeyFormat) -> str | None:
-    """The form of an instant that all texts have, and are written in again."""
+    """Return the time format that all texts have, and in which they are written back; None if there is none."""
     forms = (form for form in TIME_FORMS if "%M" in form)
     return next((form for form in forms if all(_has_form(text, form, key_format) for text in texts)), None)
 
 
 def read_time(text: str, form: str) -> datetime:
-    """The instant in a text of that form.
+    """Parse the instant in a text of that form.
 
     Raises:
-        ValueError: it has another form.
+        ValueError: the text has another form.
     """
     return datetime.strptime(text, form).replace(tzinfo=UTC)
 
@@ -236,7 +236,7 @@ def _has_form(text: str, form: str, key_format: KeyFormat) -> bool:
 
 
 def _key_only(column: Column, taken: Sequence[str], key_format: KeyFormat) -> Part | None:
-    """A part that equals no field, as a new field; None where it is empty in some key."""
+    """Return a part that equals no field as a new field; None if the part is empty in some key."""
     prefix = _common_prefix(column.texts)
     texts = [text.removeprefix(prefix) for text in column.texts]
     if not all(texts):
@@ -251,7 +251,7 @@ def _key_only(column: Column, taken: Sequence[str], key_format: KeyFormat) -> Pa
 
 
 def _subject(column: Column, prefix: str) -> str:
-    """What a part is about, by the literal text before it."""
+    """Return the subject of a part, from the literal text before it."""
     text = prefix or column.before
     return field_name(text) if re.search("[A-Za-z]", text) else ""
 
@@ -269,7 +269,7 @@ def _time_identifier(column: Column, prefix: str) -> str:
 
 
 def _common_prefix(texts: Sequence[str]) -> str:
-    """What all texts begin with, as far as it ends like a name before a value: `team_`."""
+    """Return the common prefix of all texts, up to a delimiter that can end a name before a value: `team_`."""
     if len(set(texts)) == 1:
         return ""
     first, last = min(texts), max(texts)

@@ -1,4 +1,4 @@
-"""Names for fields and classes, from attributes and types that another tool has named."""
+"""Names for fields and classes, derived from attributes and types that another tool has named."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _KEY_NAME: Final = re.compile(
 )
 _IMPORTED: Final = {"Annotated", "Any", "BaseModel", "ClassVar", "Decimal", "Field", "TABLE", "date", "datetime"}
 _TYPES: Final = {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "str"}
-"""Built-in types that fields are annotated with: a field of that name would stand for it in its class."""
+"""Built-in types that are used as field annotations: a field with such a name would shadow the type in its class."""
 _NOT_A_FIELD: Final = frozenset(("primary", *_IMPORTED, *_TYPES))
 _TAKEN: Final = frozenset((*_IMPORTED, *partita.__all__, *dir(builtins)))
 
 
 def field_name(attribute: str) -> str:
-    """A name that a field can have, near to that of its attribute: `createdAt` gives `created_at`."""
+    """Return a valid field name close to that of the attribute: `created_at` for `createdAt`."""
     name = snake(_NOT_WORD.sub("_", attribute)).lower().strip("_")
     name = re.sub("__+", "_", name)
     if not name or name[0].isdigit() or name.startswith("model_"):
@@ -38,12 +38,12 @@ def field_name(attribute: str) -> str:
 
 
 def is_key_name(attribute: str) -> bool:
-    """Whether an attribute is named like one that is there for a key alone."""
+    """Whether an attribute is named like one that exists only for a key."""
     return _KEY_NAME.fullmatch(attribute) is not None
 
 
 def class_name(*texts: str) -> str:
-    """A name for a class, from words in whatever spelling: `order-line`, `ORDER_LINE`, `orderLine`."""
+    """Return a class name from words in any spelling: `order-line`, `ORDER_LINE`, `orderLine`."""
     words = [word.lower() for text in texts for word in _WORDS.findall(text)]
     name = "".join(word.capitalize() for word in words) or "Item"
     name = f"Item{name}" if name[0].isdigit() else name
@@ -51,33 +51,33 @@ def class_name(*texts: str) -> str:
 
 
 def plural(word: str) -> str:
-    """Several of a thing."""
+    """Return the plural of a word."""
     if re.search("(s|x|z|ch|sh)$", word):
         return f"{word}es"
     return f"{word[:-1]}ies" if re.search("[^aeiou]y$", word) else f"{word}s"
 
 
 def singular(word: str) -> str:
-    """One of several things."""
+    """Return the singular of a word."""
     if word.endswith("ies"):
         return f"{word[:-3]}y"
     return word if word.endswith("ss") else word.removesuffix("s")
 
 
 def unique(name: str, taken: Collection[str]) -> str:
-    """The name, with a number where it is taken."""
+    """Return the name, with a number appended if it is taken."""
     numbered = (name if number == 1 else f"{name}{number}" for number in range(1, len(taken) + 2))
     return next(each for each in numbered if each not in taken)
 
 
 def are_related(left: str, right: str) -> bool:
-    """Whether two names speak of one thing: `USER` and `userId`, `taskid` and `task_id`."""
+    """Whether two names refer to the same thing: `USER` and `userId`, `taskid` and `task_id`."""
     a, b = (re.sub(r"[\W_]", "", text.lower()) for text in (left, right))
     return bool(a and b) and (a == b or a.startswith(b) or b.startswith(a))
 
 
 def text_literal(text: str) -> str:
-    """A text as ruff writes it: in double quotes, unless that takes more backslashes."""
+    """Return a string literal as ruff formats it: in double quotes, unless that needs more backslashes."""
     inner = repr(text)[1:-1]
     if repr(text)[0] == '"' or '"' in text:
         return repr(text)

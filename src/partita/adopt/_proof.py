@@ -1,4 +1,4 @@
-"""The proof of a model: every sampled item is of one entity, and is written back as it is stored."""
+"""The proof of a model: every sampled item belongs to exactly one entity, and is written back as it is stored."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _SHOWN: Final = 100
 
 
 class Difference(Struct, frozen=True):
-    """One thing of one item that is not proved."""
+    """One difference in one item, for which the model is not proved."""
 
     key: str
     entity: str
-    """The entity that claims the item; empty where it is not one."""
+    """The entity that claims the item; empty unless exactly one does."""
     attribute: str
     stored: str
     written: str
-    """What would be written; or why nothing can be said of it."""
+    """The value that would be written, or why it cannot be determined."""
 
 
 class Proof(Struct, frozen=True):
-    """What was proved of a sample, and what was not."""
+    """What was proved for a sample, and what was not."""
 
     table: str
     items: int
     entities: dict[str, int]
-    """How many items each entity has."""
+    """The number of items of each entity."""
     differences: tuple[Difference, ...]
 
     @property
@@ -49,7 +49,7 @@ class Proof(Struct, frozen=True):
 
 
 def prove(table: Table, items: Sequence[Item]) -> Proof:
-    """Read each item by the entity that claims it, write it back, and compare."""
+    """Read each item with the entity that claims it, write it back, and compare."""
     counts = {entity.name: 0 for entity in table.entities}
     differences: list[Difference] = []
     for item in items:
@@ -84,11 +84,11 @@ def _shown(item: Item, name: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
-# --- in a process of its own, so that the module is imported as any program would, and leaves nothing behind ---
+# --- in a separate process, so that the module is imported as in any program, and leaves nothing behind ---
 
 
 class ProofRequest(Struct):
-    """What the other process is asked: the file, the name of the table in it, and the items as DynamoDB's JSON."""
+    """The request to the other process: the file, the name of the table in it, and the items as DynamoDB JSON."""
 
     path: str
     name: str | None
@@ -96,7 +96,7 @@ class ProofRequest(Struct):
 
 
 class ProofResponse(Struct):
-    """What it says: the name that the table has in the store, and the proof; or what failed."""
+    """Its response: the name of the table in the store, and the proof; or the error."""
 
     table: str = ""
     proof: Proof | None = None
@@ -104,21 +104,21 @@ class ProofResponse(Struct):
 
 
 def prove_file(path: Path, items: Sequence[Item], name: str | None = None) -> Proof:
-    """The proof of a model in a file.
+    """Prove a model in a file.
 
     Raises:
-        ModelError: the file cannot be imported, or has no such table.
+        ModelError: the file cannot be imported, or does not define the table.
     """
     proof = _ask(ProofRequest(str(path), name, [wire_item(item) for item in items])).proof
-    assert proof is not None  # noqa: S101 - it was asked for
+    assert proof is not None  # noqa: S101 - the request contains items
     return proof
 
 
 def table_in_file(path: Path, name: str | None = None) -> str:
-    """The name of the table that a model in a file is about.
+    """Return the name of the table that a model in a file describes.
 
     Raises:
-        ModelError: the file cannot be imported, or has no such table.
+        ModelError: the file cannot be imported, or does not define the table.
     """
     return _ask(ProofRequest(str(path), name, None)).table
 

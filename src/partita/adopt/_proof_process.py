@@ -1,4 +1,4 @@
-"""Proves a model in a process of its own: reads what is asked from standard input, and writes what it found."""
+"""Prove a model in a separate process: read the request from standard input, and write the response."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from partita.store import plain_item
 
 
 def respond(request: ProofRequest) -> ProofResponse:
-    """Import the file, find its table, and prove it where items are given."""
+    """Import the file, find its table, and prove it if the request contains items."""
     try:
         module = _imported(Path(request.path))
         table = _table_in(module, request.name)
     except PartitaError as error:
         return ProofResponse(error=str(error))
-    except Exception as error:  # noqa: BLE001 - whatever a module does when it is imported
+    except Exception as error:  # noqa: BLE001 - importing a module may raise anything
         return ProofResponse(error=f"{type(error).__name__}: {error}")
     if request.items is None:
         return ProofResponse(table.name)
@@ -31,7 +31,7 @@ def respond(request: ProofRequest) -> ProofResponse:
 
 
 def _imported(path: Path) -> ModuleType:
-    sys.path.insert(0, str(path.resolve().parent))  # its neighbours may be imported, as when it is run
+    sys.path.insert(0, str(path.resolve().parent))  # it may import its neighbours, as when it is run as a script
     found = importlib.util.spec_from_file_location(path.stem, path)
     if found is None or found.loader is None:
         raise ValueError(f"{path} is not a Python file.")
@@ -48,11 +48,11 @@ def _table_in(module: ModuleType, name: str | None) -> Table:
     if name in tables:
         return tables[name]
     there = ", ".join(tables) or "none"
-    raise ValueError(f"Say which table is meant, as in {module.__name__}.py:TABLE; there is: {there}.")
+    raise ValueError(f"Specify which table to use, as in {module.__name__}.py:TABLE; there is: {there}.")
 
 
 if __name__ == "__main__":
     asked = msgspec.json.decode(sys.stdin.buffer.read(), type=ProofRequest)
-    with contextlib.redirect_stdout(sys.stderr):  # what the module prints is not what was asked for
+    with contextlib.redirect_stdout(sys.stderr):  # output of the module must not get into the response
         answer = respond(asked)
     sys.stdout.buffer.write(msgspec.json.encode(answer))

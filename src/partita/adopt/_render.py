@@ -1,4 +1,4 @@
-"""A draft as a Python module, formatted as ruff formats it, whatever the length of its lines."""
+"""Render a draft as a Python module, formatted as ruff formats it, for any configured line length."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.model import snake
 from partita.store import IndexSchema, KeyAttribute
 
 _WIDTH: Final = 88
-"""The default of ruff. What is longer has one argument a line and a last comma, which every other width keeps."""
+"""Ruff's default. Longer calls have one argument per line and a trailing comma, which every other width keeps."""
 _ROUND: Final = ("(", ")")
 _SQUARE: Final = ("[", "]")
 _FIELDS: Final = re.compile(r"\{(\w+)")
@@ -23,25 +23,25 @@ _FROM_PARTITA: Final = ("Entity", "Index", "Key", "KeyFormat", "KeyOnly", "Local
 
 
 def render(draft: ModelDraft) -> str:
-    """The text of `model.py`."""
+    """Return the source of `model.py`."""
     body = "\n\n\n".join([_table(draft), *_declarations(draft)])
     return f"{_head(draft)}\n\n{_imports(body)}\n\n{body}\n"
 
 
 def _head(draft: ModelDraft) -> str:
-    lines = [f'"""The table {draft.schema.name}, as {draft.sampled} of its items show it."""']
+    lines = [f'"""The table {draft.schema.name}, inferred from {draft.sampled} of its items."""']
     if draft.notes:
-        lines += ["", "# What this model cannot say of the table:", *map(_comment, draft.notes)]
+        lines += ["", "# What this model cannot express about the table:", *map(_comment, draft.notes)]
     return "\n".join(lines)
 
 
 def _comment(note: str) -> str:
-    text = note.replace("\n", " ")  # a name may have any character
+    text = note.replace("\n", " ")  # a name may contain any character
     return textwrap.fill(text, _WIDTH, initial_indent="# - ", subsequent_indent="#   ", break_on_hyphens=False)
 
 
 def _imports(body: str) -> str:
-    """What the body uses, in groups."""
+    """Return the imports that the body uses, in groups."""
 
     def used(name: str) -> bool:
         return re.search(rf"(?<![\w\".]){name}\b(?!\")", body) is not None
@@ -67,7 +67,7 @@ def _import(module: str, names: Iterator[str]) -> str:
 def _call(
     head: str, arguments: Sequence[str], tail: str, brackets: tuple[str, str] | None = None, indent: int = 0
 ) -> str:
-    """A call, or a list of names, on one line where it fits, else with one argument a line."""
+    """Return a call, or a list of names, on one line if it fits, else with one argument per line."""
     opening, closing = brackets or ("", "")
     line = f"{head}{opening}{', '.join(arguments)}{closing}{tail}"
     if indent + len(f"{line},") <= _WIDTH and "\n" not in line:
@@ -167,7 +167,7 @@ def _field(field: FieldDraft) -> str:
 
 
 def _patterns(entity: EntityDraft, draft: ModelDraft, taken: list[str]) -> Iterator[str]:
-    """A get by the primary key, and a query by each key that several items can share a part of."""
+    """Yield a get by the primary key, and a query for each key of which several items can share a part."""
     primary, one = entity.keys[0], snake(entity.name)
     fields = _fields_of(primary.hash) + _fields_of(primary.range or "")
     yield _pattern(f"@get({entity.name})", _new(one, taken), fields, entity, f"One {_words(one)} by its key.")
@@ -191,14 +191,14 @@ def _query(entity: EntityDraft, key: KeyDraft, result: str, taken: list[str]) ->
 
 
 def _index_query(entity: EntityDraft, key: KeyDraft, draft: ModelDraft, taken: list[str]) -> Iterator[str]:
-    """The query of an index; where the index does not hold the whole entity, with a view of what it holds."""
+    """Yield the query of an index; if the index does not hold the whole entity, with a view of the held fields."""
     index = next(each for each in draft.indexes if each.name == key.index)
     held = draft.held_fields(entity, index)
     if held is None:
         yield _query(entity, key, entity.name, taken)
     elif held:
         view = _new(f"{entity.name}In{key.name.removeprefix('by_').title().replace('_', '')}", taken)
-        doc = f'"""What the index {index.name} holds of {entity.name}."""'
+        doc = f'"""The fields that the index {index.name} projects from {entity.name}."""'
         fields = "\n".join(_field(replace(field, key_only=False)) for field in held)
         body = _indented(f"{doc}\n\n{fields}")
         yield f"class {view}(BaseModel):\n{body}"

@@ -1,4 +1,4 @@
-"""A bounded sample of a table: what it will cost, and reading it."""
+"""A bounded sample of a table: estimating its cost, and reading it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Requests: TypeAlias = Generator[Request[Any], Any, "Sample"]
 
 
 class Estimate(Struct, frozen=True):
-    """What a sample will read, by what the table says of itself."""
+    """What reading a sample will consume, estimated from the table's description."""
 
     items: int
     read_units: float
     is_bound: bool
-    """Whether the units are an upper bound, because the table does not say how large its items are."""
+    """Whether the units are an upper bound, because the description does not contain the size of the items."""
 
 
 class Sample(Struct, frozen=True):
-    """Items of a table, whether they are all that it has, and what reading them took."""
+    """Items of a table, whether they are all of its items, and the units that reading them consumed."""
 
     schema: TableSchema
     items: tuple[Item, ...]
@@ -37,9 +37,9 @@ class Sample(Struct, frozen=True):
 
 
 def estimate(table: TableDescription, limit: int) -> Estimate:
-    """What a sample of so many items will cost: scans read half a unit for each 4 KB, and for each page at least."""
+    """Return the cost of a sample: a scan consumes half a unit per 4 KB, and at least half a unit per page."""
     if not table.item_count:
-        # DynamoDB counts every six hours, so that an empty table may have items.
+        # DynamoDB updates the count about every six hours, so a table with a count of zero may have items.
         return Estimate(limit, _units(limit * MAX_ITEM_BYTES), is_bound=True)
     items = min(limit, table.item_count)
     average = table.size_bytes / table.item_count
@@ -52,22 +52,22 @@ def _units(size: float) -> float:
 
 
 def describe(table: str) -> Generator[Request[Any], Any, TableDescription]:
-    """Ask for keys, indexes, TTL, stream and size of a table.
+    """Request the description of a table: keys, indexes, TTL, stream and size.
 
     Raises:
-        TableNotFound: there is none.
+        TableNotFound: the table does not exist.
     """
     description: TableDescription = yield DescribeTable(table)
     return description
 
 
 def read_sample(table: TableDescription, limit: int, progress: Callable[[int], None] = lambda _: None) -> Requests:
-    """Read at most so many items, from all over the table where it has more.
+    """Read at most `limit` items, spread over the whole table if it has more.
 
     Args:
-        table: what the store says of it.
-        limit: how many items.
-        progress: is told how many items each page had.
+        table: the description of the table.
+        limit: the maximum number of items.
+        progress: called with the number of items of each page.
     """
     segments = _SEGMENTS if not table.item_count or table.item_count > limit else 1
     items: list[Item] = []

@@ -1,4 +1,4 @@
-"""How keys are written: what separates their parts, and whether values are escaped."""
+"""The format of keys: what separates their parts, and whether values are escaped."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ _CODE: Final = re.compile("%([0-9A-F]{2})")
 
 
 def is_word(text: str) -> bool:
-    """Whether a part of a key may be literal text: letters, with hardly a digit."""
+    """Whether a part of a key may be literal text: letters, with few digits."""
     return _LITERAL.fullmatch(text) is not None
 
 
 def is_constant(text: str) -> bool:
-    """Whether a part of a key is written as people write constants: in capitals."""
+    """Whether a part of a key is written like a constant, in capitals."""
     return _CONSTANT.fullmatch(text) is not None
 
 
 def find_separator(keys: Sequence[str]) -> str:
-    """What splits most keys behind a literal beginning; `#` where nothing does."""
+    """Return the separator that follows a literal beginning in most keys; `#` if there is none."""
     counts = {each: sum(each in key and is_word(key.partition(each)[0]) for key in keys) for each in SEPARATORS}
-    best = max(counts, key=lambda each: counts[each])  # of several, the first
+    best = max(counts, key=lambda each: counts[each])  # in a tie, the first
     return best if counts[best] else "#"
 
 
 def key_texts(items: Sequence[Item], schema: TableSchema) -> list[str]:
-    """All keys of the table and its indexes that are texts."""
+    """Return all keys of the table and its indexes that are strings."""
     keys = [schema.key, *(index.key for index in schema.indexes)]
     names = dict.fromkeys(attribute.name for key in keys for attribute in key if attribute.type == "S")
     return [item[name] for item in items for name in names if isinstance(item.get(name), str)]
 
 
 def find_value_form(items: Sequence[Item], schema: TableSchema, separator: str) -> Literal["escaped", "raw"]:
-    """Whether values in keys are escaped: some part has codes for a value of its item, and none has it as it is."""
+    """Return "escaped" if some key part contains a value of its item with escape codes, and none has it unescaped."""
     if separator != "#":
         return "raw"
     seen = [found for item in items for found in _escapes(item, schema)]
@@ -49,7 +49,7 @@ def find_value_form(items: Sequence[Item], schema: TableSchema, separator: str) 
 
 
 def _escapes(item: Item, schema: TableSchema) -> Iterator[bool]:
-    """For each part of a key that is a value with characters to escape: whether they are escaped."""
+    """Yield, for each part of a key that is a value with characters to escape, whether they are escaped."""
     values = {value for name, value in item.items() if _is_plain_text(name, value, schema)}
     escaped = {escape(value): value for value in values if escape(value) != value}
     for text in key_texts([item], schema):

@@ -1,4 +1,4 @@
-"""Encrypted fields: data keys from a provider, and the sealing of what is sent to a store."""
+"""Encrypted fields: data keys from a key provider, and sealing of the values that are sent to a store."""
 
 from partita._late import late_names
 

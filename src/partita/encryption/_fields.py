@@ -1,4 +1,4 @@
-"""The keys of one session: seals what it writes and opens what it reads, with data keys that it remembers."""
+"""The keys of one session: seals the fields that it writes and opens those that it reads, with cached data keys."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 KeyCalls: TypeAlias = Generator[Blocking, Any, R]
-"""Work that may have to ask the provider: it yields blocking calls, and is sent what they give."""
+"""Work that may have to call the provider: it yields blocking calls, and is sent their results."""
 
 KEY_SECONDS: Final = 3_600
-"""As long does one data key seal; then the provider is asked for another."""
+"""How long one data key is used for sealing, before a new one is requested from the provider."""
 
 _MAX_REMEMBERED: Final = 1_000
 
@@ -47,14 +47,14 @@ class FieldKeys:
         self._ciphers: dict[bytes, AESSIV | UnknownKey] = {}
 
     def seal(self, request: R) -> KeyCalls[R]:
-        """The request as it is sent: nothing in it is readable that must not be."""
+        """Return the request to send, with all values of encrypted fields sealed."""
         if not has_plaintext(request):  # type: ignore[arg-type]  # a pause has none
             return request
         wrapped = yield from self._current_key()
         cipher = self._ciphers[wrapped]
 
         def sealed(place: Place, value: Any) -> bytes:
-            assert not isinstance(cipher, UnknownKey)  # noqa: S101 - it was just made
+            assert not isinstance(cipher, UnknownKey)  # noqa: S101 - it was just created
             head = Head(tuple(sorted(place.key)), wrapped).packed()
             return head + cipher.encrypt(encode_item({"v": value}), place.bound_to(head))
 
@@ -78,7 +78,7 @@ class FieldKeys:
         self._ciphers[wrapped] = key if isinstance(key, UnknownKey) else AESSIV(key)
 
     def open(self, request: Any, sent: Any, response: R) -> KeyCalls[R]:
-        """The response with what was sealed in it; what cannot be opened says why, to whoever reads it."""
+        """Return the response with its sealed values opened; one that cannot be opened becomes an `UnopenedValue`."""
         if isinstance(response, BatchWriteResponse) and isinstance(request, BatchWriteItem):
             pairs = zip(request.writes, sent.writes, strict=True)
             return replace(response, unprocessed=tuple(plain for plain, each in pairs if each in response.unprocessed))
@@ -94,7 +94,7 @@ class FieldKeys:
         return response
 
     def open_error(self, request: Any, error: PartitaError) -> KeyCalls[None]:
-        """Open the items that an error shows."""
+        """Open the sealed values in the items that an error carries."""
         if isinstance(error, ConditionFailed) and error.item is not None:
             error.item = yield from self._open_item(request.table, error.item)
         if isinstance(error, TransactionCancelled) and isinstance(request, TransactWriteItems):
@@ -110,7 +110,7 @@ class FieldKeys:
         return opened
 
     def open_item(self, table: str, item: Item) -> Item:
-        """An item from elsewhere, such as a change stream, with what was sealed in it. It may block."""
+        """Return an item from elsewhere, such as a change stream, with its sealed values opened. It may block."""
         return run(self._open_item(table, item), lambda blocking: blocking.call())
 
     def _open_item(self, table: str, item: Item) -> KeyCalls[Item]:
@@ -129,7 +129,7 @@ class FieldKeys:
             head, bound, sealed = split(item[name])
             place = Place(table, name, {each: item[each] for each in head.key_names})
         except (ValueError, KeyError):
-            return UnopenedValue("it is not whole, or the item's key was not read with it")
+            return UnopenedValue("it is incomplete, or the item's key was not read with it")
         cipher = yield from self._cipher(head.wrapped)
         if isinstance(cipher, UnknownKey):
             return UnopenedValue(cipher.message.removesuffix("."))

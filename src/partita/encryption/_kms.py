@@ -1,4 +1,4 @@
-"""Keys in AWS KMS: the key that wraps data keys never leaves the service, which logs each use of it."""
+"""Keys in AWS KMS: the key that wraps data keys never leaves KMS, which logs each of its uses."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class KmsKeys:
     """Wraps data keys with a symmetric key of AWS KMS."""
 
     def __init__(self, key_id: str, client: Any = None, *, region: str | None = None) -> None:
-        """Name the key.
+        """Use a KMS key.
 
         Args:
             key_id: the identifier, ARN or alias (`alias/orders`) of the key that wraps new data keys.
-            client: a client of botocore or boto3 for `kms`; by default one is made the way every AWS tool does.
-            region: for that client.
+            client: a botocore or boto3 client for `kms`; by default one is created with the usual AWS configuration.
+            region: the region of the client that is created by default.
 
         Raises:
-            OperationError: botocore is not installed, and no client was given.
+            OperationError: botocore is not installed, and no client was passed.
         """
         self._key_id = key_id
         self._client = _new_client(region) if client is None else client
@@ -35,16 +35,16 @@ class KmsKeys:
         return f"KmsKeys({self._key_id!r})"
 
     def new_key(self) -> DataKey:
-        """A new data key (`kms:GenerateDataKey`)."""
+        """Create a data key (`kms:GenerateDataKey`)."""
         made = self._call(
             "generate_data_key", KeyId=self._key_id, NumberOfBytes=DATA_KEY_BYTES, EncryptionContext=_PURPOSE
         )
         return DataKey(made["Plaintext"], _MARK + made["CiphertextBlob"])
 
     def unwrap(self, wrapped: bytes) -> bytes:
-        """The data key (`kms:Decrypt`). KMS finds the key by itself, also one from before a rotation."""
+        """Return the data key (`kms:Decrypt`). KMS finds the key that wrapped it, also one from before a rotation."""
         if wrapped[:1] != _MARK:
-            raise UnknownKey("It was not sealed with a key of KMS.")
+            raise UnknownKey("It was not sealed with a KMS key.")
         key: bytes = self._call("decrypt", CiphertextBlob=wrapped[1:], EncryptionContext=_PURPOSE)["Plaintext"]
         return key
 
@@ -58,8 +58,8 @@ class KmsKeys:
             if code in _UNKNOWN:
                 raise UnknownKey(f"KMS does not have the key: {error}.") from error
             if code.startswith("AccessDenied"):
-                raise AccessDenied(f"KMS refused the key {self._key_id}: {error}.") from error
-            raise StoreUnavailable(f"KMS did not give a key: {error}.") from error
+                raise AccessDenied(f"KMS denied access to the key {self._key_id}: {error}.") from error
+            raise StoreUnavailable(f"KMS did not return a key: {error}.") from error
         except BotoCoreError as error:
             raise StoreUnavailable(f"KMS cannot be reached: {error}.") from error
         return response
@@ -69,6 +69,6 @@ def _new_client(region: str | None) -> Any:
     try:
         from botocore.session import get_session  # noqa: PLC0415 - of an extra
     except ImportError:
-        message = "Keys of KMS need botocore."
+        message = "KMS keys require botocore."
         raise OperationError(message, hint="Install the extra aws: pip install partita[aws].") from None
     return get_session().create_client("kms", region_name=region)

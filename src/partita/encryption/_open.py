@@ -1,4 +1,4 @@
-"""Opening keys by their address, as `PARTITA_KEYS` has it."""
+"""Opening keys by their address, in the format of `PARTITA_KEYS`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _KMS = "kms:"
 
 
 def open_keys(address: str) -> KeyProvider | None:
-    """The keys of encrypted fields at an address: a file, or `kms:KEY`; None where it is empty.
+    """Open the keys of encrypted fields at an address: a file, or `kms:KEY`; None if the address is empty.
 
     Raises:
-        OperationError: they cannot be used. SecretExposed: other users can read the file.
+        OperationError: the keys cannot be used. SecretExposed: other users can read the file.
     """
     if address.startswith(_KMS):
         return KmsKeys(address.removeprefix(_KMS))

@@ -1,8 +1,8 @@
-"""The form of a sealed value, and which values of a request or response are sealed.
+"""The format of a sealed value, and which values of a request or response are sealed.
 
-A sealed value is four bytes that say so, the length of a head in two bytes, the head in MessagePack (the names of the
-item's key attributes, and the wrapped data key), and the value, sealed with AES-SIV. Head, table, attribute and the
-item's key are authenticated with it: a sealed value opens nowhere but where it was put.
+A sealed value consists of a four-byte marker, the length of a header in two bytes, the header in MessagePack (the names
+of the item's key attributes, and the wrapped data key), and the value, sealed with AES-SIV. Header, table, attribute
+and the item's key are authenticated with it, so a sealed value can only be opened in the place where it was written.
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from partita.values import SEAL, Item, Plaintext, encode_item
 _LENGTH_BYTES: Final = 2
 _TAG_BYTES: Final = 16
 _WRAPPED_BYTES: Final = 75
-"""As long is a data key that a file's key has wrapped; with KMS it is about a hundred bytes longer."""
+"""The length of a data key wrapped with a key from a file; with KMS it is about a hundred bytes longer."""
 
 Seal: TypeAlias = Callable[["Place", Any], bytes]
 """Seals the value of one attribute."""
 
 
 class Place(Struct, frozen=True):
-    """Where a sealed value stands."""
+    """The place of a sealed value."""
 
     table: str
     attribute: str
     key: Item
 
     def bound_to(self, head: bytes) -> list[bytes]:
-        """What is authenticated with the value."""
+        """Return the data that is authenticated with the value."""
         key = encode_item({name: self.key[name] for name in sorted(self.key)})
         return [head, self.table.encode(), self.attribute.encode(), key]
 
 
 class Head(Struct, frozen=True, array_like=True):
-    """What stands before a sealed value."""
+    """The header of a sealed value."""
 
     key_names: tuple[str, ...]
     wrapped: bytes
 
     def packed(self) -> bytes:
-        """The bytes of it, with the mark of a sealed value."""
+        """Return the header as bytes, after the marker of a sealed value."""
         head = msgspec.msgpack.encode(self)
         return SEAL + len(head).to_bytes(_LENGTH_BYTES, "big") + head
 
 
 def split(sealed: bytes) -> tuple[Head, bytes, bytes]:
-    """The head of a sealed value, the same as bytes, and what is sealed.
+    """Return the header of a sealed value, the header as bytes, and the ciphertext.
 
     Raises:
-        ValueError: it is not whole.
+        ValueError: the value is incomplete.
     """
     begin = len(SEAL) + _LENGTH_BYTES
     end = begin + int.from_bytes(sealed[len(SEAL) : begin], "big")
@@ -67,7 +67,7 @@ def split(sealed: bytes) -> tuple[Head, bytes, bytes]:
 
 
 def has_plaintext(request: Request[Any]) -> bool:
-    """Whether something of a request must be sealed before it is sent."""
+    """Whether a request contains values that must be sealed before it is sent."""
     if isinstance(request, PutItem):
         return any(type(value) is Plaintext for value in request.item.values())
     if isinstance(request, UpdateItem):
@@ -84,7 +84,7 @@ def _plaintext_in(operand: Operand) -> bool:
 
 
 def sealed_request(request: Any, seal: Seal) -> Any:
-    """The request with every value sealed that must be."""
+    """Return the request with the values of all encrypted fields sealed."""
     if isinstance(request, PutItem):
         item = {name: _sealed(request, name, value, seal) for name, value in request.item.items()}
         return replace(request, item=item)
@@ -116,7 +116,7 @@ def _sealed_action(update: UpdateItem, action: SetAction, seal: Seal) -> SetActi
 
 
 def as_if_sealed(request: Any) -> Any:
-    """The request as large as it will be: what must be sealed is replaced by as many bytes, without a key."""
+    """Return the request in its final size: values to seal are replaced by as many bytes, without using a key."""
 
     def stand_in(place: Place, value: Any) -> bytes:
         head = Head(tuple(sorted(place.key)), bytes(_WRAPPED_BYTES)).packed()

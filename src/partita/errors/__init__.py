@@ -1,14 +1,14 @@
 """Every error that Partita raises, each with a stable code and a hint that says what to do.
 
 PartitaError
-├── ModelError          a declaration is wrong; raised when the class or pattern is made
-├── OperationError      an operation cannot be built or sent as it stands
+├── ModelError          a declaration is wrong; raised when the class or pattern is declared
+├── OperationError      an operation cannot be built or sent in this form
 │   └── GuardrailError  the operation is refused before it reaches the store
 ├── RequestError        the store refused the request
 │   └── ConditionFailed a condition was false; carries the current item
-└── StoreError          the store itself is in trouble
+└── StoreError          the store itself has failed
 
-All others are kinds of these; `docs/errors.md` lists them by code.
+All others are subclasses of these; `docs/errors.md` lists them with their codes.
 """
 
 from __future__ import annotations

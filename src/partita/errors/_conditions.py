@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 from partita.errors._requests import RequestError
 
 Item: TypeAlias = dict[str, Any] | None
-"""The stored item, where the store was asked for it."""
+"""The stored item, if the request asked for it."""
 
 
 class ConditionFailed(RequestError, code="condition_failed"):
     """A condition was false, so nothing was written.
 
-    `item` is the stored item as plain attributes, where the request asked for it;
-    `current` is the same as an entity, where the operation knows which.
+    `item` is the stored item as plain attributes, if the request asked for it;
+    `current` is the same item as an entity, if the operation knows its entity.
     """
 
     def __init__(
@@ -26,11 +26,11 @@ class ConditionFailed(RequestError, code="condition_failed"):
 
 
 class AlreadyExists(ConditionFailed, code="already_exists"):
-    """An insert met an existing item."""
+    """The item to insert exists already."""
 
 
 class UniqueTaken(AlreadyExists, code="unique_taken"):
-    """Another item has the value of a unique field; `owner` is which."""
+    """Another item has the value of a unique field; `owner` identifies that item."""
 
     hint = "Choose another value."
 
@@ -42,11 +42,11 @@ class UniqueTaken(AlreadyExists, code="unique_taken"):
 
 
 class ItemMissing(ConditionFailed, code="item_missing"):
-    """An update or check met no item, or one that has expired."""
+    """The item to update or check does not exist, or has expired."""
 
 
 class LimitReached(ConditionFailed, code="limit_reached"):
-    """A bounded counter would leave its bounds; `remaining` is how many it can still be moved by."""
+    """A bounded counter would leave its bounds; `remaining` is how far it can still be moved."""
 
     def __init__(self, message: str, *, remaining: int, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
@@ -54,7 +54,7 @@ class LimitReached(ConditionFailed, code="limit_reached"):
 
 
 class RateLimited(ConditionFailed, code="rate_limited"):
-    """More was asked for than a rate allows; `retry_after` is in how many seconds there is enough again."""
+    """More was requested than a rate allows; `retry_after` is the number of seconds until enough is available."""
 
     def __init__(self, message: str, *, retry_after: float, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
@@ -65,17 +65,17 @@ class RateLimited(ConditionFailed, code="rate_limited"):
 class VersionConflict(ConditionFailed, code="version_conflict"):
     """Another writer was first; `current` is what it wrote."""
 
-    hint = "Read again, apply the change to the current item, and write once more."
+    hint = "Read the item again, apply the change to it, and retry the write."
 
 
 class IllegalTransition(ConditionFailed, code="illegal_transition"):
-    """The state of an item does not allow the move; `current` is the item."""
+    """The state of an item does not allow the transition; `current` is the item."""
 
 
 class LeaseHeld(ConditionFailed, code="lease_held"):
     """Someone else holds the lease; `current` is the lease."""
 
-    hint = "Try again when it has run out."
+    hint = "Try again after the lease has expired."
 
 
 class LeaseLost(ConditionFailed, code="lease_lost"):

@@ -8,25 +8,25 @@ from partita.errors._root import PartitaError
 
 
 class OperationError(PartitaError, code="operation"):
-    """An operation cannot be built or sent as it stands."""
+    """An operation cannot be built or sent in this form."""
 
 
 class InvalidKey(OperationError, code="invalid_key"):
-    """A key part is empty, too long, or of a type that cannot stand in a key."""
+    """A key part is empty, too long, or of a type that is not allowed in a key."""
 
 
 class InvalidItem(OperationError, code="invalid_item"):
-    """A stored item does not fit its entity; `item` is what was stored."""
+    """A stored item does not fit its entity; `item` is the stored item."""
 
     def __init__(self, message: str, *, item: dict[str, Any], reason: str = "") -> None:
         super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
         self.item = item
         self.reason = reason
-        """What does not fit, without the rest of the sentence."""
+        """The reason on its own, as it is also part of the message."""
 
 
 class DataNewer(InvalidItem, code="data_newer"):
-    """A stored item was written by newer code, in a `data_version` that this code does not know."""
+    """A stored item was written by newer code, with a `data_version` that this code does not know."""
 
     def __init__(self, message: str, *, item: dict[str, Any], data_version: int) -> None:
         super().__init__(message, item=item)
@@ -39,47 +39,47 @@ class FieldSealed(InvalidItem, code="field_sealed"):
 
     def __init__(self, message: str, *, item: dict[str, Any], hint: str = "") -> None:
         super().__init__(message, item=item, reason=message.removesuffix("."))
-        self.hint = hint or "Give the session the keys that it was sealed with: Session(store, keys=…)."
+        self.hint = hint or "Pass the session the keys that sealed the value: Session(store, keys=…)."
 
 
 class UnknownKey(OperationError, code="unknown_key"):
-    """A provider of keys does not have the key that something was sealed with."""
+    """A key provider does not have the key with which a value was sealed."""
 
 
 class InvalidCursor(OperationError, code="invalid_cursor"):
-    """A cursor that was tampered with, belongs to another query, or is outdated."""
+    """A cursor was tampered with, belongs to another query, or is outdated."""
 
     hint = "Start again from the first page."
 
 
 class PoisonMessage(OperationError, code="poison_message"):
-    """A message of a queue that no code here can read; `body` is what it says."""
+    """A queue contains a message that no code here can read; `body` is its content."""
 
     def __init__(self, message: str, *, body: str) -> None:
-        super().__init__(message, hint="Deploy the code that knows it, and redrive it from the dead letters.")
+        super().__init__(message, hint="Deploy code that knows the message, and redrive it from the dead letters.")
         self.body = body
 
 
 class CopyRefused(OperationError, code="copy_refused"):
-    """A copy, export or import cannot be done as it was asked for; what was done before stays."""
+    """A copy, export or import cannot be done as requested; what was already copied stays."""
 
 
 class CopyTakenOver(OperationError, code="copy_taken_over"):
-    """Another run goes on with a copy, so this one has stopped."""
+    """Another run has taken over a copy, so this run has stopped."""
 
 
 class ExportDamaged(OperationError, code="export_damaged"):
-    """A file of an export is missing, cut off, altered or not of a known format; nothing of it was imported."""
+    """A file of an export is missing, truncated, altered or in an unknown format; nothing of it was imported."""
 
 
 class EventRefused(OperationError, code="event_refused"):
-    """A function of AWS Lambda was called with an event that it cannot handle."""
+    """An AWS Lambda function was called with an event that it cannot handle."""
 
-    hint = "Connect it to a source that it is made for: docs/lambda.md."
+    hint = "Connect the function to an event source that its handler supports: docs/lambda.md."
 
 
 class ExtraMissing(OperationError, code="extra_missing"):
-    """Something needs the packages of an extra that is not installed; `extra` is which."""
+    """The packages of an extra are required but not installed; `extra` is its name."""
 
     def __init__(self, message: str, *, extra: str) -> None:
         super().__init__(message, hint=f"Install the extra: pip install 'partita[{extra}]'.")
@@ -94,8 +94,8 @@ class UnclaimedItem(GuardrailError, code="unclaimed_item"):
     """A strict session met an item that no declared entity claims; `example` is its key."""
 
     def __init__(self, message: str, *, example: dict[str, Any]) -> None:
-        hint = "Declare an entity for it, or correct the key templates."
-        super().__init__(f"{message} One is at {example}.", hint=hint)
+        hint = "Declare an entity for this item, or correct the key templates."
+        super().__init__(f"{message} One example has the key {example}.", hint=hint)
         self.example = example
 
 
@@ -106,7 +106,7 @@ class ScanRefused(GuardrailError, code="scan_refused"):
 
 
 class LimitExceeded(GuardrailError, code="limit_exceeded"):
-    """A walk, collection or page went past its declared maximum."""
+    """A walk, collection or page exceeded its declared maximum."""
 
 
 class BudgetExceeded(GuardrailError, code="budget_exceeded"):

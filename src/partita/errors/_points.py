@@ -13,9 +13,9 @@ class RecoveryDisabled(RequestError, code="recovery_disabled"):
 
 
 class InstantOutOfRange(RequestError, code="instant_out_of_range"):
-    """Continuous backups do not reach the instant; `earliest` and `latest` are the first and the last that they do."""
+    """Continuous backups do not cover the instant; `earliest` and `latest` are the first and last that they cover."""
 
-    hint = "Ask which instants they reach: `partita points list`, or `DescribeRecovery`."
+    hint = "List the instants that backups cover with `partita points list` or `DescribeRecovery`."
 
     def __init__(
         self, message: str, *, hint: str = "", earliest: float | None = None, latest: float | None = None

@@ -23,7 +23,7 @@ class SerializationFailed(RequestError, code="serialization"):
 
 
 class IdempotencyMismatch(RequestError, code="idempotency_mismatch"):
-    """An idempotency key came again with another request; nothing was written."""
+    """An idempotency key was reused with a different request; nothing was written."""
 
     hint = "Use a new key for a new request."
 
@@ -51,7 +51,7 @@ class BucketNotFound(RequestError, code="bucket_not_found"):
 
 
 class ObjectChanged(RequestError, code="object_changed"):
-    """An object of a bucket is gone, or another one than when it was listed."""
+    """An object of a bucket is gone, or has changed since it was listed."""
 
 
 class QueueNotFound(RequestError, code="queue_not_found"):
@@ -65,13 +65,13 @@ class TableInUse(RequestError, code="table_in_use"):
 
 
 class StreamTrimmed(RequestError, code="stream_trimmed"):
-    """The position in the stream is older than what is kept (24 hours)."""
+    """The position in the stream is older than the records it keeps (24 hours)."""
 
 
 class RebuildRequired(StreamTrimmed, code="rebuild_required"):
-    """A consumer has missed changes that the stream no longer has, or reads a stream that is gone."""
+    """A consumer has missed changes that the stream no longer has, or reads a stream that is gone. Rebuild it."""
 
-    hint = "Build it again from the table with `consumer.rebuild()`, or `partita cdc rebuild` for a lake."
+    hint = "Rebuild it from the table with `consumer.rebuild()`, or with `partita cdc rebuild` for a lake."
 
 
 class Throttled(RequestError, code="throttled"):
@@ -80,11 +80,11 @@ class Throttled(RequestError, code="throttled"):
     def __init__(self, message: str, *, reasons: Sequence[str] = (), hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reasons = tuple(reasons)
-        """Which limit of which table or index, where the store tells."""
+        """The exceeded limits, each with its table or index, if the store reports them."""
 
 
 class Unprocessed(RequestError, code="unprocessed"):
-    """A batch could not be finished; `operations` names what is left."""
+    """A batch could not be finished; `operations` lists the remaining ones."""
 
     def __init__(self, message: str, *, operations: Sequence[Any] = ()) -> None:
         super().__init__(message, hint="Run the remaining operations again.")

@@ -30,7 +30,7 @@ class PartitaError(Exception):
 
 
 class ModelError(PartitaError, code="model"):
-    """A declaration is wrong. `owner` is the class, table or pattern that was being made."""
+    """A declaration is wrong. `owner` is the class, table or pattern that was being declared."""
 
     def __init__(self, message: str, *, owner: object = None, hint: str = "") -> None:
         super().__init__(message, hint=hint)

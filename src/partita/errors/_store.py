@@ -6,17 +6,17 @@ from partita.errors._root import PartitaError
 
 
 class StoreError(PartitaError, code="store"):
-    """The store itself is in trouble."""
+    """The store itself has failed."""
 
 
 class StoreDamaged(StoreError, code="store_damaged"):
-    """The file is not a database of Partita's, or is corrupt; it was left as it is."""
+    """The file is not a Partita database, or is corrupt; it was not changed."""
 
     hint = "Restore it from a backup (`partita restore`); the damaged file was not touched."
 
 
 class StoreNewer(StoreError, code="store_newer"):
-    """The file was written by a newer version; it was left as it is."""
+    """The file was written by a newer version; it was not changed."""
 
     hint = "Upgrade Partita to open this file."
 
@@ -24,13 +24,13 @@ class StoreNewer(StoreError, code="store_newer"):
 class StoreFull(StoreError, code="store_full"):
     """No space is left; the write did not happen."""
 
-    hint = "Free disk space and write again; what was acknowledged before is safe."
+    hint = "Free disk space and write again; all acknowledged writes are safe."
 
 
 class StoreReadOnly(StoreError, code="store_read_only"):
     """The file or its folder cannot be written."""
 
-    hint = "Choose a folder that this user may write to."
+    hint = "Choose a folder that this user can write to."
 
 
 class StoreBusy(StoreError, code="store_busy"):

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Reason:
-    """Why one action of a transaction did not go through; `code` is "None" where it was fine.
+    """Why one action of a transaction failed; `code` is "None" if the action did not fail.
 
-    `operation` is the action that the caller gave; `error` is what it would have raised by itself.
+    `operation` is the caller's action; `error` is the error that it would have raised on its own.
     """
 
     __slots__ = ("code", "error", "item", "message", "operation")
@@ -45,7 +45,7 @@ class TransactionCancelled(RequestError, code="transaction_cancelled"):
 
     @property
     def cause(self) -> ConditionFailed | None:
-        """What the first action whose condition was false would have raised by itself."""
+        """The error that the first action with a false condition would have raised on its own."""
         return next((reason.error for reason in self.reasons if reason.error is not None), None)
 
 
@@ -54,7 +54,7 @@ class TransactionConflict(RequestError, code="transaction_conflict"):
 
 
 class TokenMismatch(RequestError, code="token_mismatch"):
-    """A client request token came again with another request."""
+    """A client request token was reused with a different request."""
 
 
 class TokenInProgress(RequestError, code="token_in_progress"):

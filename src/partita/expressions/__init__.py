@@ -1,4 +1,4 @@
-"""Conditions, updates, projections and key conditions: one tree, rendered, parsed and evaluated."""
+"""Conditions, updates, projections and key conditions: one syntax tree, with rendering, parsing and evaluation."""
 
 from partita._late import late_names
 

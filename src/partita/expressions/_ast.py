@@ -1,10 +1,11 @@
-"""One tree for conditions, updates, projections and key conditions.
+"""One syntax tree for conditions, updates, projections and key conditions.
 
 The library builds it, the embedded store evaluates it, the remote store renders it to
 DynamoDB's text and the wire server parses text into it. Nodes are frozen and compare by value.
 
-A write makes dozens of them, so the collector leaves out those that hold no others of their kind (`gc=False`): they
-cannot be part of a cycle. Those that nest keep it, as it also frees deep trees without recursion.
+A write creates dozens of nodes, so the garbage collector does not track those that do not contain nodes of their own
+kind (`gc=False`): they cannot be part of a cycle. It tracks those that nest, because it also frees deep trees without
+recursion.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Arithmetic(Struct, frozen=True):
 
 
 Operand: TypeAlias = Path | Value | Size | IfNotExists | ListAppend | Arithmetic
-"""What a condition compares, or an update assigns."""
+"""An operand that a condition compares or an update assigns."""
 
 
 class Compare(Struct, frozen=True, gc=False):
@@ -139,7 +140,7 @@ class Not(Struct, frozen=True):
 
 
 Condition: TypeAlias = Compare | Between | In | Exists | Missing | HasType | BeginsWith | Contains | And | Or | Not
-"""What is true of an item or not."""
+"""A condition that an item satisfies or not."""
 
 
 class SetAction(Struct, frozen=True, gc=False):
@@ -150,21 +151,21 @@ class SetAction(Struct, frozen=True, gc=False):
 
 
 class AddAction(Struct, frozen=True, gc=False):
-    """`ADD path value`: a number is added, a set is united."""
+    """`ADD path value`: adds a number, or adds members to a set."""
 
     path: Path
     value: Value
 
 
 class DeleteAction(Struct, frozen=True, gc=False):
-    """`DELETE path value`: the members of a set are taken out."""
+    """`DELETE path value`: removes members from a set."""
 
     path: Path
     value: Value
 
 
 class Update(Struct, frozen=True, gc=False):
-    """All clauses of one update expression. An empty one only makes sure that the item exists."""
+    """All clauses of one update expression. An empty one only ensures that the item exists."""
 
     sets: tuple[SetAction, ...] = ()
     removes: tuple[Path, ...] = ()
@@ -173,7 +174,7 @@ class Update(Struct, frozen=True, gc=False):
 
 
 class KeyRange(Struct, frozen=True, gc=False):
-    """The one range condition of a key condition: two values for BETWEEN, one for the others."""
+    """The range condition of a key condition: two values for BETWEEN, one for the other operators."""
 
     name: str
     op: RangeOperator
@@ -188,11 +189,11 @@ class KeyCondition(Struct, frozen=True, gc=False):
 
 
 Projection: TypeAlias = tuple[Path, ...]
-"""The paths that a read asks for."""
+"""The paths that a read requests."""
 
 
 def both(first: Condition | None, second: Condition | None) -> Condition | None:
-    """The conjunction of two conditions of which either may be absent."""
+    """Return the conjunction of two conditions, either of which may be None."""
     if first is None or second is None:
         return first or second
     terms = (*(first.terms if isinstance(first, And) else (first,)),)
@@ -200,7 +201,7 @@ def both(first: Condition | None, second: Condition | None) -> Condition | None:
 
 
 def values_in(node: Condition | Operand) -> Iterator[Value]:
-    """Every literal value that a condition or operand has."""
+    """Yield every literal value in a condition or operand."""
     if isinstance(node, Value):
         yield node
     elif isinstance(node, Struct):
@@ -210,7 +211,7 @@ def values_in(node: Condition | Operand) -> Iterator[Value]:
 
 
 def paths_in(node: Condition | Operand) -> Iterator[Path]:
-    """Every path that a condition or operand reads."""
+    """Yield every path that a condition or operand reads."""
     if isinstance(node, Path):
         yield node
     elif isinstance(node, Struct) and not isinstance(node, Value):

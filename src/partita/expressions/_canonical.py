@@ -1,4 +1,4 @@
-"""Expressions as text that is the same in every process, so that it can be signed and sorted by."""
+"""Expressions as text that is the same in every process, so that it can be signed and used for sorting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 
 def canonical_repr(tree: Any) -> str:
-    """The `repr` of a condition or value, but the same in every process: sets and maps are sorted."""
+    """Return the `repr` of a condition or value, with sets and maps sorted, so that it is the same in every process."""
     text = repr(tree)
     return repr(_canonical(tree)) if "{" in text else text
 

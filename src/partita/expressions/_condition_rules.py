@@ -1,4 +1,4 @@
-"""The rules of conditions and filters that need no item."""
+"""The rules of conditions and filters that can be checked without an item."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _TEXTUAL: Final = frozenset({"S", "B"})
 
 
 def check_condition(condition: Condition) -> None:
-    """Refuse what DynamoDB refuses. Iterative, so that no tree is too deep to be refused."""
+    """Reject what DynamoDB rejects. Iterative, so that even the deepest tree can be rejected."""
     operators = 0
     pending: list[Condition] = [condition]
     while pending:
@@ -51,7 +51,7 @@ def check_condition(condition: Condition) -> None:
         if check is not None:
             operators += 1 + check(node)
         elif isinstance(node, And | Or):
-            if len(node.terms) < 2:  # noqa: PLR2004 - it joins
+            if len(node.terms) < 2:  # noqa: PLR2004 - it joins at least two terms
                 raise wrong_count(type(node).__name__.upper(), len(node.terms))
             operators += len(node.terms) - 1
             pending.extend(reversed(node.terms))
@@ -63,7 +63,7 @@ def check_condition(condition: Condition) -> None:
 
 
 def check_kinds(operator: str, operands: Sequence[Operand], allowed: frozenset[str]) -> None:
-    """Refuse an operand whose type is known already and not allowed."""
+    """Reject an operand whose type is already known and is not allowed."""
     for operand in operands:
         kind = kind_of(operand.value) if type(operand) is Value else "N" if type(operand) is Size else None
         if kind is not None and kind not in allowed:
@@ -71,7 +71,7 @@ def check_kinds(operator: str, operands: Sequence[Operand], allowed: frozenset[s
 
 
 def _check_operands(*operands: Operand) -> int:
-    """Check each operand, and count the functions among them."""
+    """Check each operand, and return the number of functions among them."""
     functions = 0
     for operand in operands:
         if type(operand) is Value:

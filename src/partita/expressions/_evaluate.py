@@ -1,7 +1,7 @@
-"""Whether an item satisfies a condition.
+"""Evaluation of conditions on items.
 
-The condition has been validated: what remains to be decided here is only ever true or false.
-A value that a function or comparison cannot take makes it false, as on DynamoDB.
+The condition has been validated, so the result is always true or false.
+A function or comparison with a value that it does not accept is false, as on DynamoDB.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 def evaluate(condition: Condition, item: Item) -> bool:
-    """Whether the condition holds for the item; `{}` stands for no item."""
+    """Whether the condition holds for the item; `{}` represents a missing item."""
     return _RULES[type(condition)](condition, item)
 
 
@@ -54,7 +54,7 @@ def _comparable(left: Any, right: Any) -> bool:
 
 
 def size_of(value: Any) -> Any:
-    """What `size()` says of a value: UTF-16 units of a string, bytes of a binary, members of a container."""
+    """Return the `size()` of a value: UTF-16 units of a string, bytes of a binary, members of a container."""
     if type(value) is str:
         return len(value) if value.isascii() else len(value.encode("utf-16-le", "surrogatepass")) // 2
     return len(value) if isinstance(value, bytes | list | dict | set | frozenset) else MISSING
@@ -118,7 +118,7 @@ def _contains(node: Contains, item: Item) -> bool:
     return isinstance(value, frozenset | set) and type(member) in _ORDERED and member in value
 
 
-# One call for each level of a condition, so that 300 nested operators are far from the recursion limit.
+# One call per level of a condition, so that 300 nested operators stay far from the recursion limit.
 
 
 def _and(node: And, item: Item) -> bool:

@@ -1,4 +1,4 @@
-"""What DynamoDB says when an expression breaks a rule."""
+"""DynamoDB's error messages for expressions that break a rule."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from partita.errors import ValidationFailed
 
 
 class InvalidExpression(Exception):
-    """A broken rule, before it is said in which expression."""
+    """A broken rule, before the name of the expression is added to the message."""
 
 
 class Within:
-    """Names the expression, such as "UpdateExpression", in which a rule was broken; None names none."""
+    """Adds the name of the expression in which a rule was broken, such as "UpdateExpression"; None adds no name."""
 
     __slots__ = ("_what",)
 
@@ -28,7 +28,7 @@ class Within:
 
 
 def wrong_type(operator: str, kind: str) -> InvalidExpression:
-    """An operand is of a type that the operator or function does not take."""
+    """An operand has a type that the operator or function does not accept."""
     return InvalidExpression(
         f"Incorrect operand type for operator or function; operator or function: {operator}, operand type: {kind}"
     )
@@ -43,35 +43,35 @@ def wrong_count(operator: str, count: int) -> InvalidExpression:
 
 
 def too_many_operators(count: int) -> InvalidExpression:
-    """More operators and functions than one expression may have."""
+    """More operators and functions than are allowed in one expression."""
     return InvalidExpression(f"The expression contains too many operators; operator count: {count}")
 
 
 def nested_too_deeply() -> InvalidExpression:
-    """Functions inside functions, deeper than any sensible expression needs."""
+    """Functions nested inside functions, more deeply than any sensible expression needs."""
     return InvalidExpression("The expression has functions nested too deeply;")
 
 
 def redundant_parentheses() -> InvalidExpression:
-    """Parentheses right inside parentheses."""
+    """Parentheses directly inside parentheses."""
     return InvalidExpression("The expression has redundant parentheses;")
 
 
 def misused(function: str) -> InvalidExpression:
-    """A function in a place where its result cannot stand."""
+    """A function in a place where its result is not allowed."""
     return InvalidExpression(f"The function is not allowed to be used this way in an expression; function: {function}")
 
 
 def no_condition_function(function: str) -> InvalidExpression:
-    """A function of updates in a condition."""
+    """An update function in a condition."""
     return InvalidExpression(f"The function is not allowed in a condition expression; function: {function}")
 
 
 def no_update_function(function: str) -> InvalidExpression:
-    """A function of conditions in an update."""
+    """A condition function in an update."""
     return InvalidExpression(f"The function is not allowed in an update expression; function: {function}")
 
 
 def path_required(function: str) -> InvalidExpression:
-    """A function that asks about an attribute was given something else."""
+    """A function that requires a path has another operand."""
     return InvalidExpression(f"Operator or function requires a document path; operator or function: {function}")

@@ -1,4 +1,4 @@
-"""Turning a parsed condition into a key condition, or saying why it is not one."""
+"""Conversion of a parsed condition to a key condition, or an error if it is not one."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _MIRRORED: Final = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def key_condition(condition: Condition) -> KeyCondition:
-    """The key condition that a condition amounts to.
+    """Return the key condition that is equivalent to a condition.
 
     Raises:
-        ValidationFailed: it asks for more than equalities and one range.
+        ValidationFailed: the condition consists of more than equalities and one range.
     """
     equal: dict[str, AttributeValue] = {}
     ranges: dict[str, KeyRange] = {}
@@ -75,7 +75,7 @@ def _terms(condition: Condition) -> list[Condition]:
 
 
 def _read(term: Condition) -> tuple[str, str, tuple[AttributeValue, ...]]:
-    """The operator, the attribute and the values that it is compared with."""
+    """Return the operator, the attribute, and the values with which it is compared."""
     if isinstance(term, Compare) and term.op != "<>":
         name, place, values = _split((term.left, term.right))
         return (term.op if place == 0 else _MIRRORED[term.op]), name, values
@@ -98,7 +98,7 @@ def _key_first(operator: str, operands: tuple[Operand, ...]) -> tuple[str, tuple
 
 
 def _split(operands: tuple[Operand, ...]) -> tuple[str, int, tuple[AttributeValue, ...]]:
-    """The one attribute among the operands, its place, and the values."""
+    """Return the single attribute among the operands, its position, and the values."""
     if any(isinstance(operand, Size) for operand in operands):
         raise ValidationFailed("KeyConditionExpressions cannot contain nested operations")
     paths = [(operand, place) for place, operand in enumerate(operands) if isinstance(operand, Path)]

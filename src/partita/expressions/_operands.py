@@ -1,4 +1,4 @@
-"""Reading what all expressions share: placeholders, document paths and operands."""
+"""Parsing of the parts that all expressions share: placeholders, document paths and operands."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ PREDICATES: Final = {
     "begins_with": 2,
     "contains": 2,
 }
-"""The functions that are conditions, and how many operands each has."""
+"""The functions that are conditions, with their numbers of operands."""
 
 UPDATE_FUNCTIONS: Final = {"if_not_exists": 2, "list_append": 2}
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class Substitutions:
-    """The names and values of one request, and which of them its expressions have used."""
+    """The names and values of one request, which tracks those that its expressions have used."""
 
     def __init__(self, names: Mapping[str, str] = _NOTHING, values: Mapping[str, AttributeValue] = _NOTHING) -> None:
         _check_keys("ExpressionAttributeNames", "#", names)
@@ -51,7 +51,7 @@ class Substitutions:
         self._unused = dict.fromkeys((*names, *values))
 
     def name(self, placeholder: str) -> str:
-        """The attribute name that a `#placeholder` stands for."""
+        """Return the attribute name of a `#placeholder`."""
         if placeholder not in self.names:
             raise InvalidExpression(
                 f"An expression attribute name used in the document path is not defined; attribute name: {placeholder}"
@@ -60,7 +60,7 @@ class Substitutions:
         return self.names[placeholder]
 
     def value(self, placeholder: str) -> Value:
-        """The value that a `:placeholder` stands for."""
+        """Return the value of a `:placeholder`."""
         if placeholder not in self.values:
             raise InvalidExpression(
                 f"An expression attribute value used in expression is not defined; attribute value: {placeholder}"
@@ -69,10 +69,10 @@ class Substitutions:
         return Value(self.values[placeholder])
 
     def check_all_used(self) -> None:
-        """Refuse a name or value that no expression has used.
+        """Check that the expressions have used every name and value.
 
         Raises:
-            ValidationFailed: there is one.
+            ValidationFailed: one was not used.
         """
         for what, given in (("Names", self.names), ("Values", self.values)):
             unused = [placeholder for placeholder in given if placeholder in self._unused]
@@ -89,7 +89,7 @@ def _check_keys(what: str, sign: str, given: Mapping[str, Any]) -> None:
 
 
 class OperandReader:
-    """Reads paths and operands from the tokens of one expression."""
+    """Parses paths and operands from the tokens of one expression."""
 
     def __init__(self, tokens: Tokens, substitutions: Substitutions, *, update: bool) -> None:
         self.tokens = tokens
@@ -97,15 +97,15 @@ class OperandReader:
         self._update = update
 
     def path(self) -> Path:
-        """A document path."""
+        """Parse a document path."""
         return self._further(Path((self._name(),)))
 
     def value(self) -> Value:
-        """A value's placeholder."""
+        """Parse the placeholder of a value."""
         return self._substitutions.value(self.tokens.expect("colon").text)
 
     def operand(self, depth: int = 0) -> Operand:
-        """A path, a value or a function, perhaps in parentheses."""
+        """Parse a path, a value or a function, possibly in parentheses."""
         if depth > MAX_NESTED_FUNCTIONS:
             raise nested_too_deeply()
         if self.tokens.skip("("):
@@ -119,14 +119,14 @@ class OperandReader:
         return self.path() if self.tokens.called() is None else self._function(depth)
 
     def arguments(self, function: str, count: int, depth: int = 0) -> list[Operand]:
-        """The operands of a function whose name has been read."""
+        """Parse the operands of a function whose name has been read."""
         operands = self.operands(depth + 1)
         if len(operands) != count:
             raise wrong_count(function, len(operands))
         return operands
 
     def operands(self, depth: int = 0) -> list[Operand]:
-        """Operands in parentheses, separated by commas."""
+        """Parse operands in parentheses, separated by commas."""
         self.tokens.expect("(")
         operands = [self.operand(depth)]
         while self.tokens.skip(","):
@@ -177,7 +177,7 @@ class OperandReader:
 
 
 def _size(operand: Operand) -> Operand:
-    """The tree knows sizes of paths only; that of a value is known here and now."""
+    """Return the size of an operand. The tree has a node only for sizes of paths; that of a value is computed here."""
     if isinstance(operand, Path):
         return Size(operand)
     if not isinstance(operand, Value):

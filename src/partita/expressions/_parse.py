@@ -1,4 +1,4 @@
-"""Parsing DynamoDB's text into trees, for requests that come over the wire.
+"""Parsing of DynamoDB's text into trees, for requests that arrive over the network.
 
 condition  = or-term {OR or-term}        or-term = and-term {AND and-term}
 and-term   = [NOT] ("(" condition ")" | comparison | predicate)
@@ -69,7 +69,7 @@ _VALUE_PREDICATES: Final[dict[str, Callable[..., Condition]]] = {
 
 
 def parse_condition(text: str, subs: Substitutions, what: str = "ConditionExpression") -> Condition:
-    """A condition or filter, valid as by `validate_condition`; `what` names it in messages.
+    """Parse a condition or filter, and validate it like `validate_condition`; `what` names it in messages.
 
     Raises:
         ValidationFailed: the text is not a condition, or the condition breaks a rule.
@@ -81,10 +81,10 @@ def parse_condition(text: str, subs: Substitutions, what: str = "ConditionExpres
 
 
 def parse_key_condition(text: str, subs: Substitutions) -> KeyCondition:
-    """A key condition: equalities in the order of the text, then the range, wherever it stood.
+    """Parse a key condition: equalities in the order of the text, then the range, wherever it was in the text.
 
     Raises:
-        ValidationFailed: the text is not a key condition. Of two faults, the one that is written first is named.
+        ValidationFailed: the text is not a key condition. Of two errors, the first one in the text is reported.
     """
     try:
         condition = parse_condition(text, subs, "KeyConditionExpression")
@@ -95,10 +95,10 @@ def parse_key_condition(text: str, subs: Substitutions) -> KeyCondition:
 
 
 class _Lenient(Substitutions):
-    """Values that are not defined are there too, so that what is before them can be checked."""
+    """Also accepts undefined values, so that the terms before them can be checked."""
 
     def value(self, placeholder: str) -> Value:
-        """The value, or one that stands for none."""
+        """Return the value, or a marker if it is undefined."""
         return Value(self.values.get(placeholder, _UNDEFINED))
 
 
@@ -106,7 +106,7 @@ _UNDEFINED: Final = frozenset({""})
 
 
 def _refuse_first_term(text: str, subs: Substitutions) -> None:
-    """Refuse the first term of a key condition that is wrong, where no value before it is undefined."""
+    """Raise for the first invalid term of a key condition, unless a value before it is undefined."""
     lenient = _Lenient(subs.names, subs.values)
     with Within("KeyConditionExpression"):
         condition = _read_condition(OperandReader(Tokens(text, _CONDITION_WORDS), lenient, update=False))
@@ -117,7 +117,7 @@ def _refuse_first_term(text: str, subs: Substitutions) -> None:
 
 
 def parse_update(text: str, subs: Substitutions) -> Update:
-    """An update, valid as by `validate_update`.
+    """Parse an update, and validate it like `validate_update`.
 
     Raises:
         ValidationFailed: the text is not an update, or the update breaks a rule.
@@ -129,7 +129,7 @@ def parse_update(text: str, subs: Substitutions) -> Update:
 
 
 def parse_projection(text: str, subs: Substitutions) -> Projection:
-    """A projection, valid as by `validate_projection`.
+    """Parse a projection, and validate it like `validate_projection`.
 
     Raises:
         ValidationFailed: the text is not a projection, or the projection breaks a rule.
@@ -153,7 +153,7 @@ def _listed(reader: OperandReader, read: Callable[[], T]) -> list[T]:
 
 
 class _Group:
-    """The terms between two parentheses, as far as they have been read."""
+    """The terms between two parentheses that have been read so far."""
 
     def __init__(self) -> None:
         self._ors: list[Condition] = []
@@ -186,7 +186,7 @@ class _Group:
 
 
 def _read_condition(reader: OperandReader) -> Condition:
-    """Groups are kept in a list and not on Python's stack, so that no nesting is too deep for it."""
+    """Parse a condition. Groups are kept in a list, not on Python's stack, so nesting depth is not limited by it."""
     tokens = reader.tokens
     groups = [_Group()]
     while True:

@@ -1,4 +1,4 @@
-"""The rules of document paths: how deep they may be, and that no two of them meet."""
+"""The rules of document paths: their maximum depth, and that no two of them overlap or conflict."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAX_LIST_INDEX: Final = 2**31 - 1
 
 
 def path_text(path: Path) -> str:
-    """A path as DynamoDB's messages show it: `[a, [0], b]`."""
+    """Return a path as DynamoDB's messages show it: `[a, [0], b]`."""
     return f"[{', '.join(part if isinstance(part, str) else f'[{part}]' for part in path.parts)}]"
 
 
 def check_path(path: Path) -> None:
-    """Refuse a path that is empty, too deep, or has a part that can lead nowhere."""
+    """Reject a path that is empty, too deep, or has an invalid part."""
     parts = path.parts
     if len(parts) == 1 and type(parts[0]) is str and parts[0]:
         return  # nearly every path
@@ -37,17 +37,17 @@ def check_path(path: Path) -> None:
 
 
 def check_projection(projection: Projection) -> None:
-    """Refuse what DynamoDB refuses."""
+    """Reject what DynamoDB rejects."""
     for path in projection:
         check_path(path)
     check_overlaps(projection)
 
 
 def check_overlaps(paths: Sequence[Path]) -> None:
-    """Refuse paths of which one contains another, or that take one value for a map and a list."""
+    """Reject paths of which one contains another, or that treat the same value both as a map and as a list."""
     if len({path.parts[:1] for path in paths}) == len(paths):
-        return  # no two begin alike, as nearly always
-    # In this order a path stands right before the first one that it contains or contradicts.
+        return  # nearly always, no two paths begin with the same part
+    # In this order, a path directly precedes the first one that it contains or conflicts with.
     order = [(_order(path), place) for place, path in enumerate(paths)]
     for (_, first), (_, second) in pairwise(sorted(order)):
         _check_pair(paths[min(first, second)], paths[max(first, second)])

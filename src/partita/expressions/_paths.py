@@ -1,4 +1,4 @@
-"""Document paths: finding a value in an item, and keeping only some paths of it."""
+"""Document paths: finding a value in an item, and projecting an item to some paths."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class _Absent(Enum):
 
 
 MISSING: Final = _Absent.MISSING
-"""What a path resolves to where nothing is; never confused with a stored null, which is None."""
+"""The result for a path without a value; distinct from a stored null, which is None."""
 
 _Tree: TypeAlias = dict[str | int, Any]
-"""The parts of several paths, merged; a path ends where a part leads to None."""
+"""The parts of several paths, merged into a tree; a path ends at None."""
 
 
 def resolve(path: Path, item: Item) -> Any:
-    """The value at the path, or MISSING."""
+    """Return the value at the path, or MISSING."""
     value: Any = item
     for part in path.parts:
         if isinstance(part, str):
@@ -36,7 +36,7 @@ def resolve(path: Path, item: Item) -> Any:
 
 
 def project(projection: Projection, item: Item) -> Item:
-    """Only these paths of the item, lists compacted in the order of their positions."""
+    """Return only these paths of the item, with lists compacted in the order of their positions."""
     tree: _Tree = {}
     for path in projection:
         branch = tree

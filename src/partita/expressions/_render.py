@@ -1,6 +1,6 @@
-"""Rendering expressions to DynamoDB's text.
+"""Rendering of expressions to DynamoDB's text.
 
-Every attribute name becomes a placeholder, so that reserved words and odd characters never matter.
+Every attribute name becomes a placeholder, so reserved words and special characters need no treatment.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from partita.values import AttributeValue
 
 
 class RenderedExpression(Struct, frozen=True):
-    """One expression as text, with the names and values that its placeholders stand for."""
+    """One expression as text, with the names and values of its placeholders."""
 
     text: str
     names: dict[str, str]
@@ -46,7 +46,7 @@ class RenderedExpression(Struct, frozen=True):
 
 
 def render(expression: Condition | Update | Projection | KeyCondition) -> RenderedExpression:
-    """One expression on its own."""
+    """Render a single expression."""
     renderer = Renderer()
     if isinstance(expression, Update):
         text = renderer.update(expression)
@@ -62,7 +62,7 @@ def render(expression: Condition | Update | Projection | KeyCondition) -> Render
 class Renderer:
     """Renders the expressions of one request, which share their placeholders.
 
-    `names` and `values` are what to send with them. A name has one placeholder, however often it occurs.
+    `names` and `values` must be sent with them. A name has one placeholder, however often it occurs.
     """
 
     def __init__(self) -> None:
@@ -71,11 +71,11 @@ class Renderer:
         self._placeholders: dict[str, str] = {}
 
     def condition(self, condition: Condition) -> str:
-        """A ConditionExpression or FilterExpression."""
+        """Render a ConditionExpression or FilterExpression."""
         return _CONDITIONS[type(condition)](self, condition)
 
     def update(self, update: Update) -> str:
-        """An UpdateExpression; empty, and then not to be sent, where nothing changes."""
+        """Render an UpdateExpression; if nothing changes it is empty, and must not be sent."""
         sections = {
             "SET": [f"{self._path(action.path)} = {self._operand(action.operand)}" for action in update.sets],
             "REMOVE": [self._path(path) for path in update.removes],
@@ -85,11 +85,11 @@ class Renderer:
         return " ".join(f"{section} {', '.join(actions)}" for section, actions in sections.items() if actions)
 
     def projection(self, projection: Projection) -> str:
-        """A ProjectionExpression."""
+        """Render a ProjectionExpression."""
         return ", ".join(map(self._path, projection))
 
     def key_condition(self, condition: KeyCondition) -> str:
-        """A KeyConditionExpression."""
+        """Render a KeyConditionExpression."""
         terms = [f"{self._name(name)} = {self._value(value)}" for name, value in condition.equal]
         if condition.range is not None:
             terms.append(self._key_range(condition.range))
@@ -158,7 +158,7 @@ class Renderer:
         return f"contains({self._operand(node.operand)}, {self._operand(node.member)})"
 
     def _joined(self, node: And | Or) -> str:
-        """One call for each level, so that 300 nested operators are far from the recursion limit."""
+        """Render a conjunction or disjunction, with one call per level, to stay far from the recursion limit."""
         grouped = (And, Or) if isinstance(node, And) else (Or,)
         terms = []
         for term in node.terms:

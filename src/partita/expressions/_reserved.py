@@ -1,4 +1,4 @@
-"""The words that cannot stand in an expression as attribute names, from the DynamoDB Developer Guide."""
+"""The reserved words, which cannot be attribute names in an expression, from the DynamoDB Developer Guide."""
 
 from typing import Final
 

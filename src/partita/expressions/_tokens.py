@@ -1,4 +1,4 @@
-"""Splitting the text of an expression into tokens, and walking along them."""
+"""Splitting of an expression's text into tokens, and reading these one after the other."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TOKEN: Final = re.compile(
 
 
 class Token(NamedTuple):
-    """A piece of the text. `kind` is the sign or keyword itself, or what sort of piece it is."""
+    """A token. `kind` is the sign or keyword itself, or the kind of token."""
 
     kind: str
     text: str
@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
 
 class Tokens:
-    """The tokens of one expression, and how far they have been read.
+    """The tokens of one expression, with the current position.
 
     Raises:
         InvalidExpression: the expression is empty or too long.
@@ -35,7 +35,7 @@ class Tokens:
             raise InvalidExpression("The expression can not be empty;")
         size = len(text.encode(errors="surrogatepass"))
         if size > MAX_EXPRESSION_BYTES:
-            shown = "" if update else f" expression size: {size}"  # of an update AWS does not say it
+            shown = "" if update else f" expression size: {size}"  # AWS omits it for an update
             raise InvalidExpression(f"Expression size has exceeded the maximum allowed size;{shown}")
         self._text = text
         self._tokens = _split(text, keywords)
@@ -43,15 +43,15 @@ class Tokens:
         self._at = 0
 
     def kind(self, ahead: int = 0) -> str:
-        """What the next token is, or one further ahead; "end" after the last."""
+        """Return the kind of the next token, or of one further ahead; "end" after the last."""
         return self._tokens[min(self._at + ahead, len(self._tokens) - 1)].kind
 
     def called(self) -> str | None:
-        """The name of the function that comes next, if one does."""
+        """Return the name of the function that comes next; None if no function does."""
         return self._tokens[self._at].text if self.kind() == "name" and self.kind(1) == "(" else None
 
     def advance(self) -> Token:
-        """The next token, which is then read."""
+        """Read and return the next token."""
         token = self._tokens[self._at]
         if token.kind == "end":
             raise self.unexpected()
@@ -59,30 +59,30 @@ class Tokens:
         return token
 
     def skip(self, *kinds: str) -> bool:
-        """Read the next token if it is one of these."""
+        """Read the next token if it is of one of these kinds, and return whether it was."""
         if self.kind() not in kinds:
             return False
         self._at += 1
         return True
 
     def expect(self, kind: str) -> Token:
-        """Read the next token, which must be this."""
+        """Read the next token, which must be of this kind."""
         if self.kind() != kind:
             raise self.unexpected()
         return self.advance()
 
     def finish(self) -> None:
-        """Nothing may be left."""
+        """Raise if there are tokens left."""
         if self.kind() != "end":
             raise self.unexpected()
 
     def kind_after_group(self) -> str:
-        """What follows the parenthesis that closes the one at hand; "end" where none does."""
+        """Return the kind of the token after the parenthesis that closes the next one; "end" if it is not closed."""
         closing = self._closing.get(self._at)
         return "end" if closing is None else self._tokens[closing + 1].kind
 
     def unexpected(self) -> InvalidExpression:
-        """That the next token cannot stand here, shown with its neighbours."""
+        """Return the error for an unexpected next token, which shows it with its neighbours."""
         token = self._tokens[self._at]
         before = self._tokens[max(self._at - 1, 0)]
         after = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
@@ -105,7 +105,7 @@ def _split(text: str, keywords: frozenset[str]) -> list[Token]:
 
 
 def _pairs(tokens: list[Token]) -> dict[int, int]:
-    """Where each opening parenthesis is closed."""
+    """Return the position of the closing parenthesis for that of each opening one."""
     closing, open_at = {}, []
     for place, token in enumerate(tokens):
         if token.kind == "(":

@@ -1,7 +1,7 @@
-"""Applying an update to an item.
+"""Application of updates to items.
 
-Every operand is read from the item as it was; then all changes are made at once, copying only the
-maps and lists on the way to them. Positions in lists are therefore always the old ones.
+Every operand is read from the item before the update. Then all changes are made at once, copying only the
+maps and lists on their paths. Positions in lists therefore always refer to the old list.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from partita.expressions._paths import MISSING, project, resolve
 from partita.values import Item, kind_of, number, plus
 
 WRONG_OPERAND: Final = "An operand in the update expression has an incorrect data type"
-"""What DynamoDB says when a value is of a type that an action does not accept."""
+"""DynamoDB's message for a value with a type that an action does not accept."""
 
 
 class _Branch(dict[str | int, Any]):
@@ -35,10 +35,10 @@ class _Branch(dict[str | int, Any]):
 
 
 def apply_update(update: Update, item: Item) -> Item:
-    """The item after the update; `{}` stands for no item. The given item stays as it is.
+    """Return the item after the update; `{}` represents a missing item. The given item is not changed.
 
     Raises:
-        ValidationFailed: a path leads nowhere, or a value is of a type that the action cannot take.
+        ValidationFailed: a path does not exist, or a value has a type that the action does not accept.
     """
     changes = _Branch()
     for action in update.sets:
@@ -50,7 +50,7 @@ def apply_update(update: Update, item: Item) -> Item:
             _place(changes, action.path, value)
     for addition in update.adds:
         _place(changes, addition.path, _sum(addition, item))
-    if item:  # where nothing is, there is nothing to take away
+    if item:  # nothing can be removed from a missing item
         for path in update.removes:
             _place(changes, path, MISSING)
         for deletion in update.deletes:
@@ -59,14 +59,14 @@ def apply_update(update: Update, item: Item) -> Item:
 
 
 def creates(update: Update) -> bool:
-    """Whether the update makes an item where there is none: REMOVE and DELETE alone do not."""
+    """Whether the update creates a missing item: with only REMOVE and DELETE, it does not."""
     return bool(update.sets or update.adds) or not (update.removes or update.deletes)
 
 
 def touched(update: Update, item: Item) -> Item:
-    """Only the touched paths of the image before or after the update; lists compacted.
+    """Return only the touched paths of the image before or after the update, with lists compacted.
 
-    Positions are looked up in the image as it is, so after `REMOVE a[1]` the element that moved there is found.
+    Positions are looked up in the given image, so after `REMOVE a[1]` the element that moved there is found.
     """
     actions: tuple[SetAction | AddAction | DeleteAction, ...] = (*update.sets, *update.adds, *update.deletes)
     return project((*(action.path for action in actions), *update.removes), item)

@@ -1,4 +1,4 @@
-"""The rules of updates that need no item."""
+"""The rules of updates that can be checked without an item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONG_NAMES: Final[dict[Kind, str]] = {
 
 
 def check_update(update: Update) -> None:
-    """Refuse what DynamoDB refuses."""
+    """Reject what DynamoDB rejects."""
     paths = [
         *(action.path for action in update.sets),
         *update.removes,
@@ -48,7 +48,7 @@ def check_update(update: Update) -> None:
         operand = action.operand
         if type(operand) is not Value:
             operators += _check_operand(operand)
-        elif type(operand.value) is not str or not operand.value.isascii():  # plain text, which most of it is, is fine
+        elif type(operand.value) is not str or not operand.value.isascii():  # ASCII text, the most frequent, is valid
             value_size(operand.value)
     if operators > MAX_OPERATORS:
         raise too_many_operators(operators)
@@ -65,7 +65,7 @@ def _check_literal(operator: str, value: AttributeValue, allowed: tuple[Kind, ..
 
 
 def _check_operand(operand: Operand, depth: int = 0) -> int:
-    """Check what a SET assigns, and count its operators and functions."""
+    """Check the operand that a SET assigns, and return the number of its operators and functions."""
     if type(operand) is Value:
         value_size(operand.value)
         return 0
@@ -86,7 +86,7 @@ def _check_both(operand: Operand, depth: int) -> int:
     if type(operand) is ListAppend:
         name, sides, kind = "list_append", (operand.first, operand.second), "L"
     else:
-        assert type(operand) is Arithmetic  # noqa: S101 - the only one left
+        assert type(operand) is Arithmetic  # noqa: S101 - the only remaining type
         name, sides, kind = operand.sign, (operand.left, operand.right), "N"
         if depth:
             raise misused(operand.sign)

@@ -1,4 +1,4 @@
-"""Checking expressions by the rules that need no item, in DynamoDB's words.
+"""Validation of expressions by the rules that need no item, with DynamoDB's messages.
 
 | Rule | Limit |
 | --- | --- |
@@ -20,16 +20,16 @@ from partita.expressions._update_rules import check_update
 
 _MAX_VALID: Final = 16
 _VALID: Final[dict[int, Condition]] = {}
-"""Some conditions that were found valid, by their identity."""
+"""Some conditions that were found valid, by identity."""
 
 
 def validate_condition(condition: Condition, *, what: str | None = "ConditionExpression") -> None:
-    """Check a condition or filter; `what` names it in the message, which may leave that out.
+    """Check a condition or filter; `what` names it in the message, None omits the name.
 
     Raises:
-        ValidationFailed: it breaks a rule of DynamoDB's.
+        ValidationFailed: it breaks one of DynamoDB's rules.
     """
-    # Writes of one second have the very same condition, and a condition is frozen.
+    # Writes within the same second share the identical condition object, which is frozen.
     if _VALID.get(id(condition)) is condition:
         return
     with Within(what):
@@ -40,10 +40,10 @@ def validate_condition(condition: Condition, *, what: str | None = "ConditionExp
 
 
 def validate_update(update: Update, *, what: str | None = "UpdateExpression") -> None:
-    """Check an update; one that changes nothing is fine. `what` names it in the message, which may leave that out.
+    """Check an update; one that changes nothing is valid. `what` names it in the message, None omits the name.
 
     Raises:
-        ValidationFailed: it breaks a rule of DynamoDB's.
+        ValidationFailed: it breaks one of DynamoDB's rules.
     """
     with Within(what):
         check_update(update)
@@ -53,7 +53,7 @@ def validate_projection(projection: Projection) -> None:
     """Check a projection.
 
     Raises:
-        ValidationFailed: it breaks a rule of DynamoDB's.
+        ValidationFailed: it breaks one of DynamoDB's rules.
     """
     with Within("ProjectionExpression"):
         check_projection(projection)

@@ -1,4 +1,4 @@
-"""The model: tables, entities, keys and fields as they are declared, and what is derived from them."""
+"""The model: declared tables, entities, keys and fields, and everything that is derived from them."""
 
 from partita.model._attributes import instant_text, to_attribute
 from partita.model._budget import Budget, Rcu, SearchedKb, Wcu

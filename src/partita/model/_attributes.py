@@ -1,6 +1,6 @@
-"""From field values to attribute values: dates, enums and models become what DynamoDB can hold.
+"""Conversion of field values to attribute values: dates, enums and models become values that DynamoDB can store.
 
-The way back is Pydantic's validation, which reads all of these forms.
+The reverse conversion is Pydantic's validation, which accepts all of these forms.
 """
 
 from __future__ import annotations
@@ -21,38 +21,38 @@ from pydantic_core import MultiHostUrl, Url
 from partita.errors import OperationError
 
 PLAIN_TYPES: Final = frozenset((str, int, bool, bytes, Decimal))
-"""Types whose values are attribute values as they are."""
+"""Types whose values are attribute values without conversion."""
 
 SCALARS: Final = (str, int, bytes, Decimal, float, date, time, timedelta, UUID, Enum)
-"""Types whose values hold no others; each has one attribute form, that of `to_attribute`."""
+"""Types whose values contain no other values; each has exactly one attribute form, that of `to_attribute`."""
 
 MAX_SECONDS: Final = 20_000_000_000
-"""Beyond this, in the year 2603, Pydantic takes a number for milliseconds."""
+"""Above this number of seconds (in the year 2603), Pydantic interprets a number as milliseconds."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SETS: Final = (set, frozenset)
 
 
 def attribute_names(model: type[BaseModel]) -> dict[str, str]:
-    """The name of the attribute that each field is stored in."""
+    """Return the name of the attribute in which each field is stored."""
     return {name: field.alias or name for name, field in model.model_fields.items()}
 
 
 def to_attribute(value: Any) -> Any:
-    """The attribute value for a field's value.
+    """Return the attribute value for a field's value.
 
     Raises:
-        OperationError: there is no such form, as for a date and time without a time zone.
+        OperationError: the value cannot be converted, such as a date and time without a time zone.
     """
     return CONVERSIONS[type(value)](value)
 
 
 def instant_text(instant: datetime) -> str:
-    """An instant in UTC with all six fraction digits, so that text order is time order."""
+    """Format an instant in UTC with all six fraction digits, so that text order is time order."""
     return _instant_text(instant)
 
 
-@lru_cache(maxsize=1_024)  # an instant is often written more than once: as a field, and in several keys
+@lru_cache(maxsize=1_024)  # an instant is often formatted more than once: as a field, and in several keys
 def _instant_text(instant: datetime) -> str:
     if instant.tzinfo is None:
         raise OperationError(f"{instant!r} has no time zone.", hint="Use aware datetimes, such as datetime.now(UTC).")
@@ -60,20 +60,20 @@ def _instant_text(instant: datetime) -> str:
         try:
             instant = instant.astimezone(UTC)
         except OverflowError:
-            raise OperationError(f"{instant!r} is not in the years 1 to 9999 in UTC.") from None
+            raise OperationError(f"{instant!r} is outside the years 1 to 9999 in UTC.") from None
     return f"{instant.isoformat(timespec='microseconds')[:26]}Z"
 
 
 def epoch_seconds(value: Any) -> Any:
-    """The form of a TTL attribute: whole seconds since the epoch."""
+    """Return the value of a TTL attribute: whole seconds since the epoch."""
     if not isinstance(value, datetime):
         return None if value is None else int(value)
-    instant_text(value)  # refuses one without a time zone
+    instant_text(value)  # raises if it has no time zone
     return (value - _EPOCH) // timedelta(seconds=1)
 
 
 def instant_of(seconds: int) -> datetime:
-    """The instant of a TTL attribute; the last one that Python has where it lies beyond."""
+    """Return the instant of a TTL attribute, at most the last one that Python can represent."""
     try:
         return _EPOCH + timedelta(seconds=seconds)
     except OverflowError:
@@ -97,14 +97,14 @@ def _set(value: Any) -> frozenset[Any]:
 
 
 def empty_set(value: Any) -> bool:
-    """DynamoDB has no empty set: such an attribute is left out, and the field's default stands for it."""
+    """Whether a value is an empty set. DynamoDB cannot store it: the attribute is omitted and reads as the default."""
     return isinstance(value, _SETS) and not value
 
 
 def _float(value: float) -> int | Decimal:
     exact = Decimal(repr(value))
     if not exact.is_finite():
-        raise OperationError(f"{value} is not a number that DynamoDB can hold.")
+        raise OperationError(f"{value} is not a number that DynamoDB can store.")
     return exact
 
 
@@ -113,21 +113,21 @@ def _model(value: BaseModel) -> Any:
 
 
 def can_be_stored(kind: type) -> bool:
-    """Whether values of a type have an attribute form."""
+    """Whether values of a type can be converted to attribute values."""
     return CONVERSIONS[kind] is not _refuse
 
 
 def _refuse(value: Any) -> Any:
-    message = f"A value of type {type(value).__name__} has no attribute form: {value!r:.60}."
-    raise OperationError(message, hint="Give the field a Pydantic serializer, or use another type.")
+    message = f"A value of type {type(value).__name__} cannot be stored as an attribute: {value!r:.60}."
+    raise OperationError(message, hint="Add a Pydantic serializer to the field, or use another type.")
 
 
 _VALUE: Final = attrgetter("_value_")
-"""Of an enum; `value` is a property that costs three calls."""
+"""Reads the value of an enum member; the property `value` costs three calls."""
 
 
 class _Conversions(dict[type, Callable[[Any], Any]]):
-    """How values of each type are converted; a subclass is found once, by the first ancestor that has a way."""
+    """The conversion for values of each type; for a subclass, that of its first ancestor with one, looked up once."""
 
     def __missing__(self, kind: type) -> Callable[[Any], Any]:
         ways = (_SUBCLASSES.get(ancestor) or _BY_NAME.get(_name_of(ancestor)) for ancestor in kind.__mro__)
@@ -185,4 +185,4 @@ _SUBCLASSES: Final[dict[type, Callable[[Any], Any]]] = {
     ),
 }
 _BY_NAME: Final[dict[str, Callable[[Any], Any]]] = {"pydantic.networks.AnyUrl": str}
-"""The same for types that take long to import: whoever has a value of one has imported it."""
+"""The same for types that are slow to import: if there is a value of such a type, it has been imported already."""

@@ -1,4 +1,4 @@
-"""Capacity budgets: what an access pattern may consume each time it runs."""
+"""Capacity budgets: how much an access pattern may consume each time it runs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ KB: Final = 1_024
 
 
 class Budget(Struct, frozen=True):
-    """At most so many read and write units, and bytes of vectors searched, for one run of an access pattern.
+    """The maximum read units, write units and searched vector bytes for one run of an access pattern.
 
-    What a search reads depends on the index that serves it, and on AWS differs between two equal calls. So what is
-    predicted or counted of one is a range, and the greater figure must be within the budget.
+    How much a search reads depends on the index that serves it, and on AWS differs between two equal calls. Predicted
+    and counted figures for a search are therefore ranges, and the upper figure must be within the budget.
     """
 
     read: float = 0.0
     write: float = 0.0
     searched: float = 0.0
-    """Bytes that searches of vector indexes read, at most."""
+    """The maximum number of bytes that searches of vector indexes read."""
     searched_least: float | None = None
-    """The least that they can read, where that is another figure."""
+    """The minimum that they can read, if it differs from the maximum."""
 
     def __add__(self, other: Budget) -> Budget:
         searched = self.searched + other.searched
@@ -35,20 +35,20 @@ class Budget(Struct, frozen=True):
         return " + ".join(parts) or "nothing"
 
     def covers(self, read: float, write: float, searched: float = 0.0) -> bool:
-        """Whether that consumption is within the budget."""
+        """Whether a consumption is within the budget."""
         return read <= self.read and write <= self.write and searched <= self.searched
 
 
-def Rcu(units: float) -> Budget:  # noqa: N802 - a unit, written as units are
-    """A budget of read units: `Rcu(5)`."""
+def Rcu(units: float) -> Budget:  # noqa: N802 - a unit, capitalised like other units
+    """Return a budget of read units: `Rcu(5)`."""
     return Budget(read=units)
 
 
-def Wcu(units: float) -> Budget:  # noqa: N802 - a unit, written as units are
-    """A budget of write units: `Wcu(6)`."""
+def Wcu(units: float) -> Budget:  # noqa: N802 - a unit, capitalised like other units
+    """Return a budget of write units: `Wcu(6)`."""
     return Budget(write=units)
 
 
-def SearchedKb(kilobytes: float) -> Budget:  # noqa: N802 - a unit, written as units are
-    """A budget of kilobytes that a search of vectors reads: `SearchedKb(64)`."""
+def SearchedKb(kilobytes: float) -> Budget:  # noqa: N802 - a unit, capitalised like other units
+    """Return a budget of kilobytes that a vector search reads: `SearchedKb(64)`."""
     return Budget(searched=kilobytes * KB)

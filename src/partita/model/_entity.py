@@ -1,4 +1,4 @@
-"""Entities: Pydantic models with key templates, bound to a declared table when the class is made."""
+"""Entities: Pydantic models with key templates, bound to a declared table when the class is created."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ Version = Annotated[int, VersionMark()]
 
 
 class PartialItem(BaseModel, defer_build=True):
-    """Some fields of an entity, which were read without the others: those are None, and it cannot be written."""
+    """An entity of which only some fields were read: the other fields are None, and it cannot be written."""
 
 
 class EntitySchema(Generic[E]):
-    """All that was derived from one entity class."""
+    """Everything that is derived from one entity class."""
 
     def __init__(self, cls: type[E], table: Table, type_name: str | None = None) -> None:
         self.cls = cls
@@ -59,9 +59,9 @@ class EntitySchema(Generic[E]):
         self.tag = _type_tag(cls, table, type_name)
         self.attributes = attribute_names(cls)
         self.fields = {attribute: field for field, attribute in self.attributes.items()}
-        """Which field is stored in an attribute."""
+        """The field that is stored in each attribute."""
         self.annotations = {name: field.annotation for name, field in cls.model_fields.items()}
-        """The types of the fields, and of what is derived from them."""
+        """The types of the fields and of the derived parts."""
         self.annotations |= {name: part.annotation for name, part in derived_of(cls).items()}
         self.version = _version_field(cls)
         self.expires = table.schema.ttl if table.schema.ttl in self.fields else None
@@ -70,7 +70,7 @@ class EntitySchema(Generic[E]):
         self.secondary = tuple(key for key in self.keys.values() if key is not self.primary)
         check_entity(self)
         self.codec = ItemCodec(cls, (self.primary, *self.secondary), self.expires, self.tag)
-        # Bound here, so that what runs for every item is one call away.
+        # Bound here, so that the functions that run for every item cost only one call.
         self.item = self.codec.item
         self.entity = self.codec.entity
         self.entity_as = self.codec.entity_as
@@ -79,11 +79,11 @@ class EntitySchema(Generic[E]):
         return f"<schema of {self.name}>"
 
     def attribute(self, field: str) -> str:
-        """The attribute that a field is stored in."""
+        """Return the attribute in which a field is stored."""
         return self.attributes[field]
 
     def bound(self, key: Key) -> BoundKey:
-        """The bound form of one of the entity's declared keys."""
+        """Return the bound form of one of the entity's declared keys."""
         for name, bound in self.keys.items():
             if getattr(self.cls, name) is key:
                 return bound
@@ -91,18 +91,18 @@ class EntitySchema(Generic[E]):
         raise ModelError(f"{key} is not a key of {self.name}.", owner=self.cls, hint=hint)
 
     def key(self, entity: E) -> Item:
-        """The item's key attributes: those that it was read from, or else those that its fields make."""
+        """Return the key attributes of the item: those it was read with, or else those that its fields produce."""
         return key_to_write(entity, self.codec.made_key(entity))
 
     def owns(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item is one of this entity's, judged by its type attribute, or else by its key."""
+        """Whether the item belongs to this entity, according to its type attribute, or else its key."""
         if self.tag is None or self.tag.attribute not in item:
             return self.primary.made(item)
         return bool(item[self.tag.attribute] == self.tag.name)
 
     @cached_property
     def partial(self) -> type[PartialItem]:
-        """A model with the fields of the entity, none of which has to be there: for reads of some of them."""
+        """A model with the entity's fields, all of them optional, for reads of some of the fields."""
         fields: dict[str, Any] = {
             name: (field.rebuild_annotation(), Field(default=None, alias=field.alias))
             for name, field in self.cls.model_fields.items()
@@ -118,19 +118,19 @@ class EntitySchema(Generic[E]):
 
     @cached_property
     def shares_keys(self) -> bool:
-        """Whether an item of another entity may stand under a key of this one."""
+        """Whether an item of another entity may have a key of this entity."""
         others = [other for other in self.table.entities if other is not self]
         return any(other.primary.collides(self.primary) for other in others)
 
     @cached_property
     def fixed(self) -> Mapping[str, str]:
-        """The attributes that no update may change, each with what it is."""
+        """The attributes that updates must not change, each with a description of its role."""
         fixed = {self.attribute(field): "the key" for field in self.primary.inputs}
         return fixed if self.version is None else {**fixed, self.attribute(self.version): "the version"}
 
     @cached_property
     def index_keys(self) -> tuple[tuple[BoundKey, ...], ...]:
-        """The keys of indexes that write attributes, those together that share one."""
+        """The index keys that write attributes, grouped by shared attributes."""
         groups: list[list[BoundKey]] = []
         for key in (key for key in self.secondary if key.written):
             sharing = [
@@ -148,18 +148,18 @@ class EntitySchema(Generic[E]):
         return not (isinstance(expires, int | Decimal) and not isinstance(expires, bool) and expires <= now)
 
     def expired(self, now: float) -> Condition | None:
-        """The condition that an item has expired, where the entity has a TTL; false where it is not a number."""
+        """Return the condition that an item has expired, if the entity has a TTL; false if the TTL is not a number."""
         return None if self.expires is None else Compare("<=", Path((self.expires,)), Value(int(now)))
 
     def unexpired(self, now: float) -> Condition | None:
-        """The condition that an item has not expired, where the entity has a TTL."""
+        """Return the condition that an item has not expired, if the entity has a TTL."""
         expired = self.expired(now)
         return None if expired is None else Not(expired)
 
     def check_condition(self, condition: Condition) -> None:
-        """Refuse what is not a condition, or is one on an attribute that this entity does not have."""
+        """Raise if the argument is not a condition, or uses an attribute that this entity does not have."""
         if not isinstance(condition, get_args(Condition)):
-            hint = f"Write it with f(): when(f({self.name}.field).eq(value))."
+            hint = f"Build conditions with f(): when(f({self.name}.field).eq(value))."
             raise OperationError(f"{condition!r:.60} is not a condition.", hint=hint)
         for path in paths_in(condition):
             self.check_path(path)
@@ -167,10 +167,10 @@ class EntitySchema(Generic[E]):
             self.refuse_opaque(path)
 
     def check_path(self, path: Path) -> None:
-        """Refuse a path that starts at an attribute that this entity does not have."""
+        """Raise if a path starts at an attribute that this entity does not have."""
         if path.parts[0] in self.codec.key_only:
             message = f"{self.name}.{path.parts[0]} is only in the key, so it cannot be compared or changed."
-            raise OperationError(message, hint="Name it in the key of the read or write.")
+            raise OperationError(message, hint="Pass it as part of the key of the read or write.")
         if path.parts[0] not in self.fields:
             hint = "The condition or change was made with another entity's field."
             raise OperationError(f"{self.name} has no attribute {path.parts[0]!r}.", hint=hint)
@@ -181,7 +181,7 @@ class EntitySchema(Generic[E]):
         return frozenset(name for name, form in self.codec.forms.items() if form.encrypted is not None)
 
     def without_secrets(self, item: Item) -> PartialItem:
-        """The entity in an item with None for every encrypted field, for whoever has no keys.
+        """Read the entity in an item with None for every encrypted field, for callers that do not have the keys.
 
         Raises:
             InvalidItem: the rest of the item does not fit the entity.
@@ -195,15 +195,15 @@ class EntitySchema(Generic[E]):
         return self.entity_as(self.partial, {**defaults, **shown})
 
     def refuse_opaque(self, path: Path) -> None:
-        """Refuse a path to what the store cannot look into: it is compressed or encrypted."""
+        """Raise if the path leads to a compressed or encrypted value, which the store cannot interpret."""
         form = self.codec.forms.get(str(path.parts[0]))
         if form is not None:
             how = "encrypted" if form.encrypted is not None else "compressed"
             message = f"{form.label} is {how}, so the store can neither compare nor compute it."
-            raise OperationError(message, hint="Read it, or keep what is asked for in a field of its own.")
+            raise OperationError(message, hint="Read the value instead, or keep what you compare in a separate field.")
 
     def key_projection(self, key: BoundKey) -> Projection:
-        """What every read needs besides its view: the keys, to tell entities apart and to continue, and the TTL."""
+        """Return what every read needs besides its view: the keys, to identify entities and continue, and the TTL."""
         names = [attribute.name for attribute, _ in (*self.primary.attributes, *key.attributes)]
         names += [self.expires] if self.expires else []
         names += [self.tag.attribute] if self.tag else []
@@ -215,14 +215,14 @@ class EntitySchema(Generic[E]):
         return not any(entity.may_be_in(key.index) for entity in others)
 
     def may_be_in(self, index: str | None) -> bool:
-        """Whether items of this entity have all attributes of an index, also of one that it declares no key for."""
+        """Whether items of this entity have all attributes of an index, even one for which it declares no key."""
         hashes, ranges = self.table.key_attributes(index)
         held = {attribute.name for key in self.keys.values() for attribute, _ in key.attributes}
         return held.union(self.attributes.values()).issuperset(each.name for each in (*hashes, *ranges))
 
 
 def _looked_into(condition: Condition) -> Iterator[Path]:
-    """The paths whose values a condition looks at, and not only whether there is one."""
+    """Yield the paths whose values a condition reads, as opposed to only testing their existence."""
     if isinstance(condition, And | Or):
         for term in condition.terms:
             yield from _looked_into(term)
@@ -233,7 +233,7 @@ def _looked_into(condition: Condition) -> Iterator[Path]:
 
 
 class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass has no public name
-    """Makes entity classes: Pydantic's work, then the binding to a table."""
+    """Creates entity classes: Pydantic's work, then the binding to a table."""
 
     _making = False
 
@@ -249,7 +249,7 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
     ) -> type[BaseModel]:
         EntityMeta._making = True
         try:
-            # Only a class with a table is ever made into instances, so only that one needs its validators.
+            # Only a class with a table is ever instantiated, so only such a class needs its validators.
             cls: Any = super().__new__(mcs, name, bases, namespace, **{"defer_build": table is None, **config})
         finally:
             EntityMeta._making = False
@@ -263,7 +263,7 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
         return cls  # type: ignore[no-any-return]
 
     if not TYPE_CHECKING:
-        # Hidden from type checkers, so that a misspelt field is an error to them.
+        # Hidden from type checkers, so that they report a misspelt field as an error.
         def __getattr__(cls, name: str) -> Any:
             fields = cls.__dict__.get("__pydantic_fields__", {})
             if EntityMeta._making or name.startswith("_"):
@@ -285,15 +285,15 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
 _METACLASS: type[type] = EntityMeta
 """The metaclass as a variable, which mypy ignores and Pyright follows.
 
-mypy takes a computed base for Any, and would then accept every misspelt field. Both read the `dataclass_transform`
-of Entity instead.
+mypy treats a computed base as Any, and would then accept every misspelt field. Both use the `dataclass_transform` of
+Entity instead.
 """
 
 
-# Type checkers take from the keyword that Entity is frozen, and from the default that its subclasses are.
+# For type checkers: the keyword `frozen` makes Entity frozen, and `frozen_default` makes its subclasses frozen.
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(Field, PrivateAttr))
 class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  # type: ignore[metaclass]
-    """A typed item. Values are frozen; `with_changes` gives a changed copy.
+    """A typed item. Entities are frozen; `with_changes` returns a changed copy.
 
     class Task(Entity, table=TABLE):
         primary: ClassVar = Key("TASK#{user_id}", "TASK#{task_id}")
@@ -304,12 +304,12 @@ class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  #
     model_config = ConfigDict(extra="ignore", populate_by_name=True)
 
     in_lake: ClassVar[bool] = True
-    """Whether the items go into the lake; an entity that declares `in_lake: ClassVar = False` stays out."""
+    """Whether the items are copied to the lake; an entity with `in_lake: ClassVar = False` is left out."""
 
     __entity__: ClassVar[EntitySchema[Any]]
 
     def with_changes(self, *changes: Change) -> Self:
-        """A copy with the changes applied and validated; nothing is stored.
+        """Return a copy with the changes applied and validated; nothing is stored.
 
         Raises:
             OperationError: a field cannot have such a value.
@@ -318,10 +318,10 @@ class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  #
         try:
             return schema.entity(apply_update(to_update(changes), schema.item(self)))
         except InvalidItem as error:
-            raise OperationError(f"{schema.name} cannot be changed so: {error.reason}.") from None
+            raise OperationError(f"{schema.name} cannot be changed like this: {error.reason}.") from None
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with other values for some fields, which are validated.
+        """Return a copy with other values for some fields, which are validated.
 
         Raises:
             OperationError: a field cannot have such a value, or there is no such field.
@@ -335,20 +335,20 @@ class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  #
         try:
             checked = type(self).model_validate({**dict(copied), **update}, strict=False, by_name=True, by_alias=False)
         except ValidationError as error:
-            raise OperationError(f"{type(self).__name__} cannot be copied so: {reasons(error)}.") from None
+            raise OperationError(f"{type(self).__name__} cannot be copied like this: {reasons(error)}.") from None
         new = {name: value for name, value in dict(checked).items() if name in update}
         return super(Entity, copied).model_copy(update=new)
 
 
 def schema_of(cls: type[E]) -> EntitySchema[E]:
-    """What was derived from an entity class.
+    """Return the schema that was derived from an entity class.
 
     Raises:
-        ModelError: the class was made without a table, or is none.
+        ModelError: the class was created without a table, or is not an entity.
     """
     if not isinstance(cls, EntityMeta):
         name = getattr(cls, "__name__", repr(cls))
-        raise ModelError(f"{name} is not an entity.", owner=cls, hint="Name the class of one, as in @get(Task).")
+        raise ModelError(f"{name} is not an entity.", owner=cls, hint="Pass an entity class, as in @get(Task).")
     schema = cls.__dict__.get("__entity__")
     if schema is None:
         hint = "Write class X(Entity, table=TABLE)."
@@ -357,7 +357,7 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
 
 
 def _bound_keys(cls: type[Entity], table: Table) -> dict[str, BoundKey]:
-    """The keys that the class and its bases declare, by name."""
+    """Return the keys that the class and its bases declare, by name."""
     ancestors = reversed(cls.__mro__)
     keys = {name: key for ancestor in ancestors for name, key in vars(ancestor).items() if isinstance(key, Key)}
     if "primary" not in keys:
@@ -367,7 +367,7 @@ def _bound_keys(cls: type[Entity], table: Table) -> dict[str, BoundKey]:
 
 
 def _type_tag(cls: type[Entity], table: Table, type_name: str | None) -> TypeTag | None:
-    """What the type attribute of the table says of an entity: the name of its class unless said otherwise."""
+    """Return the table's type attribute and its value for an entity: by default the name of the class."""
     if table.type_attribute is not None:
         return TypeTag(table.type_attribute, type_name or cls.__name__)
     if type_name is not None:

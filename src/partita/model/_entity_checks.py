@@ -1,4 +1,4 @@
-"""What an entity must be like as a whole, beyond each of its keys: proved when the class is made."""
+"""Checks of an entity as a whole, beyond each of its keys, which run when the class is created."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def check_entity(schema: EntitySchema[Any]) -> None:
-    """Refuse an entity whose items could not be stored, found or read back.
+    """Reject an entity whose items could not be stored, found or read back.
 
     Raises:
-        ModelError: saying which field or key it is.
+        ModelError: the entity is invalid; the message names the field or key.
     """
     if schema.cls.model_config.get("extra") not in ("ignore", "allow"):
-        message = f'{schema.name} must have extra="ignore" or "allow": an item has its keys besides the fields.'
+        message = f'{schema.name} must have extra="ignore" or "allow", because an item has keys besides its fields.'
         raise ModelError(message, owner=schema.cls)
     if schema.tag is not None and schema.tag.attribute in schema.fields:
         message = f"{schema.name}: the field stored as {schema.tag.attribute!r} is the type attribute of its table."
-        raise ModelError(message, owner=schema.cls, hint="Leave the field out: every item gets its type by itself.")
+        raise ModelError(message, owner=schema.cls, hint="Remove the field: every item gets its type automatically.")
     check_fields(schema.cls)
     _check_stored_names(schema)
     _check_expiry(schema)
@@ -40,7 +40,7 @@ def check_entity(schema: EntitySchema[Any]) -> None:
 
 
 def _check_forms(schema: EntitySchema[Any]) -> None:
-    """Refuse a compressed or encrypted field where the store has to see its value."""
+    """Reject a compressed or encrypted field whose value the store has to read."""
     for name, field in schema.cls.model_fields.items():
         label = f"{schema.name}.{name}"
         if marks_inside(field.annotation):
@@ -53,7 +53,7 @@ def _check_forms(schema: EntitySchema[Any]) -> None:
         keys = [key.name for key in schema.keys.values() if name in key.sources]
         if keys:
             message = f"{label} is compressed or encrypted, so it cannot be in the key {schema.name}.{keys[0]}."
-            raise ModelError(message, owner=schema.cls, hint="Keep what the key needs in a field of its own.")
+            raise ModelError(message, owner=schema.cls, hint="Keep what the key needs in a separate field.")
         if name == schema.version or schema.attribute(name) == schema.expires:
             raise ModelError(
                 f"{label} is read by the store, so it cannot be compressed or encrypted.", owner=schema.cls
@@ -74,8 +74,8 @@ def _check_expiry(schema: EntitySchema[Any]) -> None:
         label = f"{schema.name}.{schema.expires}"
         check_ttl(label, field)
         if is_instant(field) and name in schema.primary.inputs:
-            message = f"{label}: a TTL keeps whole seconds, so an instant cannot be in the primary key."
-            raise ModelError(message, owner=schema.cls, hint="Make it an int, or leave it out of the primary key.")
+            message = f"{label}: a TTL stores whole seconds, so an instant cannot be in the primary key."
+            raise ModelError(message, owner=schema.cls, hint="Make it an int, or remove it from the primary key.")
 
 
 def _check_one_key_per_index(schema: EntitySchema[Any]) -> None:
@@ -90,36 +90,36 @@ def _check_local_keys(schema: EntitySchema[Any]) -> None:
     expected = schema.primary.hash_text
     for key in schema.keys.values():
         if schema.table.is_local(key.index) and key.hash_text != expected:
-            message = f"{schema.name}.{key.name}: a local index has the table's partition key {expected!r}."
+            message = f"{schema.name}.{key.name}: a local index must have the table's partition key {expected!r}."
             raise ModelError(message, owner=schema.cls)
 
 
 def _check_shared_attributes(schema: EntitySchema[Any]) -> None:
-    """Refuse two keys with one attribute in which they would write different texts."""
+    """Reject two keys that would write different texts into the same attribute."""
     texts: dict[str, str] = {}
     for key in schema.keys.values():
         for attribute, template in key.attributes:
             text = texts.setdefault(attribute.name, template.text)
             if text != template.text:
                 message = f"{schema.name}: two keys write the attribute {attribute.name!r}, as {text!r} and as "
-                hint = "Keys that share an attribute have one template for it; give the index an attribute of its own."
+                hint = "Keys that share an attribute need the same template for it; or use another attribute."
                 raise ModelError(f"{message}{template.text!r}.", owner=schema.cls, hint=hint)
 
 
 def _check_conditional_keys(schema: EntitySchema[Any]) -> None:
-    """Refuse a condition on an index entry where no attribute could be left out to keep the item off the index."""
+    """Reject `when` on a key without an attribute that could be omitted to keep the item out of the index."""
     for key in schema.secondary:
         others = {name for other in schema.secondary if other is not key for name in other.written}
         if key.when is not None and not set(key.written) - others:
-            message = f"{schema.name}.{key.name}: `when` needs an attribute that this key alone writes."
-            hint = "Without it, an item has all attributes of the index, and so is in it. Name one after the index."
+            message = f"{schema.name}.{key.name}: `when` needs an attribute that only this key writes."
+            hint = "Otherwise every item has all attributes of the index. Give the index its own attribute."
             raise ModelError(message, owner=schema.cls, hint=hint)
 
 
 def _check_key_attributes(schema: EntitySchema[Any]) -> None:
-    """Refuse a field that is stored in a key attribute of the table, unless a key is this field alone.
+    """Reject a field that is stored in a key attribute of the table, unless a key consists of this field alone.
 
-    It may also be one of several attributes of an index that its items are not in, because they lack another.
+    It may also be one of several attributes of an index that does not contain its items, because they lack another.
     """
     table = schema.table.schema
     keys = [table.key, *(index.key for index in table.indexes)]
@@ -130,12 +130,12 @@ def _check_key_attributes(schema: EntitySchema[Any]) -> None:
         is_own = any(_is_own_attribute(schema, key, name) for key in schema.keys.values())
         if name in written or not (is_own or _is_apart(schema, types[name])):
             message = f"{schema.name}: the field stored as {name!r} clashes with a key attribute of {schema.table!r}."
-            hint = "Rename the field, or declare a Key that is this field alone."
+            hint = "Rename the field, or declare a Key that consists of this field alone."
             raise ModelError(message, owner=schema.cls, hint=hint)
 
 
 def _is_apart(schema: EntitySchema[Any], attribute: KeyAttribute) -> bool:
-    """Whether a field may be stored in a key attribute: its type fits, and its item is in no index by that."""
+    """Whether a field may be stored in a key attribute: its type fits, and does not put the item into an index."""
     field = schema.fields[attribute.name]
     kinds = kinds_of(schema.cls.model_fields[field].annotation)
     table = schema.table.schema
@@ -156,15 +156,15 @@ def _is_own_attribute(schema: EntitySchema[Any], key: BoundKey, name: str) -> bo
 
 
 def _check_own_attributes(schema: EntitySchema[Any], key: BoundKey) -> None:
-    """Refuse a key attribute that is a field's own where the field is not stored in the form that a key has."""
+    """Reject a key attribute that is a field itself if the field is not stored in the form of a key."""
     for attribute, template in key.attributes:
         field = template.fields[0] if template.bare else ""
         if schema.attributes.get(field) != attribute.name:
             continue
         label, info = f"{schema.name}.{field}", schema.cls.model_fields[field]
         if has_serializer(schema.cls, field) or any(hasattr(kind, "__key__") for kind in kinds_of(info.annotation)):
-            message = f"{label} is a key attribute itself, but is stored in a form of its own."
-            raise ModelError(message, owner=schema.cls, hint="Give the key attribute another name than the field.")
+            message = f"{label} is a key attribute itself, but is stored in a custom form."
+            raise ModelError(message, owner=schema.cls, hint="Give the key attribute a different name from the field.")
         if allows_none(info.annotation) and info.default is not None:
-            message = f"{label} may be None and is an index key itself, so it must be None where it is left out."
+            message = f"{label} may be None and is an index key itself, so its default must be None."
             raise ModelError(message, owner=schema.cls, hint=f"Give {field} the default None.")

@@ -1,4 +1,4 @@
-"""What a field must be like, so that what is stored of it reads back the same: proved when the class is made."""
+"""Checks that the stored form of a field reads back as the same value, which run when the class is created."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ _TTL_KINDS: Final = (datetime, int, float, Decimal)
 
 
 def check_fields(model: type[BaseModel]) -> None:
-    """Refuse fields that would not read back as they were, of a model and of those inside it.
+    """Reject fields that would not read back as they were, in a model and in the models inside it.
 
     Raises:
-        ModelError: naming the field.
+        ModelError: a field is invalid; the message names it.
     """
     for name, field in model.model_fields.items():
         _check_field(model, name, field)
     for inner in _models_inside(model):
         if inner.model_config.get("strict"):
-            message = f"{inner.__name__} is strict, and dates and enums are stored as text, so it could not be read."
-            raise ModelError(message, owner=model, hint="Leave strict out of models inside an entity.")
+            message = f"{inner.__name__} is strict, so dates and enums, which are stored as text, could not be read."
+            raise ModelError(message, owner=model, hint="Do not make models inside an entity strict.")
         for name, field in inner.model_fields.items():
             _check_field(inner, name, field)
 
 
 def check_ttl(label: str, field: FieldInfo) -> None:
-    """Refuse a TTL field that is neither an instant nor a number of seconds."""
+    """Reject a TTL field that is neither an instant nor a number of seconds."""
     for kind in kinds_of(field.annotation):
         if not isinstance(kind, type) or issubclass(kind, bool) or not issubclass(kind, _TTL_KINDS):
             raise ModelError(f"{label} is the table's TTL, so it must be a datetime or a number of seconds.")
 
 
 def is_instant(field: FieldInfo) -> bool:
-    """Whether the field holds a date with a time."""
+    """Whether the field contains a date with a time."""
     return any(isinstance(kind, type) and issubclass(kind, datetime) for kind in kinds_of(field.annotation))
 
 
 def has_serializer(model: type[BaseModel], name: str) -> bool:
-    """Whether the field is written in a form of its own, by a serializer."""
+    """Whether the field is written by a custom serializer."""
     decorators = model.__pydantic_decorators__
     decorated = [part for each in decorators.field_serializers.values() for part in each.info.fields]
     in_metadata = any(isinstance(mark, PlainSerializer | WrapSerializer) for mark in model.model_fields[name].metadata)
@@ -74,20 +74,20 @@ def _check_field(model: type[BaseModel], name: str, field: FieldInfo) -> None:
 
 
 def holds_json(annotation: Any) -> bool:
-    """Whether a field holds JSON as it comes: Pydantic's `JsonValue`."""
+    """Whether a field contains arbitrary JSON: Pydantic's `JsonValue`."""
     return annotation is JsonValue or any(map(holds_json, get_args(annotation)))
 
 
 def _check_forms(label: str, annotation: Any, model: type[BaseModel]) -> None:
-    """Refuse types whose values cannot be stored, or would not read back."""
+    """Reject types whose values cannot be stored, or would not read back."""
     for kind in kinds_of(annotation):
         origin, arguments = get_origin(kind) or kind, get_args(kind)
         if isinstance(origin, type) and issubclass(origin, SecretStr | SecretBytes):
             message = f"{label} is a {origin.__name__}, which would be stored as asterisks."
-            raise ModelError(message, owner=model, hint="Seal it into bytes yourself, or give it a serializer.")
+            raise ModelError(message, owner=model, hint="Encrypt it into bytes yourself, or add a serializer.")
         if isinstance(origin, type) and not _has_form(origin):
-            message = f"{label}: a {origin.__name__} has no attribute form."
-            raise ModelError(message, owner=model, hint="Give the field a Pydantic serializer, or use another type.")
+            message = f"{label}: a {origin.__name__} cannot be stored as an attribute."
+            raise ModelError(message, owner=model, hint="Add a Pydantic serializer to the field, or use another type.")
         if isinstance(origin, type) and issubclass(origin, dict) and arguments:
             _check_map_key(label, arguments[0], model)
         for argument in arguments:
@@ -113,7 +113,7 @@ def _check_map_key(label: str, annotation: Any, model: type[BaseModel]) -> None:
     for kind in kinds_of(annotation):
         is_class = isinstance(kind, type) and get_origin(kind) is None
         if get_origin(kind) is not None or (is_class and kind is not object and not issubclass(kind, SCALARS)):
-            message = f"{label}: the keys of a map are stored as text, from which no {kind} can be read."
+            message = f"{label}: the keys of a map are stored as text, from which a {kind} cannot be read."
             raise ModelError(message, owner=model, hint="Use text, numbers, dates or enums as keys.")
 
 

@@ -1,4 +1,4 @@
-"""Paths to fields, as they grow when a field is named on its class: `Task.address.city`, `Task.tags[0]`."""
+"""Paths to fields, built by accessing a field on its class: `Task.address.city`, `Task.tags[0]`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from partita.model._attributes import to_attribute
 from partita.model.keys import kinds_of
 
 Encode: TypeAlias = Callable[[Any], Any]
-"""How a value of a field becomes an attribute value."""
+"""Converts a value of a field to an attribute value."""
 
 
 class FieldPath:
-    """What `Task.address.city` is at run time: a path that grows. Type checkers see the field's own type."""
+    """The value of `Task.address.city` at run time: a path that can be extended. Type checkers see the field's type."""
 
     __slots__ = ("_annotation", "_encode", "_nullable", "_parts")
 
@@ -44,26 +44,26 @@ class FieldPath:
         for kind in kinds_of(self._annotation):
             if (found := _member(kind, member)) is not None:
                 return FieldPath((*self._parts, found[0]), found[1])
-        hint = "Give a key of a map, or a position in a list, from 0."
+        hint = "Use a key of a map, or a position in a list, counted from 0."
         raise OperationError(f"{self!r} has no member {member!r:.60}.", hint=hint)
 
     def __eq__(self, other: object) -> bool:
         raise OperationError(
-            f"{self!r} == {other!r:.40} compares no stored value.", hint="Write f(Task.field).eq(value)."
+            f"{self!r} == {other!r:.40} does not compare a stored value.", hint="Write f(Task.field).eq(value)."
         )
 
     __hash__ = object.__hash__
-    __iter__ = None  # else Python would try one position after the other, without end
+    __iter__ = None  # otherwise Python would iterate by position, without end
 
     def __repr__(self) -> str:
         return ".".join(str(part) for part in self._parts)
 
 
 def _member(kind: Any, member: Any) -> tuple[str | int, Any] | None:
-    """The part of a path that leads to a member of such a map or list, and the member's type; None where none does."""
+    """Return the path part for a member of such a map or list, and the member's type; None if there is no such part."""
     origin, arguments = get_origin(kind) or kind, get_args(kind)
     is_position = type(member) is int and member >= 0
-    if kind in (Any, object) or not isinstance(origin, type):  # what is given says what there is
+    if kind in (Any, object) or not isinstance(origin, type):  # the member decides between a map and a list
         return (member if is_position else _map_key(member)), Any
     if issubclass(origin, Mapping):
         return _map_key(member), arguments[-1] if arguments else Any
@@ -73,12 +73,12 @@ def _member(kind: Any, member: Any) -> tuple[str | int, Any] | None:
 
 
 def _map_key(member: Any) -> str:
-    """The text that a key of a `dict` is stored as."""
+    """Return the text under which a key of a `dict` is stored."""
     return str(to_attribute(member))
 
 
 def _element(arguments: tuple[Any, ...], position: int) -> Any:
-    """The type of one element: `tuple[str, int]` has another at each position, everything else has one."""
+    """Return the type of one element: `tuple[str, int]` has one type per position, other types have a single one."""
     if len(arguments) > 1 and arguments[1] is not Ellipsis:
         return arguments[position] if position < len(arguments) else Any
     return arguments[0] if arguments else Any

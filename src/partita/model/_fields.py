@@ -50,7 +50,7 @@ class RemoveAction(Struct, frozen=True, gc=False):
 
 
 Change: TypeAlias = SetAction | RemoveAction | AddAction | DeleteAction
-"""One change of an update: what the methods of `Ref` give."""
+"""One change of an update, as returned by the methods of `Ref`."""
 
 
 class Term(Generic[T]):
@@ -63,7 +63,7 @@ class Term(Generic[T]):
 
 
 class DefaultTerm(Term[T]):
-    """A value, or a default where it is missing, to count from or append to: `f(Task.notes).or_default([])`."""
+    """A value, or a default if it is missing, to add or append to: `f(Task.notes).or_default([])`."""
 
     __slots__ = ("_encode",)
 
@@ -84,7 +84,7 @@ class DefaultTerm(Term[T]):
     @overload
     def with_appended(self: DefaultTerm[list[M] | None], elements: list[M]) -> Term[list[M] | None]: ...
     def with_appended(self: DefaultTerm[Any], elements: list[Any]) -> Term[Any]:
-        """This list and then the elements."""
+        """This list, followed by the elements."""
         return Term(ListAppend(self.operand, Value(self._encode(elements))))
 
     @overload
@@ -92,12 +92,12 @@ class DefaultTerm(Term[T]):
     @overload
     def with_prepended(self: DefaultTerm[list[M] | None], elements: list[M]) -> Term[list[M] | None]: ...
     def with_prepended(self: DefaultTerm[Any], elements: list[Any]) -> Term[Any]:
-        """The elements and then this list."""
+        """The elements, followed by this list."""
         return Term(ListAppend(Value(self._encode(elements)), self.operand))
 
 
 class Comparable(Generic[T]):
-    """What conditions compare: a field of type `T`, or the size of one."""
+    """An operand of conditions: a field of type `T`, or the size of a field."""
 
     __slots__ = ("_encode", "operand")
 
@@ -108,14 +108,14 @@ class Comparable(Generic[T]):
     def _operand(self, value: T | Term[T] | Comparable[T]) -> Operand:
         return value.operand if isinstance(value, Term | Comparable) else Value(self._encode(value))
 
-    # The operators of Python cannot be typed here (== falls back to object equality), so they have names.
+    # Python's operators cannot be typed here (== falls back to object equality), so these are named methods.
 
     def eq(self, other: T | Comparable[T]) -> Condition:
         """Equal to."""
         return Compare("=", self.operand, self._operand(other))
 
     def ne(self, other: T | Comparable[T]) -> Condition:
-        """Not equal to; true also where the attribute is missing."""
+        """Not equal to; also true if the attribute is missing."""
         return Compare("<>", self.operand, self._operand(other))
 
     def lt(self, other: T | Comparable[T]) -> Condition:
@@ -143,10 +143,10 @@ class Comparable(Generic[T]):
         return In(self.operand, tuple(map(self._operand, self._in_order(options))))
 
     def _in_order(self, options: Iterable[T]) -> list[T]:
-        """The options; those of a set in an order that is the same in every process."""
+        """Return the options; those of a set in an order that is the same in every process."""
         if not isinstance(options, AbstractSet):
             return list(options)
-        # None may stand for absence, and then it has no form of its own.
+        # None may represent a missing attribute, and then it has no attribute value.
         return sorted(options, key=lambda option: "" if option is None else canonical_repr(self._operand(option)))
 
 
@@ -164,13 +164,13 @@ class Ref(Comparable[T]):
         return f"f({'.'.join(str(part) for part in self.path.parts)})"
 
     def _is_absence(self, value: Any) -> bool:
-        """Whether the value is stored by leaving the attribute out: None by default, and every empty set."""
+        """Whether the value is stored by omitting the attribute: None by default, and every empty set."""
         return (value is None and self.nullable) or empty_set(value)
 
     def _refuse_absence(self, value: Any) -> None:
         if self._is_absence(value):
-            message = f"{self!r}: {value!r} is what a missing attribute stands for."
-            raise OperationError(message, hint="There is nothing to change; leave it out.")
+            message = f"{self!r}: {value!r} is represented by a missing attribute."
+            raise OperationError(message, hint="There is nothing to change, so leave it out.")
 
     # Conditions.
 
@@ -179,7 +179,7 @@ class Ref(Comparable[T]):
         return self.missing() if self._is_absence(other) else super().eq(other)
 
     def ne(self, other: T | Comparable[T]) -> Condition:
-        """Not equal to; true also where the attribute is missing. Not None means that it exists."""
+        """Not equal to; also true if the attribute is missing. Not equal to None means that it exists."""
         return self.exists() if self._is_absence(other) else super().ne(other)
 
     def is_in(self, options: Iterable[T]) -> Condition:
@@ -216,17 +216,17 @@ class Ref(Comparable[T]):
     @overload
     def has(self: Ref[frozenset[M]], member: M) -> Condition: ...
     def has(self: Ref[Any], member: Any) -> Condition:
-        """The list or set has the member."""
+        """The list or set contains the member."""
         return Contains(self.path, Value(to_attribute(member)))
 
     def size(self) -> Comparable[int]:
-        """The length of a text, binary, list, map or set, to compare with."""
+        """The length of a text, binary, list, map or set, for comparisons."""
         return Comparable(Size(self.path))
 
     # Changes.
 
     def set(self, value: T | Term[T] | Ref[T]) -> Change:
-        """Set the field; None removes an attribute that stands for None by being absent."""
+        """Set the field; None removes the attribute if None is represented by a missing attribute."""
         if self._is_absence(value):
             return RemoveAction(self.path)
         return SetAction(self.path, self._operand(value))
@@ -245,7 +245,7 @@ class Ref(Comparable[T]):
     @overload
     def add(self: Ref[N | None], amount: N) -> Change: ...
     def add(self: Ref[Any], amount: Any) -> Change:
-        """Add to a number, starting at zero where the attribute is missing."""
+        """Add to a number, starting at zero if the attribute is missing."""
         return AddAction(self.path, Value(to_attribute(amount)))
 
     @overload
@@ -253,7 +253,7 @@ class Ref(Comparable[T]):
     @overload
     def append(self: Ref[list[M] | None], elements: list[M]) -> Change: ...
     def append(self: Ref[Any], elements: list[Any]) -> Change:
-        """Append to a list, which begins empty where the attribute is missing."""
+        """Append to a list, starting with an empty list if the attribute is missing."""
         return SetAction(self.path, ListAppend(self._or_empty(), Value(self._encode(elements))))
 
     @overload
@@ -261,7 +261,7 @@ class Ref(Comparable[T]):
     @overload
     def prepend(self: Ref[list[M] | None], elements: list[M]) -> Change: ...
     def prepend(self: Ref[Any], elements: list[Any]) -> Change:
-        """Put elements before those of a list, which begins empty where the attribute is missing."""
+        """Prepend to a list, starting with an empty list if the attribute is missing."""
         return SetAction(self.path, ListAppend(Value(self._encode(elements)), self._or_empty()))
 
     def _or_empty(self) -> IfNotExists:
@@ -272,7 +272,7 @@ class Ref(Comparable[T]):
     @overload
     def add_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
     def add_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
-        """Unite a set with others."""
+        """Add members to a set."""
         self._refuse_absence(members)
         return AddAction(self.path, Value(to_attribute(members)))
 
@@ -281,7 +281,7 @@ class Ref(Comparable[T]):
     @overload
     def remove_members(self: Ref[frozenset[M]], members: AbstractSet[M]) -> Change: ...
     def remove_members(self: Ref[Any], members: AbstractSet[Any]) -> Change:
-        """Take members out of a set."""
+        """Remove members from a set."""
         self._refuse_absence(members)
         return DeleteAction(self.path, Value(to_attribute(members)))
 
@@ -296,28 +296,28 @@ class Ref(Comparable[T]):
         return Term(Arithmetic("-", self.path, Value(to_attribute(amount))))
 
     def or_default(self, default: T) -> DefaultTerm[T]:
-        """This value, or the default where it is missing."""
+        """This value, or the default if it is missing."""
         self._refuse_absence(default)
         return DefaultTerm(IfNotExists(self.path, self._operand(default)), self._encode)
 
     def with_appended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
-        """This list, which must be there, and then the elements."""
+        """This list, which must exist, followed by the elements."""
         return Term(ListAppend(self.path, Value(self._encode(elements))))
 
     def with_prepended(self: Ref[list[M]], elements: list[M]) -> Term[list[M]]:
-        """The elements and then this list, which must be there."""
+        """The elements, followed by this list, which must exist."""
         return Term(ListAppend(Value(self._encode(elements)), self.path))
 
 
 def f(field: T) -> Ref[T]:
-    """A reference to a field, named on the class: `f(Task.status)`, `f(Task.address.city)`, `f(Task.tags[0])`.
+    """Return a reference to a field of an entity class: `f(Task.status)`, `f(Task.address.city)`, `f(Task.tags[0])`.
 
     Raises:
-        OperationError: what was given is not a field of an entity class.
+        OperationError: the argument is not a field of an entity class.
     """
     if isinstance(field, FieldPath):
         return Ref(Path(field._parts), field._encode, nullable=field._nullable)  # noqa: SLF001 - its other half
-    raise OperationError(f"{field!r:.60} is not a field.", hint="Name the field on the class, as in f(Task.status).")
+    raise OperationError(f"{field!r:.60} is not a field.", hint="Access the field on the class, as in f(Task.status).")
 
 
 def all_of(*conditions: Condition) -> Condition:

@@ -1,4 +1,4 @@
-"""Entities as items: how each field is written, how an item is read, and what is said of one that does not fit."""
+"""Conversion between entities and items: writing each field, reading an item, and the error if it does not fit."""
 
 from __future__ import annotations
 
@@ -42,23 +42,23 @@ E = TypeVar("E", bound=BaseModel)
 M = TypeVar("M", bound=BaseModel)
 
 _KeyPart: TypeAlias = tuple[str, Callable[[Any], Sequence[Any]], Callable[[Sequence[Any]], Any]]
-"""A key attribute, what takes the values of its fields from an entity, and what renders it from them."""
+"""A key attribute, a function that gets the values of its fields from an entity, and one that renders it from them."""
 
 _AS_STORED: Final[dict[str, Any]] = {"by_alias": True, "round_trip": True}
-"""How Pydantic writes what it is to read again: under aliases, and without what is computed."""
+"""Options for Pydantic to write a form that it can read back: with aliases, and without computed fields."""
 
 
 class ItemCodec(Generic[E]):
     """Writes entities of one class into items, and reads them from items."""
 
     def __init__(self, cls: type[E], keys: Sequence[BoundKey], expires: str | None, tag: TypeTag | None = None) -> None:
-        """Prepare to write and to read.
+        """Prepare writing and reading.
 
         Args:
             cls: the class of the entities.
             keys: all of their keys, the primary one first.
-            expires: the attribute with their expiry.
-            tag: the attribute that says of which entity an item is, where the table has one.
+            expires: the attribute with their expiry time.
+            tag: the attribute that identifies the entity of an item, if the table has one.
         """
         self._cls = cls
         self._keys = keys
@@ -68,11 +68,11 @@ class ItemCodec(Generic[E]):
         self._key_parts = tuple(_key_part(attribute.name, template) for attribute, template in keys[0].attributes)
         self._stored_keys = StoredKeys(keys[0], cls, self._attributes)
         self.key_only = self._stored_keys.key_only
-        # A None is left out where the field's default gives it back; elsewhere it is stored as NULL.
+        # None is omitted if the field's default restores it; otherwise it is stored as NULL.
         self._nullable = {self._attributes[name] for name, field in cls.model_fields.items() if field.default is None}
         key_names = tuple(attribute.name for attribute, _ in keys[0].attributes)
         self.forms = stored_forms(cls, self._attributes, key_names)
-        """The attributes that are compressed or encrypted, which the store cannot look into."""
+        """The compressed or encrypted attributes, whose values the store cannot interpret."""
         self._encoders = {self._attributes[name]: self._encoder(name) for name in cls.model_fields}
         self._dump: Callable[..., Any] = partial(cls.__pydantic_serializer__.to_python, **_AS_STORED)
         self._read = self._reader(cls)
@@ -82,7 +82,7 @@ class ItemCodec(Generic[E]):
         self._field_readers: dict[str, Callable[[Any], Any]] = {}
 
     def item(self, entity: E) -> Item:
-        """The item to store: the fields that are not None, and every derived key."""
+        """Return the item to store: the fields that are not None, and every derived key."""
         item: Item = self._dump(entity)
         if self._expires is not None and item.get(self._expires) is not None:
             item[self._expires] = epoch_seconds(item[self._expires])
@@ -108,11 +108,11 @@ class ItemCodec(Generic[E]):
         return item
 
     def key_of(self, item: Item) -> Item:
-        """The primary key in an item."""
+        """Return the primary key of an item."""
         return {attribute.name: item[attribute.name] for attribute, _ in self._keys[0].attributes}
 
     def entity(self, item: Item) -> E:
-        """The entity in a stored item.
+        """Read the entity in a stored item.
 
         Raises:
             InvalidItem: the item does not fit the entity.
@@ -126,7 +126,7 @@ class ItemCodec(Generic[E]):
         return entity
 
     def entities(self, items: Iterable[Item]) -> list[E]:
-        """The entities in stored items, as with `entity`, which would be a call more for each."""
+        """Read the entities in stored items, like `entity`, but without a call for each."""
         read, is_made, found = self._read, self._is_made, list[E]()
         for item in items:
             try:
@@ -139,35 +139,35 @@ class ItemCodec(Generic[E]):
         return found
 
     def _read_with_key(self, item: Item, error: ValidationError) -> E:
-        """The entity in an item that has a field in its key alone, although the field is not declared so."""
+        """Read the entity in an item that has a field only in its key, although it is not declared as `KeyOnly`."""
         try:
             entity: E = self._read(self._stored_keys.filled(item))
-        except ValueError:  # so is Pydantic's
+        except ValueError:  # Pydantic's error is a ValueError too
             raise self._invalid(item, error) from error
         return entity
 
     def _look_at_key(self, entity: E, item: Item) -> None:
-        """Have the entity remember its key, if its fields would make another."""
+        """Make the entity remember its stored key, if its fields would produce a different one."""
         if not all(attribute.name in item for attribute, _ in self._keys[0].attributes):
-            return  # not a stored item, but the fields of one
+            return  # not a stored item, only fields of an item
         stored = self.key_of(item)
         try:
             made = self.made_key(entity)
         except OperationError:
-            return  # so is an InvalidKey: it can be read, and a write will say why not
+            return  # also for an InvalidKey: the item can be read, and a write raises the error
         if stored != made:
             remember_key(entity, StoredKey(stored, made))
 
     def made_key(self, entity: E) -> Item:
-        """The key that the fields of an entity make.
+        """Return the key that the fields of an entity produce.
 
         Raises:
-            InvalidKey: they make none.
+            InvalidKey: they do not produce a valid key.
         """
         return {name: render(attributes(entity)) for name, attributes, render in self._key_parts}
 
     def entity_as(self, model: type[M], item: Item) -> M:
-        """The item as the entity or as a view of it.
+        """Read the item as the entity or as a view of it.
 
         Raises:
             InvalidItem: the item does not fit the model.
@@ -190,7 +190,7 @@ class ItemCodec(Generic[E]):
         return InvalidItem(f"{named} is not a valid {self._cls.__name__}: {details}.", item=item, reason=details)
 
     def _reader(self, model: type[BaseModel]) -> Callable[[Item], Any]:
-        """What reads a stored item into an entity or a view of it."""
+        """Return a function that reads a stored item into an entity or a view of it."""
         read = _validator(model)
         names = attribute_names(model)
         expiry = [model.model_fields[field] for field, name in names.items() if name == self._expires]
@@ -207,20 +207,20 @@ class ItemCodec(Generic[E]):
         return read
 
     def _with_key(self, item: Item) -> Item:
-        """The item with the fields of its key; as it is where the key is not one of this entity's."""
+        """Return the item with the fields from its key; unchanged if the key does not belong to this entity."""
         try:
             return self._stored_keys.filled(item)
         except ValueError:
             return item
 
     def _without_derived(self, item: Item) -> Item:
-        """The item without the attributes that every write makes again, and that are not fields."""
+        """Return the item without the attributes that every write recomputes, and that are not fields."""
         derived = {name for key in self._keys for name in key.written} - set(self._attributes.values())
         derived |= {self._tag.attribute} if self._tag else set()
         return {name: value for name, value in item.items() if name not in derived}
 
     def encoder(self, attribute: str) -> Callable[[Any], Any]:
-        """How a value of the field in that attribute becomes an attribute value: in the form that `item` gives it."""
+        """Return the function that converts a value of the attribute's field to its attribute value, as in `item`."""
         return self._encoders[attribute]
 
     def _encoder(self, field: str) -> Callable[[Any], Any]:
@@ -238,23 +238,23 @@ class ItemCodec(Generic[E]):
         return partial(self._dumped, field)
 
     def _serialized(self, field: str, value: Any) -> Any:
-        """A value as the field's own serializer writes it."""
+        """Convert a value with the field's own serializer."""
         alone = self._cls.model_construct(**{field: value})
         return to_attribute(self._dump(alone, include={field})[self._attributes[field]])
 
     def _dumped(self, field: str, value: Any) -> Any:
-        """A value as Pydantic writes its type."""
+        """Convert a value with Pydantic's serializer for the type."""
         return to_attribute(self._adapter(field).dump_python(value, **_AS_STORED, warnings=False))
 
     def _adapter(self, field: str) -> pydantic.TypeAdapter[Any]:
         adapter = self._adapters.get(field)
         if adapter is None:
             annotation = self._cls.model_fields[field].rebuild_annotation()
-            adapter = self._adapters[field] = pydantic.TypeAdapter(annotation)  # loaded when it is first needed
+            adapter = self._adapters[field] = pydantic.TypeAdapter(annotation)  # loaded on first use
         return adapter
 
     def field_value(self, field: str, attribute_value: Any) -> Any:
-        """A field's typed value from its attribute form."""
+        """Return a field's typed value from its attribute value."""
         read = self._field_readers.get(field)
         if read is None:
             read = self._field_readers[field] = self._field_reader(field)
@@ -270,27 +270,27 @@ class ItemCodec(Generic[E]):
         return read
 
     def default(self, field: str) -> Any:
-        """The value that a field has where nothing is stored."""
+        """Return the value of a field if nothing is stored."""
         return self._cls.model_fields[field].get_default(call_default_factory=True, validated_data={})
 
     def is_absence(self, attribute: str, value: Any) -> bool:
-        """Whether the value of a field is stored by leaving its attribute out."""
+        """Whether the value of a field is stored by omitting its attribute."""
         return empty_set(value) or (value is None and attribute in self._nullable)
 
     def nullable(self, attribute: str) -> bool:
-        """Whether the attribute stands for None by being absent."""
+        """Whether a missing attribute represents None."""
         return attribute in self._nullable
 
 
 def _key_part(attribute: str, template: Template) -> _KeyPart:
-    """How one attribute of a key is made from an entity."""
+    """Return how one attribute of a key is produced from an entity."""
     names = template.fields
     one: Callable[[Any], Sequence[Any]] = lambda entity: [getattr(entity, name) for name in names]  # noqa: E731
     return attribute, attrgetter(*names) if len(names) > 1 else one, template.renderer(range(len(names)))
 
 
 def reasons(error: ValidationError) -> str:
-    """What is wrong, field by field."""
+    """Describe the validation errors, field by field."""
     return "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_input=False))
 
 
@@ -299,7 +299,7 @@ def _after(prepare: Callable[[Any], Any], read: Callable[[Any], Any]) -> Callabl
 
 
 def _with_floats(item: Item, names: Sequence[str]) -> Item:
-    """The item with the fractions of JSON as floats, which is what JSON has for them."""
+    """Return the item with the decimals inside JSON fields as floats, as JSON represents them."""
     return {**item, **{name: _json(item[name]) for name in names if name in item}}
 
 
@@ -312,18 +312,18 @@ def _json(value: Any) -> Any:
 
 
 def _validator(model: type[BaseModel]) -> Callable[[Item], Any]:
-    """Pydantic's validator of a model, which reads dates and enums from text also where the model is strict."""
+    """Return Pydantic's validator of a model; it reads dates and enums from text even if the model is strict."""
     how: dict[str, Any] = {}
     if model.model_config.get("strict"):
         how["strict"] = False
     if any(field.alias not in (None, name) for name, field in model.model_fields.items()):
-        how |= {"by_alias": True, "by_name": False}  # another attribute may have the name of a field
+        how |= {"by_alias": True, "by_name": False}  # another attribute may be named like a field
     validate = model.__pydantic_validator__.validate_python
     return partial(validate, **how) if how else validate
 
 
 def _with_instant(item: Item, expires: str) -> Item:
-    """The item with its expiry as an instant where Pydantic would take so large a number for milliseconds."""
+    """Return the item with its expiry as an instant if Pydantic would interpret the number as milliseconds."""
     seconds = item.get(expires)
     if type(seconds) is not int or seconds <= MAX_SECONDS:
         return item

@@ -1,4 +1,4 @@
-"""Names for the access patterns that a recipe declares on an entity of the user's."""
+"""Names for the access patterns that a recipe declares on a user's entity."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ _WORD_STARTS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def snake(name: str) -> str:
-    """A class name as it stands in the name of a function: `WebSession` is `web_session`."""
+    """Convert a class name for use in a function name: `WebSession` becomes `web_session`."""
     return _WORD_STARTS.sub("_", name).lower()

@@ -1,6 +1,6 @@
-"""Fields that are stored in another form than their value's own: compressed, encrypted, or both.
+"""Fields that are stored in a form different from their value: compressed, encrypted, or both.
 
-Such a field is opaque to the store: it can stand in no key and no condition, and is only ever written as a whole.
+Such a field is opaque to the store: it cannot be part of a key or condition, and is always written as a whole.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 _DEFLATED: Final = b"\x00PZ1"
 _MAX_PLAIN_BYTES: Final = 64 * 1024 * 1024
-"""As large as a value may become: a small item could otherwise fill the memory of whoever reads it."""
+"""The maximum size of a decompressed value: otherwise a small item could fill the memory of its reader."""
 
 
 class CompressedMark(Struct, frozen=True):
@@ -33,7 +33,7 @@ class EncryptedMark(Struct, frozen=True):
     """Marks a field that is stored encrypted."""
 
     reads_plain: bool = False
-    """Whether a value that is not encrypted is read, too: while items from before are encrypted one by one."""
+    """Whether unencrypted values are accepted on reads, while existing items are being encrypted one by one."""
 
 
 Compressed = Annotated[T, CompressedMark()]
@@ -44,7 +44,7 @@ Encrypted = Annotated[T, EncryptedMark()]
 
 
 def encrypted(*, reads_plain: bool = False) -> EncryptedMark:
-    """The mark of an encrypted field, where `Encrypted` says too little.
+    """Return the mark of an encrypted field, with options that `Encrypted` does not have.
 
     iban: Annotated[str, encrypted(reads_plain=True)]
     """
@@ -60,16 +60,16 @@ class StoredForm(Struct, frozen=True):
     key_names: tuple[str, ...]
 
     def write(self, value: Any) -> Any:
-        """The form of an attribute value that is stored; an encrypted one is sealed by the session."""
+        """Return the stored form of an attribute value; an encrypted one is sealed by the session."""
         if self.compressed is not None:
             value = _compress(value, self.compressed.level)
         return value if self.encrypted is None else Plaintext(value, self.key_names)
 
     def read(self, value: Any, item: Item) -> Any:
-        """The attribute value in what is stored.
+        """Return the attribute value from its stored form.
 
         Raises:
-            FieldSealed: it is encrypted, and was not opened.
+            FieldSealed: the value is encrypted, and was not opened.
         """
         if self.encrypted is not None:
             value = self._opened(value, item)
@@ -85,7 +85,7 @@ class StoredForm(Struct, frozen=True):
         if self.encrypted is not None and self.encrypted.reads_plain:
             return value
         hint = "Declare it with encrypted(reads_plain=True) until all items are encrypted."
-        raise FieldSealed(f"{self.label} should be encrypted, and is stored as plain text.", item=item, hint=hint)
+        raise FieldSealed(f"{self.label} should be encrypted, but is stored as plain text.", item=item, hint=hint)
 
     def _inflated(self, value: Any, item: Item) -> Any:
         if type(value) is not bytes or not value.startswith(_DEFLATED):
@@ -101,23 +101,23 @@ def _inflate(small: bytes) -> bytes:
     inflate = zlib.decompressobj()
     plain = inflate.decompress(small, _MAX_PLAIN_BYTES)
     if inflate.unconsumed_tail or not inflate.eof:
-        raise ValueError("it is cut off, or too large")
+        raise ValueError("the data is truncated, or too large")
     return plain
 
 
 def _compress(value: Any, level: int) -> Any:
     small = _DEFLATED + zlib.compress(encode_item({"v": value}), level)
-    # What would not get smaller stays as it is; but bytes could be taken for compressed ones.
+    # Values that would not shrink are stored uncompressed, except bytes, which could be mistaken for compressed ones.
     return value if type(value) is not bytes and len(small) >= value_size(value) else small
 
 
 def is_opaque(field: FieldInfo) -> bool:
-    """Whether a field is stored in a form that the store cannot look into."""
+    """Whether a field is stored in a form that the store cannot interpret."""
     return any(isinstance(mark, CompressedMark | EncryptedMark) for mark in field.metadata)
 
 
 def marks_inside(annotation: Any) -> bool:
-    """Whether a part of a type is marked, which has no effect there."""
+    """Whether an inner part of a type is marked, where the mark has no effect."""
     marks = getattr(annotation, "__metadata__", ())
     inside = any(isinstance(mark, CompressedMark | EncryptedMark) for mark in marks)
     return inside or any(map(marks_inside, get_args(annotation)))
@@ -126,7 +126,7 @@ def marks_inside(annotation: Any) -> bool:
 def stored_forms(
     model: type[BaseModel], attributes: Mapping[str, str], key_names: tuple[str, ...]
 ) -> dict[str, StoredForm]:
-    """The attributes of a model that are stored in a form of their own."""
+    """Return the attributes of a model that are compressed or encrypted, with their stored forms."""
     forms: dict[str, StoredForm] = {}
     for name, field in model.model_fields.items():
         squeezed = next((mark for mark in field.metadata if isinstance(mark, CompressedMark)), None)
@@ -137,10 +137,10 @@ def stored_forms(
 
 
 def to_forms(item: Item, forms: Mapping[str, StoredForm]) -> Item:
-    """The item with its values in the forms that they are stored in."""
+    """Return the item with the values of these attributes in their stored form."""
     return {**item, **{name: form.write(item[name]) for name, form in forms.items() if name in item}}
 
 
 def from_forms(item: Item, forms: Mapping[str, StoredForm]) -> Item:
-    """The item with the values that are stored in forms of their own."""
+    """Return the item with the values of these attributes read from their stored form."""
     return {**item, **{name: form.read(item[name], item) for name, form in forms.items() if name in item}}

@@ -1,4 +1,4 @@
-"""Tables and indexes as they are declared, and the registry that other parts read."""
+"""Declarations of tables and indexes, and the registry that other parts of Partita read."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 MAX_DIMENSIONS: Final = 4_096
 MAX_KEY_ATTRIBUTES: Final = 4
-"""As many as the partition key of a global index may have, and its sort key."""
+"""The maximum number of attributes of a global index's partition key, and of its sort key."""
 
 Attribute: TypeAlias = str | tuple[str, KeyType]
-"""A key attribute: its name, for a string, or name and type, as in `("year", "N")`."""
+"""A key attribute: its name if it is a string, otherwise name and type, as in `("year", "N")`."""
 
 Attributes: TypeAlias = Attribute | list[Attribute]
 """The attributes of a partition or sort key: one, or a list of up to four, as in `["tenant", ("year", "N")]`."""
 
 Projected: TypeAlias = Literal["ALL", "KEYS_ONLY"] | tuple[str, ...]
-"""What an index holds: everything, the keys alone, or these attributes besides them."""
+"""What an index holds: all attributes, only the keys, or the keys and the listed attributes."""
 
 
 class Index(Struct, frozen=True):
-    """A secondary index. Its attributes are named after it unless said otherwise: GSI1PK and GSI1SK.
+    """A secondary index. By default, its attributes are named after it: GSI1PK and GSI1SK.
 
-    Each part of its key is one attribute, or a list of up to four: `Index("GSI1", ["tenant", "region"], "placed")`. An
-    attribute may be one of the table's key or of another index.
+    Each part of its key is one attribute, or a list of up to four: `Index("GSI1", ["tenant", "region"], "placed")`. It
+    may use attributes of the table's key or of another index.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Index(Struct, frozen=True):
     projection: Projected = "ALL"
 
     def schema(self) -> IndexSchema:
-        """What a store knows of it."""
+        """Return the schema that stores use."""
         owner = f"The index {self.name!r}"
         hash_key = _attributes(owner, f"{self.name}PK" if self.hash is None else self.hash)
         range_key: tuple[KeyAttribute, ...] = ()
@@ -63,17 +63,17 @@ class LocalIndex(Struct, frozen=True):
     projection: Projected = "ALL"
 
     def schema(self, hash_key: KeyAttribute) -> IndexSchema:
-        """What a store knows of it."""
+        """Return the schema that stores use."""
         owner = f"The index {self.name!r}"
         range_key = _attribute(owner, self.range or f"{self.name}SK")
         return IndexSchema(self.name, (hash_key,), (range_key,), _projected(owner, self.projection), local=True)
 
 
 class VectorIndex(Struct, frozen=True):
-    """A vector index: which items are most like a vector, by `vector`, the attribute that holds theirs.
+    """A vector index: finds the items most similar to a vector, by their vectors in the attribute `vector`.
 
-    Its partition key is named after it unless said otherwise, `by-meaningPK`; an entity is in it by a
-    `Key("NOTE#{user_id}", index="by-meaning")`. `filters` are attributes that a search may compare with a value each.
+    By default, its partition key is named after it, `by-meaningPK`; a `Key("NOTE#{user_id}", index="by-meaning")` puts
+    an entity into it. `filters` are attributes that a search can compare with one value each.
     """
 
     name: str
@@ -81,12 +81,12 @@ class VectorIndex(Struct, frozen=True):
     dimensions: int
     distance: Distance = "COSINE"
     hash: Attribute | Literal[False] | None = None
-    """False: the index has no partition key, and every search is of all of it."""
+    """False: the index has no partition key, and every search covers the whole index."""
     filters: tuple[Attribute, ...] = ()
     projection: Projected = "ALL"
 
     def schema(self) -> VectorIndexSchema:
-        """What a store knows of it."""
+        """Return the schema that stores use."""
         owner = f"The vector index {self.name!r}"
         if self.distance not in get_args(Distance):
             hint = f"Use one of {', '.join(get_args(Distance))}."
@@ -103,7 +103,7 @@ class VectorIndex(Struct, frozen=True):
 
 
 class TypeTag(Struct, frozen=True):
-    """The attribute that says of which entity an item is, and what it says of one entity."""
+    """The attribute that identifies the entity of an item, and its value for one entity."""
 
     attribute: str
     name: str
@@ -112,7 +112,7 @@ class TypeTag(Struct, frozen=True):
 class Table:
     """A declared table: keys, indexes, TTL attribute and stream, with the entities, patterns and recipes on it."""
 
-    def __init__(  # noqa: PLR0913 - one for each thing that can be declared
+    def __init__(  # noqa: PLR0913 - one argument for each property that can be declared
         self,
         name: str,
         *,
@@ -128,18 +128,18 @@ class Table:
         """Declare a table.
 
         Args:
-            name: as DynamoDB knows it.
+            name: the table's name in DynamoDB.
             hash: the attribute of the partition key.
-            range: the attribute of the sort key; None where the table has none.
+            range: the attribute of the sort key; None if the table has no sort key.
             indexes: secondary indexes and vector indexes.
-            ttl: the attribute that says when an item expires.
-            stream: which images of a changed item its stream has; None for no stream.
-            keys: how keys are written, where another tool has written them already.
-            type_attribute: the attribute that says of which entity an item is; without one, its key says it.
-            registry: where it registers itself.
+            ttl: the attribute with the time at which an item expires.
+            stream: which images of a changed item its stream contains; None for no stream.
+            keys: the format of keys, if another tool has written existing ones.
+            type_attribute: the attribute that identifies the entity of an item; without it, the key identifies it.
+            registry: the registry to which the table is added.
         """
         self.name = name
-        self.module: str = sys._getframe(1).f_globals.get("__name__", "?")  # noqa: SLF001 - the cheap way to know
+        self.module: str = sys._getframe(1).f_globals.get("__name__", "?")  # noqa: SLF001 - the cheapest way
         """The module that declares it."""
         self.key_format = keys
         self.type_attribute = type_attribute
@@ -165,7 +165,7 @@ class Table:
         return f"Table({self.name!r})"
 
     def key_attributes(self, index: str | None) -> tuple[tuple[KeyAttribute, ...], tuple[KeyAttribute, ...]]:
-        """The attributes of partition and sort key, of the table or of one of its indexes."""
+        """Return the attributes of the partition key and the sort key, of the table or of one of its indexes."""
         if index is None:
             return self.schema.key[:1], self.schema.key[1:]
         if (vectors := self.schema.vector(index)) is not None:
@@ -177,12 +177,12 @@ class Table:
         return found.hash, found.range
 
     def is_local(self, index: str | None) -> bool:
-        """Whether that is a local index, which shares the partition key of the table."""
+        """Whether an index is local, so that it shares the table's partition key."""
         found = None if index is None else self.schema.index(index)
         return found is not None and found.local
 
     def add_entity(self, entity: EntitySchema[Any]) -> None:
-        """Register an entity after proving that its items can be told from every other entity's."""
+        """Register an entity, after checking that its items can be distinguished from those of every other entity."""
         for other in self.entities:
             if other.name == entity.name:
                 raise ModelError(f"{self!r} has two entities named {entity.name!r}.", owner=self)
@@ -209,12 +209,12 @@ class Table:
         self.patterns[pattern.name] = pattern
 
     def add_recipe(self, operation: DeclaredOperation) -> None:
-        """Register what a recipe sends by itself, under the name that it is metered under."""
+        """Register an operation that a recipe sends, under the name that is used for metering."""
         self.recipes[operation.name] = operation
 
 
 class Registry:
-    """All tables that were declared, in order; what docs, console, deploy and cost read."""
+    """All declared tables, in order, which docs, console, deploy and cost read."""
 
     def __init__(self) -> None:
         self._tables: dict[str, Table] = {}
@@ -223,11 +223,11 @@ class Registry:
         """Register a table under its name."""
         if known := self._tables.get(table.name):
             message = f"Two tables are named {table.name!r}: one in {known.module}, one in {table.module}."
-            raise ModelError(message, owner=table, hint="Rename one, or give it a Registry() of its own.")
+            raise ModelError(message, owner=table, hint="Rename one, or give it its own Registry().")
         self._tables[table.name] = table
 
     def remove(self, table: Table) -> None:
-        """Forget a table, such as one of a module that could not be imported to its end."""
+        """Remove a table, such as one of a module whose import failed."""
         del self._tables[table.name]
 
     def __iter__(self) -> Iterator[Table]:
@@ -241,7 +241,7 @@ class Registry:
 
 
 REGISTRY = Registry()
-"""Where tables register themselves unless they are given another registry."""
+"""The registry to which tables are added by default."""
 
 
 def _index_schema(owner: str, index: Index | LocalIndex, hash_key: KeyAttribute) -> IndexSchema:
@@ -249,7 +249,7 @@ def _index_schema(owner: str, index: Index | LocalIndex, hash_key: KeyAttribute)
         return index.schema(hash_key)
     if isinstance(index, Index):
         return index.schema()
-    hint = 'Give a list of them, as in indexes=[Index("GSI1")].'
+    hint = 'Pass a list of indexes, as in indexes=[Index("GSI1")].'
     raise ModelError(f"{owner}: {index!r} is not an index.", owner=owner, hint=hint)
 
 
@@ -259,7 +259,7 @@ def _attribute(owner: str, declared: Attribute) -> KeyAttribute:
             return KeyAttribute(declared)
         case (str(name), "S" | "N" | "B" as kind):
             return KeyAttribute(name, kind)
-    hint = 'Give its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
+    hint = 'Pass its name, or its name and one of "S", "N" and "B", as in ("year", "N").'
     raise ModelError(f"{owner}: {declared!r} is not a key attribute.", owner=owner, hint=hint)
 
 
@@ -291,7 +291,7 @@ def _stream_view(owner: str, declared: StreamView | None) -> StreamView | None:
 def _check_attributes(table: Table) -> None:
     for name in (table.name, *table.schema.index_names):
         if not _NAME.fullmatch(name):
-            message = f"{name!r} is not a name for a table or index."
+            message = f"{name!r} is not a valid name for a table or index."
             raise ModelError(message, owner=table, hint="Use 3 to 255 of A-Z, a-z, 0-9, _, - and .")
     types: dict[str, KeyType] = {}
     keys = [table.schema.key, *(index.key for index in table.schema.indexes)]
@@ -311,7 +311,7 @@ def _check_attributes(table: Table) -> None:
 
 
 def _check_marks(table: Table, keys: Collection[str]) -> None:
-    """Refuse a TTL or type attribute that is a key too."""
+    """Reject a TTL or type attribute that is also a key attribute."""
     for mark, what in ((table.schema.ttl, "TTL"), (table.type_attribute, "type")):
         if mark in keys:
             raise ModelError(f"{table!r}: the {what} attribute {mark!r} is a key attribute.", owner=table)

@@ -1,4 +1,4 @@
-"""From the changes that a caller lists to one update expression."""
+"""Combine a caller's changes into one update expression."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.model._fields import Change, RemoveAction
 
 
 def to_update(changes: Sequence[Change]) -> Update:
-    """The update expression that makes all the changes at once."""
+    """Return the update expression that makes all changes at once."""
     sets = tuple([change for change in changes if type(change) is SetAction])
     if len(sets) == len(changes):
         return Update(sets)

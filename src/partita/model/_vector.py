@@ -1,4 +1,4 @@
-"""Vectors as fields: numbers of 32 bits, which is what vector indexes compare."""
+"""Vectors as fields: 32-bit floating-point numbers, which vector indexes compare."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pydantic import BeforeValidator
 _PACK: Final = struct.Struct("<f").pack
 _UNPACK: Final = struct.Struct("<f").unpack
 _FORMS: Final = ("{:.7g}", "{:.8g}", "{:.9g}")
-"""Nine digits tell any two numbers of 32 bits apart; most need no more than seven."""
+"""Nine digits distinguish any two 32-bit numbers; most need no more than seven."""
 
 
 def vector_of(value: Any) -> Any:
-    """The numbers of a list, a tuple or an array of NumPy, each the shortest that names its 32 bits.
+    """Return the numbers of a list, a tuple or a NumPy array, each with the fewest digits that identify its 32 bits.
 
-    What is not a vector is given back as it is.
+    A value that is not a vector is returned unchanged.
 
     Raises:
         ValueError: a number does not fit into 32 bits.
@@ -29,7 +29,7 @@ def vector_of(value: Any) -> Any:
     try:
         return tuple(_rounded(float(number)) for number in numbers)
     except (TypeError, ValueError):
-        return numbers  # the type of the field says what is wrong
+        return numbers  # validation of the field's type reports the error
     except OverflowError:
         raise ValueError("a number does not fit into 32 bits") from None
 
@@ -42,9 +42,9 @@ def _rounded(number: float) -> float:
 
 
 Vector: TypeAlias = Annotated[Sequence[float], BeforeValidator(vector_of)]
-"""The type of a field with a vector, which is kept with 32 bits a number: `Annotated[Vector, Dimensions(384)]`."""
+"""The type of a vector field, which stores 32 bits per number: `Annotated[Vector, Dimensions(384)]`."""
 
 
-def Dimensions(count: int) -> Len:  # noqa: N802 - a mark of a type, written as types are
-    """The mark that says how many numbers a vector has."""
+def Dimensions(count: int) -> Len:  # noqa: N802 - a mark of a type, capitalised like types
+    """Return the mark with the number of dimensions of a vector."""
     return Len(count, count)

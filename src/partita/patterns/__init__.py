@@ -1,4 +1,4 @@
-"""Access patterns: named, typed functions that make operations, and what each of them sends."""
+"""Access patterns: named, typed functions that build operations, and the requests that each of them sends."""
 
 from partita._late import late_names
 

@@ -1,9 +1,9 @@
-"""Arguments of access patterns given as text, on a command line or in a form.
+"""Arguments of access patterns as text, from a command line or a form.
 
 | parameter | written as |
 | --- | --- |
 | text, number, date, enum | as in a URL: `pending`, `2026-01-31` |
-| `Span` | `2026-01-01..2026-01-31`, where either end may be left out |
+| `Span` | `2026-01-01..2026-01-31`, where either end can be omitted |
 | `Prefix` | the beginning |
 | an entity, a list | JSON |
 """
@@ -27,7 +27,7 @@ Form: TypeAlias = Literal["text", "number", "date", "instant", "choice", "json"]
 
 
 class UnfitArgument(ValueError):
-    """A text that does not fit its parameter, and why."""
+    """A text does not fit its parameter; the message contains the reason."""
 
     def __init__(self, parameter: str, text: str, reason: str) -> None:
         super().__init__(f"{text!r} does not fit: {reason}.")
@@ -35,18 +35,18 @@ class UnfitArgument(ValueError):
 
 
 class Parameter(Struct, frozen=True):
-    """What a form has to know of a pattern's parameter."""
+    """The properties of a pattern's parameter that a form needs."""
 
     name: str
     form: Form
     is_range: bool = False
-    """Whether it is a range, with two ends that may be left out."""
+    """Whether the parameter is a range, with two optional ends."""
     is_prefix: bool = False
     choices: tuple[str, ...] = ()
 
 
 def parameters_of(pattern: Pattern) -> list[Parameter] | None:
-    """The parameters of a pattern; None where one cannot be written as text."""
+    """Return the parameters of a pattern; None if one of them cannot be written as text."""
     try:
         return [_parameter(name, hint) for name, hint in pattern.hints.items()]
     except PydanticSchemaGenerationError:
@@ -54,10 +54,10 @@ def parameters_of(pattern: Pattern) -> list[Parameter] | None:
 
 
 def operation_of(pattern: Pattern, texts: Mapping[str, str]) -> Operation[Any]:
-    """The operation that a pattern makes of arguments given as text.
+    """Return the operation that a pattern builds from arguments given as text.
 
     Raises:
-        UnfitArgument: one is missing, or does not fit its parameter.
+        UnfitArgument: an argument is missing, or does not fit its parameter.
     """
     assert pattern.function is not None  # noqa: S101 - every declared pattern has one
     return pattern.function(*(_value(name, hint, texts.get(name, "")) for name, hint in pattern.hints.items()))
@@ -70,7 +70,7 @@ def _parameter(name: str, hint: Any) -> Parameter:
         return Parameter(name, inner.form, origin is Span, origin is Prefix, inner.choices)
     if choices := _choices(hint):
         return Parameter(name, "choice", choices=choices)
-    TypeAdapter(hint)  # refuses what has no form as text
+    TypeAdapter(hint)  # raises for types that cannot be written as text
     return Parameter(name, _form(kinds_of(hint)[0]))
 
 

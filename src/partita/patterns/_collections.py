@@ -1,4 +1,4 @@
-"""Declaring collections: several entities of a partition, each with its keys, a range and a limit."""
+"""Declaration of collections: several entities of a partition, each with its keys, a range and a limit."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ def collect(
     @collect(RepositoryPage, "REPO#{owner}#{name}", newest_first=True, limits={Issue: 20})
     def repository_page(owner: str, name: str) -> None: ...
 
-    Parameters are the fields of the partition key, and then leading fields of the sort keys: each restricts those
-    entities whose sort key has it. The last may be a `Span` or a `Prefix`.
+    Parameters are the fields of the partition key, and then leading fields of the sort keys: each of these restricts
+    the entities whose sort key contains it. The last one may be a `Span` or a `Prefix`.
 
     Args:
-        result: a dataclass. A field is an entity, an optional one, or a tuple of them.
-        hash_key: the template of the partition. Entities may have other names for its fields.
-        index: the index that is read; None for the table.
-        newest_first: whether to read backwards.
-        limits: how many of an entity are read at most; `page()` goes on from there.
-        limit: how many items there may be in all, where an entity has no limit. More are refused.
-        budget: what one run may consume.
+        result: a dataclass. The type of each field is an entity, an optional entity, or a tuple of entities.
+        hash_key: the template of the partition key. Entities may use other names for its fields.
+        index: the index to read; None for the table.
+        newest_first: whether to read in descending order.
+        limits: the maximum number of items to read per entity; `page()` continues from there.
+        limit: the maximum total number of items of entities without a limit. More raise an error.
+        budget: how much one run may consume.
     """
     slots = slots_of(result)
     table = slots[0].schema.table
@@ -76,7 +76,7 @@ def collect(
                 CollectedPart(slot, key, condition, counts.get(slot.field))
                 for slot, key, condition in zip(slots, keys, asked.conditions(values), strict=True)
             )
-            known = len(table.entities)  # an entity may be declared after this pattern
+            known = len(table.entities)  # further entities may be declared after this pattern
             if known not in seen:
                 seen[known] = foreign_intervals(table, parts)
             return Collect(result, table, index, parts, limit, seen[known], not newest_first, pattern=declared)
@@ -89,21 +89,21 @@ def collect(
 
 
 class _Asked(Struct, frozen=True):
-    """What a collection is asked with: its parameters, and how each part takes them."""
+    """The parameters of a collection, and how each part uses them."""
 
     parameters: tuple[KeyParameters, ...]
     renamed: tuple[Mapping[str, str], ...]
-    """For each part, what it calls the parameters that it takes."""
+    """For each part, its own names for the parameters that it uses."""
     conditions_of: tuple[Conditions, ...]
     signature: PatternSignature
     owner: EntitySchema[Any]
 
     def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments by name."""
+        """Return the arguments by name."""
         return self.signature.arguments(args, kwargs)
 
     def conditions(self, values: Mapping[str, Any]) -> list[Any]:
-        """The key condition of each part."""
+        """Return the key conditions of all parts."""
         found: list[Any] = []
         for parameters, renamed, conditions_of in zip(self.parameters, self.renamed, self.conditions_of, strict=True):
             own = {name: values[given] for given, name in renamed.items()}
@@ -120,25 +120,25 @@ class _Partition(Struct, frozen=True):
     fields: tuple[str, ...]
 
     def key_of(self, schema: EntitySchema[Any], templates: Sequence[Template], index: str | None) -> BoundKey:
-        """The key of an entity that has this partition, perhaps with other names for its fields."""
+        """Return the key of an entity that has this partition, possibly with other names for its fields."""
         for key in schema.keys.values():
             if key.index == index and [t.shape for _, t in key.hash] == [each.shape for each in templates]:
                 if key.shards is not None:
-                    message = f"{self.label}: {schema.name}.{key.name} has shards, and a collection is one partition."
-                    raise ModelError(message, owner=schema.cls, hint="Declare a @query, which reads all of them.")
+                    message = f"{self.label}: {schema.name}.{key.name} has shards; a collection reads one partition."
+                    raise ModelError(message, owner=schema.cls, hint="Declare a @query, which reads all shards.")
                 return key
         message = f"{self.label}: {schema.name} has no key with the partition {self.text!r}."
         raise ModelError(message, owner=schema.cls)
 
     def asked(self, signature: PatternSignature, slots: Sequence[Slot], keys: Sequence[BoundKey]) -> _Asked:
-        """Prove that the parameters fit every part."""
+        """Check that the parameters fit every part."""
         label, given = signature.name, tuple(signature.hints)
         if any(name not in given or get_origin(signature.hints[name]) in (Span, Prefix) for name in self.fields):
-            raise ModelError(f"{label}: its parameters must be the fields of {self.text!r}, each by one value.")
+            raise ModelError(f"{label}: its parameters must be the fields of {self.text!r}, each with a single value.")
         renamed = [self._renamed(key, given) for key in keys]
         if unused := [name for name in given if not any(name in each for each in renamed)]:
             message = f"{label}: {', '.join(unused)} cannot restrict a sort key of {self.label}."
-            raise ModelError(message, hint=f"They are: {', '.join(key.range_text or '' for key in keys)}.")
+            raise ModelError(message, hint=f"The sort keys are: {', '.join(key.range_text or '' for key in keys)}.")
         parameters = tuple(
             KeyParameters(signature.renamed(names), slot.schema, key)
             for slot, key, names in zip(slots, keys, renamed, strict=True)
@@ -157,12 +157,14 @@ class _Partition(Struct, frozen=True):
 
 
 def _limits(label: str, slots: Sequence[Slot], limits: Mapping[type[Entity], int]) -> dict[str, int]:
-    """The limit of each slot that has one."""
+    """Return the limits by slot, for the slots that have one."""
     many = {slot.schema.cls: slot.field for slot in slots if slot.many}
     for entity, count in limits.items():
         if entity not in many:
-            message = f"{label}: {getattr(entity, '__name__', entity)} has a limit, but is not a tuple in it."
+            message = f"{label}: {getattr(entity, '__name__', entity)} has a limit, but no field is a tuple of it."
             raise ModelError(message, owner=label)
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ModelError(f"{label}: the limit of {entity.__name__} is not a number from 1: {count!r}.", owner=label)
+            raise ModelError(
+                f"{label}: the limit of {entity.__name__} must be a positive integer, not {count!r}.", owner=label
+            )
     return {many[entity]: count for entity, count in limits.items()}

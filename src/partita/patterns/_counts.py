@@ -1,4 +1,4 @@
-"""Counts as access patterns: how many items a range has, by the table's key or by any index, also one of keys alone."""
+"""Counts as access patterns: the number of items in a range of the table or of any index, even a keys-only one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def count(
     @count(Task, Task.by_status, budget=Rcu(2))
     def count_tasks(user_id: str, status: Status) -> None: ...
 
-    It reads at most `max_pages` pages of 1 MB or 10,000 items. The index has to hold no more than its keys.
+    It reads at most `max_pages` pages of 1 MB or 10,000 items. The index needs to hold only its keys.
     """
     schema = schema_of(entity)
     bound = schema.bound(key)

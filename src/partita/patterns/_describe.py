@@ -1,4 +1,4 @@
-"""What a model declares, in words: the layout of its keys, and the request behind an access pattern."""
+"""Descriptions of a model's declarations: the layout of its keys, and the request behind an access pattern."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from partita.patterns._patterns import Pattern
 
 
 class KeyLayout(Struct, frozen=True):
-    """How one key of an entity is made of its fields."""
+    """How one key of an entity is composed of its fields."""
 
     entity: str
     key: str
     index: str | None
-    """The index that it is for; None for the table itself."""
+    """The index of the key; None for the table itself."""
     hash: str
-    """The template of the partition key; of several attributes, each with its own."""
+    """The template of the partition key; if it has several attributes, the template of each."""
     range: str | None
     when: str | None = None
-    """The function that says whether an item has the key, where not every item does."""
+    """The function that determines whether an item has the key; None if every item has it."""
 
 
 def layout(table: Table) -> list[KeyLayout]:
-    """The keys of all entities of a table, in the order of their declaration."""
+    """Return the keys of all entities of a table, in the order of their declaration."""
     return [_key_layout(entity, key) for entity in table.entities for key in entity.keys.values()]
 
 
@@ -36,7 +36,7 @@ def _key_layout(entity: EntitySchema[Any], key: BoundKey) -> KeyLayout:
 
 
 class KeyMatch(Struct, frozen=True):
-    """What an access pattern asks of one key attribute."""
+    """The condition of an access pattern on one key attribute."""
 
     attribute: str
     relation: str
@@ -45,12 +45,12 @@ class KeyMatch(Struct, frozen=True):
 
 
 def type_name(annotation: Any) -> str:
-    """The types that a field may have, by their names alone."""
+    """Return the names of the types that a field may have."""
     return " | ".join(getattr(kind, "__name__", str(kind)) for kind in kinds_of(annotation))
 
 
 def key_matches(pattern: Pattern) -> list[KeyMatch]:
-    """What a pattern asks of partition and sort key; nothing where it does not name a key."""
+    """Return a pattern's conditions on the partition key and sort key; empty if it has no key."""
     key = pattern.key
     if key is None:
         return []
@@ -74,7 +74,7 @@ def _sort_matches(key: BoundKey, given: Mapping[str, Any]) -> Iterator[KeyMatch]
 
 
 def _given(key: BoundKey, hints: Mapping[str, Any]) -> dict[str, Any]:
-    """What is given for each field of the key: a `Span`, a `Prefix`, or None for one value."""
+    """Return what is passed for each field of the key: a `Span`, a `Prefix`, or None for a single value."""
     given = {name: origin if (origin := get_origin(hint)) in (Span, Prefix) else None for name, hint in hints.items()}
     derived = [n for n in key.derived if all(source in given and not given[source] for source in key.sources_of(n))]
     return {**given, **dict.fromkeys(derived)}

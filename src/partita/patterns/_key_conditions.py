@@ -1,15 +1,15 @@
-"""From a query pattern's parameters to its key condition.
+"""Conversion of a query pattern's parameters to its key condition.
 
 | parameters given | sort key condition |
 | --- | --- |
-| none of the sort key | begins with the template's literal beginning |
-| the first placeholders, by value | begins with them, closing separator included |
-| all placeholders, by value | equals |
+| none of the sort key's | begins with the template's literal beginning |
+| the first placeholders, as values | begins with them, including the closing separator |
+| all placeholders, as values | equals |
 | then a `Span` of the next placeholder | between, or one-sided within the beginning |
 | then a `Prefix` of the next placeholder | begins with, not closed |
 
-A sort key of several attributes is asked for from the left: each attribute but the last is equal to something. A
-derived part is given itself, or follows from the fields that it is derived from. Without a shard, all shards are read.
+A sort key of several attributes is restricted from the left: each attribute except the last by equality. A derived
+part is passed itself, or computed from its fields if these are passed. Without a shard, all shards are read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from partita.patterns._spans import prefix_range, span_range
 
 RangeKind: TypeAlias = Literal["equal", "span", "prefix"]
 Conditions: TypeAlias = Callable[[Mapping[str, Any]], tuple[KeyCondition, ...]]
-"""Makes the condition from arguments: one for each partition that is read."""
+"""Builds the conditions from arguments: one for each partition to read."""
 
-_HOW_TO_SORT = "Give it a form that sorts, such as {n:06} or {at:%Y-%m-%d}; free text sorts where it is the last part."
+_HOW_TO_SORT = "Use a format that sorts, such as {n:06} or {at:%Y-%m-%d}; free text sorts only as the last part."
 
 
 class _Asked(Struct, frozen=True):
-    """What is asked of one attribute of a sort key: its first placeholders, the last of them perhaps by a range."""
+    """The condition on one attribute of a sort key: its first placeholders, the last of them possibly with a range."""
 
     name: str
     template: Template
@@ -41,11 +41,11 @@ class _Asked(Struct, frozen=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is asked for by one value."""
+        """Whether the condition is equality with a single value."""
         return self.given == len(self.template.fields) and self.last == "equal"
 
     def range(self, values: Mapping[str, Any]) -> KeyRange | None:
-        """The range of it that is asked for; None where that is all of it."""
+        """Return the requested range of the attribute; None if it is the whole range."""
         arguments = [values[field] for field in self.template.fields[: self.given]]
         if self.last == "span":
             return span_range(self.name, self.template, arguments)
@@ -56,7 +56,7 @@ class _Asked(Struct, frozen=True):
 
 
 def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> Conditions:
-    """Prove that the parameters fit the key, and give the function that makes the conditions from arguments.
+    """Check that the parameters fit the key, and return the function that builds the conditions from arguments.
 
     Raises:
         ModelError: the partition key is not covered, a sort key field is skipped, or a range is not last.
@@ -67,13 +67,13 @@ def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind
     for field in key.hash_fields:
         if field not in computed and field != open_part and parameters.get(field) != "equal":
             message = f"{label} does not cover the partition key {key.hash_text!r}: {field!r} is missing."
-            raise ModelError(message, hint="A query names all fields of the partition key, each by one value.")
+            raise ModelError(message, hint="A query needs all fields of the partition key, each with a single value.")
     asked = tuple(_asked_of_sort_key(label, key, {**parameters, **dict.fromkeys(computed, "equal")}))
     used = {*key.hash_fields, *(field for each in asked for field in each.template.fields[: each.given])}
     used |= {source for name in computed for source in key.sources_of(name)}
     if skipped := [name for name in parameters if name not in used]:
         message = f"{label}: {', '.join(skipped)} cannot restrict the sort key {key.range_text!r}."
-        raise ModelError(message, hint="Name its fields from the left, without a gap; only the last may be a range.")
+        raise ModelError(message, hint="Use its fields from the left, without a gap; only the last may be a range.")
 
     shards = None if key.shards is None or open_part is None else (open_part, range(key.shards.count))
     return _builder(key, asked, computed, shards)
@@ -82,7 +82,7 @@ def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind
 def _builder(
     key: BoundKey, asked: Sequence[_Asked], computed: Sequence[str], shards: tuple[str, range] | None
 ) -> Conditions:
-    """What makes the conditions; all that does not depend on arguments is known before."""
+    """Return the function that builds the conditions; everything independent of arguments is computed in advance."""
     whole = tuple((each.name, each.template) for each in asked if each.is_whole)
     last = asked[-1] if asked and not asked[-1].is_whole else None
     partition = tuple((attribute.name, template) for attribute, template in key.hash)
@@ -107,12 +107,12 @@ def _rendered(attributes: Sequence[tuple[str, Template]], values: Mapping[str, A
 
 
 def _computed(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> tuple[str, ...]:
-    """The derived parts that follow from what is given."""
+    """Return the derived parts that can be computed from the parameters."""
     found = [n for n in key.derived if all(parameters.get(source) == "equal" for source in key.sources_of(n))]
     for name in found:
         if name in parameters:
-            message = f"{label}: {name!r} follows from {', '.join(key.sources_of(name))}, which it has too."
-            raise ModelError(message, hint=f"Leave {name!r} out.")
+            message = f"{label}: {name!r} is computed from the parameters {', '.join(key.sources_of(name))}."
+            raise ModelError(message, hint=f"Remove {name!r}.")
     return tuple(found)
 
 
@@ -122,7 +122,7 @@ def _asked_of_sort_key(label: str, key: BoundKey, parameters: Mapping[str, Range
         last = parameters.get(template.fields[given - 1], "equal") if given else "equal"
         if last == "span" and not key.sorts(template, given - 1):
             field = template.fields[given - 1]
-            message = f"{label}: {field!r} does not sort in {template.text!r}, so it has no ranges."
+            message = f"{label}: {field!r} does not sort in {template.text!r}, so it cannot be a range."
             raise ModelError(message, hint=_HOW_TO_SORT)
         asked = _Asked(attribute.name, template, given, last)
         yield asked
@@ -131,7 +131,7 @@ def _asked_of_sort_key(label: str, key: BoundKey, parameters: Mapping[str, Range
 
 
 def _leading(template: Template, parameters: Mapping[str, RangeKind]) -> int:
-    """How many placeholders are given, from the left; a range is the last of them."""
+    """Return how many placeholders are passed, from the left; a range ends them."""
     given = 0
     for field in template.fields:
         if field not in parameters:

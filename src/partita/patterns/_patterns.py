@@ -1,7 +1,7 @@
-"""Access patterns: named, typed, documented functions that make operations, proved against the keys they use.
+"""Access patterns: named, typed, documented functions that build operations, checked against the keys they use.
 
-The function's own signature is the type, its docstring the documentation, its body empty; what it does is derived. A
-recipe, which is given its entity, names its patterns by arguments instead.
+The function's signature is the type, its docstring the documentation, its body empty; its behaviour is derived. A
+recipe, which receives its entity as an argument, passes the names of its patterns as arguments instead.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PatternKind: TypeAlias = Literal["get", "query", "collect", "search", "write"]
 
 
 class Pattern(Struct, frozen=True):
-    """What is known of an access pattern besides the operation it makes."""
+    """The properties of an access pattern, besides the operation that it builds."""
 
     name: str
     kind: PatternKind
@@ -46,7 +46,7 @@ class Pattern(Struct, frozen=True):
     view: type[BaseModel] | None = None
     function: Callable[..., Operation[Any]] | None = None
     sends: tuple[Permission, ...] | None = None
-    """The requests that a role must be allowed to run it; None where that is not known."""
+    """The requests that a role must be allowed to send to run it; None if these are not known."""
     keys: tuple[BoundKey, ...] = ()
     """The key of each entity of a collection."""
     searched: str | None = None
@@ -85,12 +85,12 @@ def get(
 ) -> Callable[..., Any]:
     """Declare a read of one item; the parameters are the fields of the entity's primary key.
 
-    With a `view`, only its fields are read.
+    With a `view`, only the view's fields are read.
 
     @get(Task, budget=Rcu(0.5))
     def task_by_id(user_id: str, task_id: str) -> None: ...
 
-    A recipe, which does not know the entity beforehand, gives name and documentation as arguments:
+    A recipe, which does not know the entity in advance, passes name and documentation as arguments:
 
     by_name = get(record, name="worker_lease_by_name", doc="Who holds a lease.", parameters=["name"])
     """
@@ -136,8 +136,8 @@ def query(
 ) -> Callable[..., Any]:
     """Declare a read of a range: all fields of the partition key, then leading fields of the sort key.
 
-    The last parameter may be a `Span` or a `Prefix` of its field. With a `view`, only its fields are read. A recipe
-    gives name and documentation as arguments, as with `get`; without `parameters`, it asks for a whole partition.
+    The last parameter may be a `Span` or a `Prefix` of its field. With a `view`, only the view's fields are read. A
+    recipe passes name and documentation as arguments, as with `get`; without `parameters`, it reads a whole partition.
     """
     schema = schema_of(entity)
     bound = schema.bound(key)
@@ -161,8 +161,8 @@ def pattern(
     def create_task(task: Task) -> Put[Task]:
         return insert(task)
 
-    Which requests it sends follows from what the function says it returns. Where that is not enough, as with a
-    transaction or a query, name the declared patterns that it is made of (`via`), or what it sends for each entity:
+    The requests that it sends are derived from the function's return annotation. If this is not enough, as with a
+    transaction or a query, pass the declared patterns that it uses (`via`), or what it sends for each entity:
 
     @pattern(budget=Wcu(4), writes={User: (PutItem,), UniqueClaim: (PutItem, DeleteItem)})
     def save_user(plan: Plan[User]) -> Transaction: ...
@@ -183,7 +183,7 @@ def pattern(
 
 
 def decorator(declare: Callable[[PatternSignature], Callable[..., O]]) -> Callable[[Callable[..., None]], Any]:
-    """What declares a pattern by a function without a body."""
+    """Return the decorator that declares a pattern from a function without a body."""
 
     def decorate(function: Callable[..., None]) -> Callable[..., O]:
         check_empty(function)
@@ -211,7 +211,7 @@ def _get_pattern(
         message = f"{signature.name} does not cover the primary key of {schema.name}: {', '.join(missing)}."
         raise ModelError(message, hint="Add these parameters, or declare a @query.")
     if derived := [name for name in parameters.names if name not in key.inputs]:
-        raise ModelError(f"{signature.name}: {', '.join(derived)} follows from the other parameters.")
+        raise ModelError(f"{signature.name}: {', '.join(derived)} is computed from the other parameters.")
     render, in_order = parameters.key_renderer(key), parameters.in_order
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
@@ -246,7 +246,7 @@ def _query_pattern(
     return make
 
 
-def register(  # noqa: PLR0913 - one for each thing that is known of a pattern
+def register(  # noqa: PLR0913 - one argument for each property of a pattern
     signature: PatternSignature,
     make: Callable[..., Operation[Any]],
     kind: PatternKind,
@@ -259,13 +259,13 @@ def register(  # noqa: PLR0913 - one for each thing that is known of a pattern
     keys: tuple[BoundKey, ...] = (),
     searched: str | None = None,
 ) -> Pattern:
-    """Register what is known of a pattern with its table.
+    """Register a pattern with its table.
 
     Raises:
-        ModelError: its budget does not say of what, or the table has a pattern of that name.
+        ModelError: its budget has no unit, or the table has a pattern with that name.
     """
     if budget is not None and not isinstance(budget, Budget):
-        message = f"{signature.name}: budget={budget!r} does not say of what."
+        message = f"{signature.name}: budget={budget!r} has no unit."
         raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")
     declared = Pattern(
         name=signature.name,
@@ -300,7 +300,7 @@ def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind
 
 
 def _entity_of(function: Callable[..., Any], via: Via | None, writes: Writes | None) -> EntitySchema[Any]:
-    """The entity that a pattern is listed under: the first that it names."""
+    """Return the entity under which a pattern is listed: the first one that it names."""
     for entity in writes or {}:
         return schema_of(entity)
     for part in (via,) if callable(via) else via or ():
@@ -322,7 +322,7 @@ def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
 
 
 def _kinds_in(hint: Any) -> Iterator[Any]:
-    """A type and all that it is made of, as in `Sequence[Delete[Task]]`."""
+    """Yield a type and all types inside it, as in `Sequence[Delete[Task]]`."""
     yield hint
     for part in get_args(hint):
         yield from _kinds_in(part)

@@ -1,7 +1,7 @@
-"""Permissions: the kinds of request that a role must be allowed, to run an access pattern or a recipe's operation.
+"""Permissions: the kinds of request that a role must be allowed to send to run an access pattern or recipe operation.
 
-Reads are known from the key that serves them, writes from the operation that a function says it returns. What
-neither shows, such as the parts of a transaction, is said where the pattern is declared.
+Reads are derived from the key that serves them, writes from the operation in a function's return annotation. Requests
+that neither shows, such as the parts of a transaction, are listed in the declaration of the pattern.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ ACTIONS: Final[Mapping[type[Any], str]] = {
     store.BatchWriteItem: "BatchWriteItem",
     store.ConditionCheck: "ConditionCheckItem",
 }
-"""What AWS calls each kind of request in a policy. A transaction is allowed by the actions of its parts."""
+"""The name of each kind of request in AWS policies. A transaction needs the actions of its parts."""
 
 
 class Permission(Struct, frozen=True):
-    """One kind of request on a table or one of its indexes, to partitions of one template."""
+    """One kind of request on a table or one of its indexes, for the partitions of one template."""
 
     action: str
     table: Table
     index: str | None
     partition: str
-    """The template of the partition key, such as `TASK#{user_id}`; of several attributes, each with its own."""
+    """The template of the partition key, such as `TASK#{user_id}`; with several attributes, the template of each."""
 
 
 class DeclaredOperation(Struct, frozen=True):
-    """Something that sends requests under a name: an access pattern, or an operation of a recipe."""
+    """A named sender of requests: an access pattern, or an operation of a recipe."""
 
     name: str
     sends: tuple[Permission, ...]
@@ -59,37 +59,37 @@ class DeclaredOperation(Struct, frozen=True):
 def declare_operation(
     schema: EntitySchema[Any], verb: str, doc: str, *requests: type[Any], on: EntitySchema[Any] | None = None
 ) -> None:
-    """Declare an operation of a recipe under the name that it is metered under, such as `WorkerLease.acquire`.
+    """Declare an operation of a recipe under the name that is used for metering, such as `WorkerLease.acquire`.
 
     Args:
-        schema: the entity that the recipe is about.
-        verb: what the operation does.
-        doc: the same in a sentence.
+        schema: the entity of the recipe.
+        verb: what the operation does, as a verb.
+        doc: what the operation does, as a sentence.
         requests: the kinds of request that it sends for single items.
-        on: the entity of those items, where it is another one.
+        on: the entity of those items, if it is a different one.
     """
     sends = item_permissions(on or schema, *requests)
     schema.table.add_recipe(DeclaredOperation(f"{schema.name}.{verb}", sends, doc))
 
 
 def permissions(key: BoundKey, table: Table, *requests: type[Any]) -> tuple[Permission, ...]:
-    """Requests of these kinds that are served by a key."""
+    """Return the permissions for requests of these kinds that a key serves."""
     for request in requests:
         if request not in ACTIONS:
-            hint = f"Name classes of partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
+            hint = f"Use classes from partita.store: {', '.join(kind.__name__ for kind in ACTIONS)}."
             raise ModelError(f"{request!r} is not a request for items.", hint=hint)
     return tuple(Permission(ACTIONS[request], table, key.index, key.hash_text) for request in requests)
 
 
 def item_permissions(schema: EntitySchema[Any], *requests: type[Any]) -> tuple[Permission, ...]:
-    """Requests of these kinds for single items of an entity."""
+    """Return the permissions for requests of these kinds for single items of an entity."""
     return permissions(schema.primary, schema.table, *requests)
 
 
 def sends_of(
     function: Callable[..., Any], schema: EntitySchema[Any], via: Via | None, writes: Writes | None
 ) -> tuple[Permission, ...] | None:
-    """What the operation that a function returns sends; None where that is not known."""
+    """Return what the operation that a function returns sends; None if this is not known."""
     if via is None and writes is None:
         return _by_annotation(function, schema)
     said: list[Permission] = []
@@ -107,7 +107,7 @@ def _declared_patterns(function: Callable[..., Any], via: Via | None) -> Iterabl
         pattern = getattr(made_by, "pattern", None)
         if pattern is None:
             message = f"{function.__name__}: via={made_by!r} is not a declared access pattern."
-            raise ModelError(message, hint="Name a function that @get, @query, @collect or @pattern decorates.")
+            raise ModelError(message, hint="Use a function decorated with @get, @query, @collect or @pattern.")
         yield pattern
 
 
@@ -126,7 +126,7 @@ def _classes(hint: Any) -> list[type[Any]]:
 
 
 class RequestPart(Struct, frozen=True):
-    """One action of a request, and the key of the item or partition that it is about."""
+    """One action of a request, and the key of its item or partition."""
 
     action: str
     table: str
@@ -135,7 +135,7 @@ class RequestPart(Struct, frozen=True):
 
 
 def parts_of(request: store.Request[Any]) -> Iterator[RequestPart]:
-    """What a role must be allowed for a request: of a batch or transaction, each of its parts."""
+    """Yield the actions that a role must be allowed for a request: for a batch or transaction, those of its parts."""
     if isinstance(request, store.BatchGetItem):
         yield from (RequestPart("BatchGetItem", get.table, None, get.key) for get in request.gets)
     elif isinstance(request, store.BatchWriteItem):
@@ -154,5 +154,5 @@ def parts_of(request: store.Request[Any]) -> Iterator[RequestPart]:
 
 
 def _key_in(part: store.GetItem | store.TransactAction) -> Item:
-    """The key; of a put, the item that has it."""
+    """Return the key; for a put, the item that contains it."""
     return part.item if isinstance(part, store.PutItem) else part.key

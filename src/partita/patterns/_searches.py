@@ -1,4 +1,4 @@
-"""Searches of vector indexes as access patterns: what is most like a vector, within a partition."""
+"""Searches of vector indexes as access patterns: the items most similar to a vector, within a partition."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def search(
     view: type[BaseModel] | None = None,
     budget: Budget | None = None,
 ) -> Callable[..., Any]:
-    """Declare a search of a vector index: by the fields of its partition key, a vector, and how many matches.
+    """Declare a search of a vector index, with the fields of its partition key, a vector, and the number of matches.
 
     @search(Note, Note.by_meaning, budget=SearchedKb(64))
     def similar_notes(user_id: str, vector: Vector, top: int) -> None: ...
 
-    Fields that the index filters by may be parameters too. An index without a partition key is named itself, in the
-    place of a key. With a `view`, only its fields are read, and so not the vector unless it has that.
+    Filter fields of the index can be parameters too. For an index without a partition key, pass the index itself
+    instead of a key. With a `view`, only the view's fields are read: the vector only if it is one of them.
     """
     schema = schema_of(entity)
     place = _SearchPlace(schema, index)
@@ -61,7 +61,7 @@ def search(
 
 
 class _SearchPlace:
-    """The vector index of a search, with the key of its partition where it has one."""
+    """The vector index of a search, with its partition key if it has one."""
 
     def __init__(self, schema: EntitySchema[Any], index: Key | VectorIndex) -> None:
         self.schema = schema
@@ -72,18 +72,18 @@ class _SearchPlace:
             hint = f"It has: {', '.join(each.name for each in schema.table.schema.vectors) or 'none'}."
             raise ModelError(f"{schema.table!r} has no vector index {name!r}.", owner=schema.cls, hint=hint)
         if found.hash is not None and self.key is None:
-            message = f"The vector index {found.name!r} has a partition key, so a search is by a key of {schema.name}."
+            message = f"The vector index {found.name!r} has a partition key, so a search needs a key of {schema.name}."
             raise ModelError(message, owner=schema.cls, hint=f'Declare Key("…", index={found.name!r}).')
         if found.attribute not in schema.attributes.values():
             message = f"{schema.name} has no field that is stored as {found.attribute!r}."
-            raise ModelError(message, owner=schema.cls, hint=f"The index {found.name!r} compares it: add a Vector.")
+            raise ModelError(message, owner=schema.cls, hint=f"The index {found.name!r} needs it: add a Vector field.")
         self.index: VectorIndexSchema = found
 
     def projection(self, view: type[BaseModel] | None) -> Projection:
-        """What a match is read with: all fields of the entity with its vector, or those of a view.
+        """Return the projection of a match: all fields of the entity with its vector, or those of a view.
 
         Raises:
-            ModelError: the index does not hold some of it.
+            ModelError: the index does not hold some of the fields.
         """
         projection = projection_of(self.schema, self.key or self.schema.primary, view or self.schema.cls)
         if self.index.projection == "ALL":
@@ -93,17 +93,17 @@ class _SearchPlace:
         if missing := [str(path.parts[0]) for path in projection if path.parts[0] not in held]:
             what = (view or self.schema.cls).__name__
             message = f"The index {self.index.name!r} does not project {', '.join(missing)}, which {what} needs."
-            hint = "Project them, or declare a view with what is projected."
+            hint = "Project them, or declare a view that has only projected fields."
             raise ModelError(message, owner=self.schema.cls, hint=hint)
         return projection
 
     def filters(self) -> dict[str, str]:
-        """The fields that a search may filter by, with their attributes."""
+        """Return the fields by which a search can filter, with their attributes."""
         names = {attribute.name for attribute in self.index.filters}
         return {field: attribute for field, attribute in self.schema.attributes.items() if attribute in names}
 
     def permission(self) -> Permission:
-        """The request that a role must be allowed."""
+        """Return the permission that a role needs for the search."""
         partition = "" if self.key is None else self.key.hash_text
         return Permission(ACTIONS[SearchVectors], self.schema.table, self.index.name, partition)
 
@@ -141,10 +141,10 @@ def _search_pattern(
 
 
 def _checked(signature: PatternSignature, place: _SearchPlace) -> list[tuple[str, str, Callable[[Any], Any]]]:
-    """The filters among the parameters: field, attribute, and how its value is written.
+    """Return the filters among the parameters: field, attribute, and the function that converts its value.
 
     Raises:
-        ModelError: a parameter is missing, or is neither of the partition nor a filter.
+        ModelError: a parameter is missing, or is neither a field of the partition key nor a filter.
     """
     label, hints = signature.name, signature.hints
     for name in (VECTOR, TOP):
@@ -160,7 +160,7 @@ def _checked(signature: PatternSignature, place: _SearchPlace) -> list[tuple[str
         if name not in (VECTOR, TOP, *partition, *filters):
             known = ", ".join((*partition, *filters, VECTOR, TOP))
             message = f"{label}: {name!r} is neither in the partition of {place.index.name!r} nor a filter of it."
-            raise ModelError(message, owner=label, hint=f"It takes: {known}.")
+            raise ModelError(message, owner=label, hint=f"Its parameters can be: {known}.")
     chosen = [field for field in hints if field in filters and field not in partition]
     for field in chosen:
         _check_type(label, field, hints[field], place.schema.annotations[field])
@@ -196,7 +196,7 @@ def _numbers(label: str, index: VectorIndexSchema, vector: Any) -> tuple[float, 
     try:
         numbers = tuple(map(float, vector_of(vector)))
     except (TypeError, ValueError) as error:
-        raise OperationError(f"{label}: that is not a vector ({error}).") from None
+        raise OperationError(f"{label}: the argument is not a vector ({error}).") from None
     if len(numbers) != index.dimensions:
-        raise OperationError(f"{label}: a vector has {index.dimensions} dimensions, not {len(numbers)}.")
+        raise OperationError(f"{label}: the vector must have {index.dimensions} dimensions, not {len(numbers)}.")
     return numbers

@@ -1,4 +1,4 @@
-"""What a pattern takes: from the signature of a function, or from the fields of a key; proved against that key."""
+"""The parameters of a pattern, from a function's signature or a key's fields, checked against the key."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class PatternSignature(Struct, frozen=True):
 
     @classmethod
     def of_function(cls, function: Callable[..., Any]) -> PatternSignature:
-        """What a decorated function declares."""
+        """Return the signature of a decorated function."""
         signature, hints = inspect.signature(function), get_type_hints(function)
         typed = {name: hints.get(name) for name in signature.parameters}
         return cls(function.__name__, inspect.getdoc(function) or "", signature, typed)
 
     @classmethod
     def of_fields(cls, name: str, doc: str, schema: EntitySchema[Any], fields: Sequence[str]) -> PatternSignature:
-        """A pattern without a function, whose parameters are fields of an entity.
+        """Return the signature of a pattern without a function, whose parameters are fields of an entity.
 
         Raises:
-            ModelError: the entity has no such field.
+            ModelError: the entity does not have one of the fields.
         """
         annotations = schema.annotations
         for field in fields:
@@ -48,14 +48,14 @@ class PatternSignature(Struct, frozen=True):
         return cls(name, doc, inspect.Signature(parameters), hints)
 
     def renamed(self, names: Mapping[str, str]) -> PatternSignature:
-        """The same with some of the parameters, under other names."""
+        """Return the signature with some of the parameters, under other names."""
         return PatternSignature(self.name, self.doc, self.signature, {own: self.hints[n] for n, own in names.items()})
 
     def arguments(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments of a call by name, with the defaults of those that are not given.
+        """Return the arguments of a call by name, with defaults for those that were not passed.
 
         Raises:
-            TypeError: they are too few or too many.
+            TypeError: there are too few or too many arguments.
         """
         try:
             bound = self.signature.bind(*args, **kwargs)
@@ -65,7 +65,7 @@ class PatternSignature(Struct, frozen=True):
         return bound.arguments
 
     def sign(self, make: Callable[..., Any]) -> None:
-        """Give a function that was made without one this name, documentation and signature."""
+        """Set this name, documentation and signature on a generated function."""
         make.__name__ = make.__qualname__ = self.name
         make.__doc__ = self.doc
         make.__annotations__ = dict(self.hints)
@@ -76,21 +76,21 @@ _NOTHING: Final = frozenset(("RESUME", "LOAD_CONST", "RETURN_VALUE", "RETURN_CON
 
 
 def check_empty(function: Callable[..., Any]) -> None:
-    """Refuse a function that would do something, because it is never called: what a read does follows from its key.
+    """Check that a function is empty, because it is never called: the behaviour of a read is derived from its key.
 
     Raises:
-        ModelError: it has a body, or is a coroutine.
+        ModelError: the function has a body, or is a coroutine.
     """
     name = function.__name__
     if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-        raise ModelError(f"{name} is async.", owner=name, hint="Write def; AsyncSession awaits what it makes.")
+        raise ModelError(f"{name} is async.", owner=name, hint="Write def; AsyncSession awaits its operation.")
     if any(instruction.opname not in _NOTHING for instruction in dis.get_instructions(function)):
         message = f"{name} has a body, which would never run."
-        raise ModelError(message, owner=name, hint="Leave only its docstring; use @pattern for a function of your own.")
+        raise ModelError(message, owner=name, hint="Keep only its docstring; use @pattern for a function with a body.")
 
 
 class KeyParameters:
-    """The parameters of a pattern, proved to be fields of a key."""
+    """The parameters of a pattern, checked to be fields of a key."""
 
     def __init__(self, declared: PatternSignature, schema: EntitySchema[Any], key: BoundKey) -> None:
         self._declared = declared
@@ -103,7 +103,7 @@ class KeyParameters:
         )
         is_plain = self.names == key.inputs and not self._enums
         self.in_order = len(self.names) if is_plain else -1
-        """So many arguments, all by position, are the key's fields as they are; -1 where they have to be looked at."""
+        """The number of positional arguments that are the key's fields unconverted; -1 if they must be checked."""
         for name in self.names:
             self._check(name, schema, key)
 
@@ -115,17 +115,17 @@ class KeyParameters:
         hint = self.hints[name]
         declared = schema.annotations[name]
         if hint is None:
-            message = f"{self.label}: {name!r} has no type. Annotate it with that of the field: {declared}."
+            message = f"{self.label}: {name!r} has no type. Annotate it with the type of the field: {declared}."
             raise ModelError(message, owner=self.label)
         asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
         if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
-            raise ModelError(f"{self.label}: {name!r} is not text, so it has no Prefix.", owner=self.label)
+            raise ModelError(f"{self.label}: {name!r} is not text, so it cannot be a Prefix.", owner=self.label)
         if kinds_of(asked) != kinds_of(declared):
             message = f"{self.label}: {name!r} is declared as {asked}, but the field is {declared}."
             raise ModelError(message, owner=self.label)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The arguments by name."""
+        """Return the arguments by name."""
         if not kwargs and len(args) == len(self.names):
             arguments: Mapping[str, Any] = dict(zip(self.names, args))  # noqa: B905 - the lengths were just compared
         else:
@@ -134,30 +134,30 @@ class KeyParameters:
         return arguments
 
     def check_members(self, arguments: Mapping[str, Any]) -> None:
-        """Refuse what is not a member of an enum that a parameter is declared as."""
+        """Raise if an argument is not a member of its parameter's enum."""
         for name, kind in self._enums:
             self._check_member(kind, arguments[name])
 
     def _check_member(self, kind: type[Enum], value: Any) -> None:
         if isinstance(value, kind) or value in {member.value for member in kind}:
             return
-        hint = f"It is one of: {', '.join(str(member.value) for member in kind)}."
+        hint = f"Use one of: {', '.join(str(member.value) for member in kind)}."
         raise OperationError(f"{self.label}: {value!r:.60} is not a {kind.__name__}.", hint=hint)
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The arguments in the order of the fields that the key is made of."""
+        """Return the arguments in the order of the fields from which the key is built."""
         if not kwargs and len(args) == self.in_order:
             return args
         bound = self.bind(args, kwargs)
         return tuple(bound[field] for field in self.key.inputs)
 
     def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
-        """A function that makes the key attributes from values in the order of the key's inputs."""
+        """Return a function that renders the key attributes from values in the order of the key's inputs."""
         attributes = [
             (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
             for attribute, template in key.attributes
         ]
-        if not key.derived and len(attributes) == 2:  # noqa: PLR2004 - a hash and a range, as most keys are
+        if not key.derived and len(attributes) == 2:  # noqa: PLR2004 - most keys have a hash and a range
             (hash_, render_hash), (range_, render_range) = attributes
             return lambda values: {hash_: render_hash(values), range_: render_range(values)}
         if not key.derived:
@@ -170,13 +170,13 @@ class KeyParameters:
         return derive
 
     def refuse_ranges(self) -> None:
-        """Prove that every parameter is one value."""
+        """Check that every parameter is a single value."""
         for name in self.names:
             if self.range_kind(name) != "equal":
                 raise ModelError(f"{self.label}: {name!r} must be one value, not a range.", hint="Declare a @query.")
 
     def range_kind(self, name: str) -> RangeKind:
-        """How a parameter restricts its field: by equality, a span or a prefix."""
+        """Return how a parameter restricts its field: by equality, a span or a prefix."""
         origin = get_origin(self.hints[name])
         return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
 

@@ -1,4 +1,4 @@
-"""Ranges of sort keys: what a `Span` or a `Prefix` of a field asks of the key that the field stands in."""
+"""Ranges of sort keys: the key range for a `Span` or a `Prefix` of one of the key's fields."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from partita.expressions import KeyRange
 from partita.model import Placeholder, Prefix, Span, Template, bare_value, part_text
 
 _LAST = "\U0010ffff"  # sorts after every other character
-_SURROGATES = range(0xD800, 0xE000)  # no characters by themselves
+_SURROGATES = range(0xD800, 0xE000)  # not characters on their own
 
 
 def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
-    """The range of sort keys whose last given placeholder lies in a span.
+    """Return the range of sort keys whose last passed placeholder lies in a span.
 
     Raises:
-        InvalidKey: the span has no end at all, or ends before it begins.
+        InvalidKey: the span has neither a low nor a high end, or ends before it begins.
     """
     *fixed, span = arguments
-    assert isinstance(span, Span)  # noqa: S101 - proved when the pattern was declared
+    assert isinstance(span, Span)  # noqa: S101 - checked when the pattern was declared
     if template.bare:
         return _bare_span(name, span)
     placeholder = template.placeholders[len(fixed)]
@@ -30,7 +30,7 @@ def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
         None if end is None else beginning + part_text(end, placeholder.style, template.format)
         for end in (span.low, span.high)
     )
-    # A key goes on after the placeholder with its tail, or ends there.
+    # After the placeholder, a key continues with the placeholder's tail, or ends.
     first = beginning if low is None else low if span.include_low else _past(low, placeholder)
     if high is None:
         last = _above(beginning)
@@ -46,17 +46,17 @@ def span_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
 
 
 def _past(text: str, placeholder: Placeholder) -> str:
-    # Greater than every key whose placeholder has this text, less than every key whose placeholder has a greater one.
+    # Greater than every key whose placeholder has this text, less than every key whose placeholder has a greater text.
     return text + (_above(placeholder.tail) if placeholder.tail else "\0")
 
 
 def _above(text: str) -> str:
-    # The least text that is greater than all that begin with `text`, which ends in a literal character.
+    # The least text that is greater than all texts that begin with `text`, which ends in a literal character.
     return text[:-1] + chr(ord(text[-1]) + 1) if text else _LAST
 
 
 def _just_below(text: str) -> str:
-    # BETWEEN includes its upper end; this is the greatest text that is less than `text`, near enough.
+    # BETWEEN includes its upper end; this is approximately the greatest text that is less than `text`.
     code = ord(text[-1]) - 1
     if code < 0:
         return text[:-1]
@@ -69,7 +69,7 @@ def _bare_span(name: str, span: Span[Any]) -> KeyRange:
     high = None if span.high is None else bare_value(span.high)
     if low is not None and high is not None:
         if not (span.include_low and span.include_high):
-            raise InvalidKey("A span with two ends includes both.", hint="Use Span.between(low, high).")
+            raise InvalidKey("A span with two ends must include both.", hint="Use Span.between(low, high).")
         if low > high:
             raise InvalidKey("The span ends before it begins.")
         return KeyRange(name, "BETWEEN", (low, high))
@@ -81,9 +81,9 @@ def _bare_span(name: str, span: Span[Any]) -> KeyRange:
 
 
 def prefix_range(name: str, template: Template, arguments: list[Any]) -> KeyRange:
-    """The range of sort keys whose last given placeholder begins with a prefix."""
+    """Return the range of sort keys whose last passed placeholder begins with a prefix."""
     *fixed, prefix = arguments
-    assert isinstance(prefix, Prefix)  # noqa: S101 - proved when the pattern was declared
+    assert isinstance(prefix, Prefix)  # noqa: S101 - checked when the pattern was declared
     if template.bare:
         return KeyRange(name, "BEGINS_WITH", (prefix.text,))
     style = template.placeholders[len(fixed)].style

@@ -1,4 +1,4 @@
-"""Attribute values as plain Python: DynamoDB's rules for them, their sizes, and their form in bytes."""
+"""Attribute values as plain Python: DynamoDB's rules for them, their sizes, and their encoding as bytes."""
 
 from partita._late import late_names
 

@@ -3,7 +3,7 @@
 | DynamoDB | Python |
 | --- | --- |
 | S, B, BOOL, NULL | `str`, `bytes`, `bool`, `None` |
-| N | `int` where the number is whole, else `Decimal` |
+| N | `int` if the number is whole, else `Decimal` |
 | L, M | `list`, `dict` with `str` keys |
 | SS, NS, BS | `frozenset` (or `set`), never empty, of one kind |
 """
@@ -29,16 +29,16 @@ Kind: TypeAlias = Literal["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "
 """DynamoDB's name for the type of a value."""
 
 MAX_DIGITS: Final = 38
-"""As many significant digits as a number may have."""
+"""The maximum number of significant digits of a number."""
 
 _INT_LIMIT: Final = 10**MAX_DIGITS
 MAX_DEPTH: Final = 32
-"""As many levels as lists and maps may be nested."""
+"""The maximum nesting depth of lists and maps."""
 
 TOO_DEEP: Final = (
     "Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit"
 )
-"""What is said of a value that is nested deeper."""
+"""The error message for a value that is nested deeper."""
 
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
@@ -66,10 +66,10 @@ _KINDS: Final[dict[type, Kind]] = {
 
 
 def kind_of(value: AttributeValue) -> Kind:
-    """The DynamoDB type of a value.
+    """Return the DynamoDB type of a value.
 
     Raises:
-        ValidationFailed: the value is of no type that DynamoDB has, or is an empty set.
+        ValidationFailed: the value has a type that DynamoDB does not support, or is an empty set.
     """
     kind = _KINDS.get(type(value))
     if kind is not None:
@@ -77,7 +77,7 @@ def kind_of(value: AttributeValue) -> Kind:
     if isinstance(value, set | frozenset):
         return _kind_of_set(value)
     if isinstance(value, Plaintext):
-        hint = "Give the session keys: Session(store, keys=…)."
+        hint = "Pass the session keys: Session(store, keys=…)."
         raise ValidationFailed("An encrypted field would be stored as plain text.", hint=hint)
     message = f"A value of type {type(value).__name__} cannot be stored: {value!r:.60}."
     raise ValidationFailed(message, hint="Use str, int, Decimal, bytes, bool, None, list, dict or a set.")
@@ -99,10 +99,10 @@ def _kind_of_set(members: set[Any] | frozenset[Any]) -> Kind:
 
 
 def number(value: int | Decimal | str) -> int | Decimal:
-    """The number in canonical form: an `int` where it is whole, else a `Decimal` without trailing zeros.
+    """Return the number in canonical form: an `int` if it is whole, else a `Decimal` without trailing zeros.
 
     Raises:
-        ValidationFailed: not a number, more than 38 significant digits, or out of range.
+        ValidationFailed: the value is not a number, has more than 38 significant digits, or is out of range.
     """
     if type(value) is int and -_INT_LIMIT < value < _INT_LIMIT:
         return value
@@ -112,7 +112,7 @@ def number(value: int | Decimal | str) -> int | Decimal:
 
 
 def not_a_number(text: str) -> ValidationFailed:
-    """The error for a text that no number is written as."""
+    """Return the error for a string that is not a number."""
     return ValidationFailed(f"The parameter cannot be converted to a numeric value: {text:.60}")
 
 
@@ -129,17 +129,17 @@ def _from_text(text: str) -> int | Decimal:
 
 
 def _exponent(text: str | None) -> int | None:
-    """The exponent that is written; None where 64 bits do not hold it."""
+    """Return the parsed exponent; None if it does not fit into 64 bits."""
     if text is None:
         return 0
     if len(text.lstrip("+-0")) > len(str(MAX_EXPONENT)):
-        return None  # before it is read: reading takes as long as the square of its digits
+        return None  # checked before parsing, which takes time quadratic in the number of digits
     exponent = int(text)
     return exponent if -MAX_EXPONENT <= exponent <= MAX_EXPONENT else None
 
 
 def _from_parts(sign: str, digits: str, exponent: int) -> int | Decimal:
-    """The number that is `digits` times ten to the exponent."""
+    """Return the number `digits` times ten to the power of `exponent`."""
     significant = digits.strip("0")
     if len(significant) > MAX_DIGITS:
         raise ValidationFailed(_TOO_LONG)
@@ -169,7 +169,7 @@ def _from_decimal(value: Decimal) -> int | Decimal:
 
 
 def _check_magnitude(magnitude: int) -> None:
-    """Also a zero has a magnitude: the one that it is written with."""
+    """Check the magnitude, also of a zero, whose magnitude is that of its notation."""
     if magnitude > MAX_MAGNITUDE:
         raise ValidationFailed(_TOO_GREAT)
     if magnitude < MIN_MAGNITUDE:
@@ -177,20 +177,20 @@ def _check_magnitude(magnitude: int) -> None:
 
 
 def plus(left: int | Decimal, right: int | Decimal) -> int | Decimal:
-    """The exact sum in canonical form; refused where it needs more than 38 digits."""
+    """Return the exact sum in canonical form; raise `ValidationFailed` if it needs more than 38 digits."""
     if type(left) is int and type(right) is int:
         return number(left + right)
     return number(_WIDE.add(Decimal(left), Decimal(right)))
 
 
 def number_text(value: int | Decimal) -> str:
-    """A canonical number as DynamoDB writes it: exponents expanded, no trailing zeros."""
+    """Return a canonical number in DynamoDB's notation: exponents expanded, no trailing zeros."""
     return str(value) if type(value) is int else format(value, "f")
 
 
 def equal(left: AttributeValue, right: AttributeValue) -> bool:
-    """Equality as DynamoDB has it: same type, and true is not 1."""
-    if left != right:  # what differs in Python's eyes differs in DynamoDB's
+    """Whether two values are equal by DynamoDB's rules: they have the same type, and true is not 1."""
+    if left != right:  # values that are unequal in Python are unequal in DynamoDB
         return False
     if type(left) is bool or type(right) is bool:
         return left is right

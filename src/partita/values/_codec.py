@@ -1,6 +1,6 @@
-"""Items as bytes: MessagePack, with extensions for what it lacks (exact numbers and sets).
+"""Items as bytes: MessagePack, with extensions for the types that it lacks (exact numbers and sets).
 
-Numbers are brought to canonical form on the way in, so what comes out is always canonical.
+Numbers are converted to canonical form before encoding, so decoded numbers are always canonical.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _encode = Encoder().encode
 
 
 def encode_item(item: Item) -> bytes:
-    """The stored form of an item whose values have been validated.
+    """Encode an item whose values have been validated.
 
     Raises:
         ValidationFailed: an attribute name is empty.
@@ -46,21 +46,21 @@ def encode_item(item: Item) -> bytes:
 
 
 def encode_measured(item: Item) -> tuple[bytes, int]:
-    """The stored form of an item and the bytes that it counts, validated on the way.
+    """Encode an item, validating it, and return the encoded form and the item's size in bytes.
 
     Raises:
-        ValidationFailed: an empty name, or a value that DynamoDB refuses.
+        ValidationFailed: a name is empty, or DynamoDB rejects a value.
     """
     if "" in item:
         raise _empty_name()
-    # Names and texts, which most of it is, are counted together and stand as they are.
+    # Names and strings, which make up most of an item, are counted together and encoded unchanged.
     texts, packed, size = [*item], item, 0
     for name, value in item.items():
         kind = type(value)
         if kind is str:
             texts.append(value)
             continue
-        if kind is int and -_SHORT_INT < value < _SHORT_INT:  # as most numbers are: it stands as it is, too
+        if kind is int and -_SHORT_INT < value < _SHORT_INT:  # most numbers are short, and are encoded unchanged too
             size += integer_size(value)
             continue
         size += value_size(value)
@@ -68,7 +68,7 @@ def encode_measured(item: Item) -> tuple[bytes, int]:
         if form is not value:
             packed = dict(item) if packed is item else packed
             packed[name] = form
-    size += text_size("".join(texts))  # before they are encoded: it refuses what no encoding can hold
+    size += text_size("".join(texts))  # before encoding, because it rejects strings that cannot be encoded
     return _encode(packed), size
 
 
@@ -103,7 +103,7 @@ def _packed_number(value: int | Decimal) -> int | Ext:
 
 def _packed_set(members: frozenset[Any] | set[Any]) -> Ext:
     code = _SET_CODES[type(next(iter(members)))]
-    # Sorted, so that equal sets have equal bytes.
+    # Sorted, so that equal sets have the same encoding.
     return Ext(code, _encode([_packed(member) for member in sorted(members)]))
 
 
@@ -123,8 +123,8 @@ def _unpacked(code: int, data: memoryview) -> Any:
 _decode_members = Decoder(list[Any], ext_hook=_unpacked).decode
 
 decode_item = Decoder(dict[str, Any], ext_hook=_unpacked).decode
-"""The item in plain Python form, with nothing shared.
+"""Decode an item into plain Python values, which share nothing.
 
-Raises `msgspec.DecodeError` or `UnicodeDecodeError` for bytes that hold no item; a call more to make one of them would
-be paid for by every item that is read.
+Raises `msgspec.DecodeError` or `UnicodeDecodeError` for bytes that are not an item. A wrapper that raised only one of
+them would cost an additional call for every item that is read.
 """

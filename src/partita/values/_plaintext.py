@@ -1,4 +1,4 @@
-"""Values of encrypted fields on their way: as plain text between codec and session, sealed in the store."""
+"""Values of encrypted fields in transit: plain text between codec and session, sealed in the store."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any, Final, final
 from msgspec import Struct
 
 SEAL: Final = b"\x00PE1"
-"""How a sealed value begins."""
+"""The bytes with which a sealed value begins."""
 
 
 @final
 class Plaintext(Struct, frozen=True, repr_omit_defaults=True):
-    """A value that must not be stored as it is: the session seals it, and opens it again when it is read."""
+    """A value that must not be stored as plain text: the session seals it, and opens it when it is read."""
 
     value: Any
     key_names: tuple[str, ...] = ()
-    """The attributes of the key of the item that it is a part of."""
+    """The key attributes of the item that contains the value."""
 
     def __repr__(self) -> str:
         return "<the value of an encrypted field>"
@@ -30,5 +30,5 @@ class UnopenedValue(Struct, frozen=True):
 
 
 def is_sealed(value: Any) -> bool:
-    """Whether this is a sealed value, as it is stored."""
+    """Whether a stored value is sealed."""
     return type(value) is bytes and value.startswith(SEAL)

@@ -1,7 +1,7 @@
-"""Item sizes and capacity units, by the same arithmetic as AWS.
+"""Item sizes and capacity units, computed as AWS does.
 
-Names and strings count their UTF-8 bytes, a number about half a byte a digit, a list or map
-three bytes and one for each element. Reads are charged in units of 4 KB, writes of 1 KB.
+Names and strings count their UTF-8 bytes, a number about half a byte per digit, a list or map
+three bytes plus one per element. Reads are charged in units of 4 KB, writes in units of 1 KB.
 """
 
 from __future__ import annotations
@@ -13,35 +13,35 @@ from partita.errors import ValidationFailed
 from partita.values._attribute_values import MAX_DEPTH, TOO_DEEP, Item, kind_of, number, number_text
 
 MAX_ITEM_BYTES: Final = 409_600
-"""As large as an item may be."""
+"""The maximum size of an item."""
 
 READ_UNIT_BYTES: Final = 4_096
-"""How much a strongly consistent read of one unit reads."""
+"""The number of bytes that one read unit covers, for a strongly consistent read."""
 WRITE_UNIT_BYTES: Final = 1_024
-"""How much a write of one unit writes."""
+"""The number of bytes that one write unit covers."""
 
 
 def text_size(text: str) -> int:
-    """UTF-8 bytes of a text.
+    """Return the size of a string in UTF-8 bytes.
 
     Raises:
-        ValidationFailed: the text has a lone surrogate, which no encoding can hold.
+        ValidationFailed: the string has a lone surrogate, which cannot be encoded.
     """
     if text.isascii():
         return len(text)
     try:
         return len(text.encode())
     except UnicodeEncodeError:
-        raise ValidationFailed("A string is not valid Unicode: it holds a lone surrogate.") from None
+        raise ValidationFailed("A string is not valid Unicode: it contains a lone surrogate.") from None
 
 
 def integer_size(value: int) -> int:
-    """The size of a whole number; zeros at its end do not count."""
+    """Return the size of an integer; trailing zeros do not count."""
     return 1 + (len(str(abs(value)).rstrip("0")) + 1) // 2 + (value < 0)
 
 
 def number_size(value: int | Decimal) -> int:
-    """One byte, and one for each two digits of the whole part and of the fraction, and one for a sign."""
+    """Return the size: one byte, one per two digits of the integer part and of the fraction, and one for a sign."""
     if type(value) is int:
         return integer_size(value)
     whole, _, fraction = number_text(value if value >= 0 else -value).partition(".")
@@ -56,10 +56,10 @@ def number_size(value: int | Decimal) -> int:
 
 
 def value_size(value: Any, depth: int = 0) -> int:
-    """Bytes that a value counts, checking on the way that DynamoDB would accept it.
+    """Return the size of a value in bytes, checking that DynamoDB would accept it.
 
     Raises:
-        ValidationFailed: a type, number, set or depth that DynamoDB refuses.
+        ValidationFailed: the value has a type, number, set or depth that DynamoDB rejects.
     """
     if type(value) is str:
         return text_size(value)
@@ -79,7 +79,7 @@ def _container_size(value: Any, depth: int) -> int:
     if kind == "L":
         sizes = [
             len(element) if type(element) is str and element.isascii() else value_size(element, depth)
-            for element in value  # plain text, which most of it is, is counted without a call
+            for element in value  # ASCII strings, the most frequent values, are counted without a call
         ]
         return 3 + len(value) + sum(sizes)
     if kind == "M":
@@ -88,20 +88,20 @@ def _container_size(value: Any, depth: int) -> int:
 
 
 def item_size(item: Item) -> int:
-    """Bytes that an item counts: each attribute's name and value, validated on the way."""
+    """Return the size of an item in bytes: the names and values of its attributes, which are validated."""
     size = 0
-    for name, value in item.items():  # plain text, which most of it is, is counted without a call
+    for name, value in item.items():  # ASCII strings, the most frequent values, are counted without a call
         size += len(name) if name.isascii() else text_size(name)
         size += len(value) if type(value) is str and value.isascii() else value_size(value)
     return size
 
 
 def read_units(size: int, *, consistent: bool) -> float:
-    """Read units for that many bytes; at least the minimum, also for a missing item."""
+    """Return the read units for a size in bytes; at least the minimum, also for a missing item."""
     units = max(1, -(-size // READ_UNIT_BYTES))
     return float(units) if consistent else units / 2
 
 
 def write_units(size: int) -> float:
-    """Write units for that many bytes; at least one."""
+    """Return the write units for a size in bytes; at least one."""
     return float(-(-size // WRITE_UNIT_BYTES) or 1)

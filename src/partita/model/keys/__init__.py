@@ -1,4 +1,4 @@
-"""Keys: templates of fields and derived parts, bound to the attributes of tables and indexes."""
+"""Keys: templates with fields and derived parts, bound to the attributes of tables and indexes."""
 
 from partita.model.keys._annotations import allows_none, kinds_of
 from partita.model.keys._bound import AttributeTemplate, BoundKey, Key, fields_in, template_texts

@@ -1,4 +1,4 @@
-"""What an annotation says of the values that it allows."""
+"""Inspection of type annotations: which values they allow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 
 
 def kinds_of(annotation: Any) -> tuple[Any, ...]:
-    """The types that an annotation allows, without None."""
+    """Return the types that an annotation allows, without None."""
     if get_origin(annotation) is Annotated:
         return kinds_of(get_args(annotation)[0])
     if get_origin(annotation) is Literal:
@@ -25,5 +25,5 @@ def allows_none(annotation: Any) -> bool:
 
 
 def has_fixed_length(annotation: Any) -> bool:
-    """Whether all values of a type are equally long in a key."""
+    """Whether all values of a type have the same length in a key."""
     return all(isinstance(kind, type) and issubclass(kind, date | UUID) for kind in kinds_of(annotation))

@@ -1,4 +1,4 @@
-"""A key as it is bound to an entity and its table: which attributes it writes, and what a query may ask of it."""
+"""A key bound to an entity and its table: which attributes it writes, and which queries it supports."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from partita.model._table import Table
 
 AttributeTemplate: TypeAlias = tuple[KeyAttribute, Template]
-"""A key attribute, and the template of what stands in it."""
+"""A key attribute, and the template of its value."""
 
 _Renderer: TypeAlias = tuple[str, Callable[[Sequence[Any]], Any], int]
-"""The name of an attribute, what renders it from the values of the key's fields, and how many bytes it can have."""
+"""The name of an attribute, a function that renders it from the values of the key's fields, and its maximum size."""
 
 
 class Key(Struct, frozen=True):
-    """A declared key: templates for partition and sort key, of the table or of one of its indexes.
+    """A declared key: templates for the partition key and sort key of the table or of one of its indexes.
 
     `Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")`
 
-    The key of a global index may have up to four attributes for each, with a template for each attribute:
+    The key of a global index may have up to four attributes for either, with a template for each attribute:
     `Key(["{tenant_id}", "{region}"], ["{status}", "{placed_at}"], index="by-region")`
 
-    With `when`, an item is in the index only while that function of its fields is true: `when=is_open`.
+    With `when`, an item is in the index only while this function of its fields returns true: `when=is_open`.
     """
 
     hash: str | Sequence[str]
@@ -53,12 +53,12 @@ class Key(Struct, frozen=True):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, *_: object) -> NoReturn:
-        """Refuse to be a field: Pydantic asks for this where a key is annotated as one."""
+        """Raise a ModelError: Pydantic calls this if a key is annotated as a field."""
         raise ModelError("A Key is not a field.", owner=cls, hint="Write primary: ClassVar = Key(…).")
 
 
 class BoundKey:
-    """A key of one entity, parsed, checked and ready to render. Immutable after it was made."""
+    """A key of one entity, parsed, checked and ready to render. Immutable after construction."""
 
     __slots__ = (
         "_fixed",
@@ -87,29 +87,29 @@ class BoundKey:
         hashes, ranges = table.key_attributes(key.index)
         check_declared(name, key, table, model)
         self.hash = _templates(hashes, key.hash, model, table)
-        """Each attribute of the partition key with its template."""
+        """The attributes of the partition key with their templates."""
         self.range = _templates(ranges, key.range or (), model, table)
-        """The same for the sort key; nothing where there is none."""
+        """The same for the sort key; empty if there is none."""
         self.attributes: tuple[AttributeTemplate, ...] = (*self.hash, *self.range)
         self.hash_names = tuple(attribute.name for attribute, _ in self.hash)
         """The attributes of the partition key."""
         self.hash_fields = fields_in(self.hash)
         """The fields and derived parts of the partition key."""
         self.hash_parts = frozenset(part for _, template in self.hash for part in template.parts)
-        """The same, each in the form in which it stands there."""
+        """The same, each with the form in which it is written there."""
         self.parts = frozenset(part for _, template in self.attributes for part in template.parts)
         """All parts of the key."""
         self.fields = fields_in(self.attributes)
-        """The fields and derived parts that stand in the key."""
+        """The fields and derived parts in the key."""
         self.derived: Mapping[str, Derived[Any]] = {n: d for n, d in derived_of(model).items() if n in self.fields}
         self.inputs = tuple(dict.fromkeys(source for field in self.fields for source in self.sources_of(field)))
-        """The fields that the key is made of, those of its derived parts included."""
+        """The fields from which the key is built, including those of its derived parts."""
         self.when = None if key.when is None else FieldFunction(key.when)
         self.sources = tuple(dict.fromkeys((*self.inputs, *(self.when.sources if self.when else ()))))
-        """The fields that decide what the key is, and whether the item has it."""
+        """The fields that determine the key, and whether the item has it."""
         check_key(self, model)
         self.shards = next((part for part in self.derived.values() if isinstance(part, Shards)), None)
-        """The part that spreads items over several partitions, where there is one."""
+        """The part that spreads items over several partitions, if there is one."""
         self.values_of: Callable[[Any], Sequence[Any]] = self._getter()
         self._renderers = tuple(self._writes(table, attribute_names(model)))
         self._fixed = frozenset(each for each in self.fields if has_fixed_length(self.annotation(each, model)))
@@ -119,25 +119,25 @@ class BoundKey:
 
     @property
     def hash_text(self) -> str:
-        """The partition key as it was declared."""
+        """The partition key, as declared."""
         return ", ".join(template.text for _, template in self.hash)
 
     @property
     def range_text(self) -> str | None:
-        """The sort key as it was declared; None where there is none."""
+        """The sort key, as declared; None if there is none."""
         return ", ".join(template.text for _, template in self.range) or None
 
     def sources_of(self, field: str) -> tuple[str, ...]:
-        """The fields behind one of the key's fields: itself, or what it is derived from."""
+        """Return the fields behind one of the key's fields: the field itself, or those from which it is derived."""
         return self.derived[field].sources if field in self.derived else (field,)
 
     def annotation(self, field: str, model: type[BaseModel]) -> Any:
-        """The type of one of the key's fields."""
+        """Return the type of one of the key's fields."""
         part = self.derived.get(field)
         return model.model_fields[field].annotation if part is None else part.annotation
 
     def _getter(self) -> Callable[[Any], Sequence[Any]]:
-        """A function that takes the values of the key's fields from an entity."""
+        """Return a function that gets the values of the key's fields from an entity."""
         fields, when = self.fields, self.when
         if when is not None:
             off = (None,) * max(1, len(fields))
@@ -147,17 +147,17 @@ class BoundKey:
         return lambda entity: [getattr(entity, each) for each in fields]
 
     def values_from(self, values: Mapping[str, Any]) -> Sequence[Any]:
-        """The values of the key's fields from those of its sources; with None where the item has no such key."""
+        """Compute the values of the key's fields from those of its sources; all None if the item lacks the key."""
         if self.when is not None and not self.when.of(values):
             return (None,) * max(1, len(self.fields))
         return self.parts_from(values)
 
     def parts_from(self, values: Mapping[str, Any]) -> Sequence[Any]:
-        """The values of the key's fields from those of its inputs."""
+        """Compute the values of the key's fields from those of its inputs."""
         return [values[each] if each not in self.derived else self.derived[each].of(values) for each in self.fields]
 
     def _writes(self, table: Table, stored: Mapping[str, str]) -> Iterator[_Renderer]:
-        """How each attribute is written that the key writes: neither a field's own, nor the table's own key."""
+        """Yield how to write each attribute that the key writes: not those of fields, nor those of the table's key."""
         table_key = [] if self.index is None else [attribute.name for attribute in table.schema.key]
         for attribute, template in self.attributes:
             is_own = template.bare and stored.get(template.fields[0]) == attribute.name
@@ -166,21 +166,21 @@ class BoundKey:
                 yield attribute.name, template.renderer(positions), self.limit(attribute)
 
     def sorts(self, template: Template, position: int) -> bool:
-        """Whether keys sort as the values of this placeholder do, so that a range of values is a range of keys."""
+        """Whether keys sort like the values of this placeholder, so that a range of values is a range of keys."""
         if template.bare:
             return True
         placeholder = template.placeholders[position]
         if placeholder.style is not None and not placeholder.style.sorts:
             return False
-        # A raw value may have characters that sort before the separator, and so may stand before its own beginning.
+        # A raw value may contain characters that sort before the separator, so it may sort before its own prefix.
         is_fixed = placeholder.field in self._fixed or (placeholder.style is not None and placeholder.style.is_fixed)
         return template.format.values == "escaped" or not placeholder.tail or is_fixed
 
     def values(self, item: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of the key's fields, read from the key itself; derived parts are left out.
+        """Return the values of the key's fields, read from the key itself, without derived parts.
 
         Raises:
-            ValueError: an attribute of the key is missing, or is not one that this key could have made.
+            ValueError: an attribute of the key is missing, or could not have been written by this key.
         """
         found: dict[str, Any] = {}
         for attribute, template in self.attributes:
@@ -190,16 +190,16 @@ class BoundKey:
         return {name: value for name, value in found.items() if name not in self.derived}
 
     def limit(self, attribute: KeyAttribute) -> int:
-        """How many bytes one of the key's attributes can have."""
+        """Return the maximum size of one of the key's attributes in bytes."""
         return MAX_HASH_BYTES if attribute.name in self.hash_names else MAX_RANGE_BYTES
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The attributes that the key writes besides the fields' own and the table's key."""
+        """The attributes that the key writes, without those of fields and of the table's key."""
         return tuple(name for name, _, _ in self._renderers)
 
     def write(self, item: dict[str, Any], values: Sequence[Any]) -> None:
-        """Write the key for values of `fields` into the item, unless one is None: then it stays off the index."""
+        """Write the key for the values of `fields` into the item; if one is None, the item stays out of the index."""
         if None in values:
             return
         for name, render, limit in self._renderers:
@@ -208,40 +208,40 @@ class BoundKey:
                 check_key_size(key, limit, name)
 
     def collides(self, other: BoundKey) -> bool:
-        """Whether one item key could belong to both."""
+        """Whether some item key could belong to both keys."""
         pairs = zip(self.attributes, other.attributes, strict=False)
         return all(mine.overlaps(theirs) for (_, mine), (_, theirs) in pairs)
 
     def made(self, item: Mapping[str, Any]) -> bool:
-        """Whether the item's key attributes could have been made by this key."""
-        for attribute, template in self.attributes:  # noqa: SIM110 - of every item, and all() takes twice as long
+        """Whether this key could have written the item's key attributes."""
+        for attribute, template in self.attributes:  # noqa: SIM110 - runs for every item; all() takes twice as long
             if not template.matches(item.get(attribute.name)):
                 return False
         return True
 
     def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
-        """A function that says whether this key could have made an item's with these texts in its parts."""
+        """Return a check whether this key, with these texts in its parts, could have written an item's key."""
         checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
-        if len(checks) != 2:  # noqa: PLR2004 - a hash and a range, as most keys are
+        if len(checks) != 2:  # noqa: PLR2004 - most keys have a hash and a range
             return lambda item: all(check(item.get(name)) for name, check in checks)
         (hash_, check_hash), (range_, check_range) = checks
         whole = self.attributes[0][1].joined(texts)
-        if whole is not None:  # every item of a page goes through this: a comparison costs less than a call
+        if whole is not None:  # runs for every item of a page: a comparison costs less than a call
             return lambda item: item.get(hash_) == whole and check_range(item.get(range_))
         return lambda item: check_hash(item.get(hash_)) and check_range(item.get(range_))
 
     def is_told_by(self, other: BoundKey) -> bool:
-        """Whether the partition of another key says something of this one."""
+        """Whether the partition key of another key contains a part of this one."""
         return not self.parts.isdisjoint(other.hash_parts)
 
 
 def fields_in(attributes: Iterable[AttributeTemplate]) -> tuple[str, ...]:
-    """The fields of several templates, each once."""
+    """Return the fields of several templates, each once."""
     return tuple(dict.fromkeys(field for _, template in attributes for field in template.fields))
 
 
 def template_texts(declared: str | Sequence[str]) -> tuple[str, ...]:
-    """The templates that a declared key has for its partition or sort key."""
+    """Return the templates of a declared key for its partition key or sort key."""
     return (declared,) if isinstance(declared, str) else tuple(declared)
 
 

@@ -1,4 +1,4 @@
-"""What a key must be like, so that items can be stored under it and found by it: proved when the class is made."""
+"""Checks that items can be stored under a key and found by it, which run when the class is created."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def check_declared(name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
-    """Refuse a key that has more or fewer templates than its table or index has attributes.
+    """Reject a key that has more or fewer templates than its table or index has attributes.
 
     Raises:
-        ModelError: saying how many there are.
+        ModelError: the numbers differ; the message contains both.
     """
     where = f"the index {key.index!r}" if key.index else f"{table!r}"
     label = f"{model.__name__}.{name}"
@@ -35,14 +35,14 @@ def check_declared(name: str, key: Key, table: Table, model: type[BaseModel]) ->
         if count != len(attributes):
             names = ", ".join(attribute.name for attribute in attributes)
             message = f"{label}: the {what} key of {where} has {len(attributes)} attributes, not {count}: {names}."
-            raise ModelError(message, owner=model, hint="Give a template for each, in this order, as a list.")
+            raise ModelError(message, owner=model, hint="Pass a list with one template for each, in this order.")
 
 
 def check_key(key: BoundKey, model: type[BaseModel]) -> None:
-    """Prove the templates of a key against the fields of the entity.
+    """Check the templates of a key against the fields of the entity.
 
     Raises:
-        ModelError: saying which field cannot stand there, and why.
+        ModelError: a field cannot be used in the key; the message names it and the reason.
     """
     for part in key.derived.values():
         part.check(model)
@@ -52,12 +52,12 @@ def check_key(key: BoundKey, model: type[BaseModel]) -> None:
     if key.when is not None:
         label = f"{model.__name__}.{key.name}"
         if key.index is None:
-            raise ModelError(f"{label}: every item has the table's key, so it takes no `when`.", owner=model)
+            raise ModelError(f"{label}: every item has the table's key, so `when` is not allowed.", owner=model)
         key.when.check(f"{label}, {key.when.name}", model)
 
 
 def key_type(kind: type) -> KeyType | None:
-    """The type of a key attribute that is a value of that type itself; None where it cannot be one."""
+    """Return the key attribute type for values of a type stored as they are; None if they cannot be a key attribute."""
     if issubclass(kind, bytes):
         return "B"
     if issubclass(kind, int | Decimal) and kind is not bool and not hasattr(kind, "__key__"):
@@ -78,24 +78,24 @@ def _check_template(key: BoundKey, attribute: KeyAttribute, template: Template, 
             _check_part(key, template, placeholder, kind, attribute, model)
     literals = len((template.head + "".join(placeholder.tail for placeholder in template.placeholders)).encode())
     if literals >= key.limit(attribute):
-        raise ModelError(f"{label}: the literal text alone is longer than a key may be.", owner=model)
+        raise ModelError(f"{label}: the literal text alone exceeds the maximum length of a key.", owner=model)
 
 
 def _check_shards(key: BoundKey, model: type[BaseModel]) -> None:
     parts = [name for name, part in key.derived.items() if isinstance(part, Shards)]
     if len(parts) > 1 or any(name not in key.hash_fields for name in parts):
-        message = f"{model.__name__}.{key.name}: one part of the partition key may be shards, not {', '.join(parts)}."
+        message = f"{model.__name__}.{key.name}: shards are allowed once, in the partition key: {', '.join(parts)}."
         raise ModelError(message, owner=model, hint="Write Key('ORDERS#{shard}', …), with one Shards(…) in it.")
 
 
 def _key_kind(key: BoundKey, name: str, model: type[BaseModel]) -> type:
-    """The one type of a field in a key."""
+    """Return the single type of a field in a key."""
     label, annotation = f"{model.__name__}.{key.name}", key.annotation(name, model)
     if key.index is None and allows_none(annotation):
         raise ModelError(f"{label}: {name!r} may be None, but the table's key is never absent.", owner=model)
     kinds = kinds_of(annotation)
     if len(kinds) != 1 or not isinstance(kinds[0], type):
-        raise ModelError(f"{label}: {name!r} must have one type to stand in a key.", owner=model)
+        raise ModelError(f"{label}: {name!r} must have a single type to be part of a key.", owner=model)
     return kinds[0]
 
 
@@ -107,29 +107,29 @@ def _check_part(
     attribute: KeyAttribute,
     model: type[BaseModel],
 ) -> None:
-    """Refuse a field that cannot stand in a key with other text, or would not sort there."""
+    """Reject a field that cannot be part of a composed key, or would not sort correctly in it."""
     label, name = f"{model.__name__}.{key.name}", placeholder.field
     if attribute.type != "S":
         hint = f"Write the field alone, as {{{name}}}, or make {attribute.name} a string."
         message = f"{label}: {attribute.name} is not a string, so its template must be one bare field."
         raise ModelError(message, owner=model, hint=hint)
     if not can_stand_in_key(kind):
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot stand in a key.", owner=model)
+        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be part of a key.", owner=model)
     if placeholder.style is not None and not placeholder.style.fits(kind):
         message = f"{label}: {name!r} is a {kind.__name__}, which {template.text!r} cannot write in that form."
-        raise ModelError(message, owner=model, hint="docs/model.md lists the forms and what each is for.")
+        raise ModelError(message, owner=model, hint="docs/model.md lists the forms and their types.")
     if is_number(kind) and attribute.name not in key.hash_names and placeholder.style is None:
         hint = f"Write {{{name}:06}} (digits), {{{name}:+06}} if it may be negative, {{{name}:09.2}}, or {{{name}:d}}."
         raise ModelError(f"{label}: the number {name!r} needs a width to sort correctly.", owner=model, hint=hint)
 
 
 def _check_bare(label: str, name: str, kind: type, attribute: KeyAttribute, model: type[BaseModel]) -> None:
-    """Refuse a field that cannot be a key attribute by itself, or is of another type than the attribute."""
+    """Reject a field that cannot be a key attribute on its own, or has a different type from the attribute."""
     found = key_type(kind)
     if found is None:
         raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be a key.", owner=model)
     if found != attribute.type:
-        message = f"{label}: {name!r} gives a key of type {found}, but {attribute.name} is of type {attribute.type}."
+        message = f"{label}: {name!r} makes a key of type {found}, but {attribute.name} is of type {attribute.type}."
         hint = f'Declare the attribute as ("{attribute.name}", "{found}").'
-        hint += f" Or write {{{name}:06}}, a number that is padded." if found == "N" else ""
+        hint += f" Or write {{{name}:06}}, a padded number." if found == "N" else ""
         raise ModelError(message, owner=model, hint=hint)

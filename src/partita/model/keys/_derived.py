@@ -1,6 +1,6 @@
-"""Parts of keys that are computed from fields, and are not stored but in the key: a day, a rank, a shard.
+"""Parts of keys that are computed from fields and stored only in the key: a day, a rank, a shard.
 
-A function says what a part is. Its parameters are fields of the entity, so that every write knows what it depends on.
+A function computes the part. Its parameters are fields of the entity, so every write knows its dependencies.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAIN: Final = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL
 
 
 class FieldFunction(Generic[T]):
-    """A function of an entity's fields: each parameter is named like one."""
+    """A function of an entity's fields: each parameter has the name of a field."""
 
     def __init__(self, function: Callable[..., T]) -> None:
         self.function = function
@@ -32,23 +32,23 @@ class FieldFunction(Generic[T]):
         """The fields that it needs."""
         if not self.sources or any(each.kind not in _PLAIN for each in parameters):
             hint = "Name its parameters after the fields that it needs: def day(at: datetime) -> date."
-            raise ModelError(f"{self.name} must take fields of an entity.", hint=hint)
+            raise ModelError(f"{self.name} must have fields of an entity as parameters.", hint=hint)
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The name of the function."""
         return getattr(self.function, "__name__", repr(self.function))
 
     def of(self, values: Mapping[str, Any]) -> T:
-        """What it gives for these fields."""
+        """Call the function with the values of these fields."""
         return self.function(*[values[name] for name in self.sources])
 
     def of_entity(self, entity: object) -> T:
-        """What it gives for an entity."""
+        """Call the function with the fields of an entity."""
         return self.function(*[getattr(entity, name) for name in self.sources])
 
     def check(self, label: str, model: type[BaseModel]) -> None:
-        """Refuse parameters that are not fields of the entity, or are annotated otherwise."""
+        """Reject parameters that are not fields of the entity, or have a different annotation."""
         hints = get_type_hints(self.function) if inspect.isfunction(self.function) else {}
         for name in self.sources:
             if name not in model.model_fields:
@@ -61,10 +61,10 @@ class FieldFunction(Generic[T]):
 
 
 class Derived(Generic[T]):
-    """A part of keys that follows from fields: `day: ClassVar = Derived(day_of)`.
+    """A part of keys that is computed from fields: `day: ClassVar = Derived(day_of)`.
 
-    A key template names it like a field, `SENSOR#{sensor_id}#{day}`, and so does an access pattern. An entity computes
-    it (`reading.day`); it is stored in keys alone.
+    Key templates use it like a field, `SENSOR#{sensor_id}#{day}`, and so do access patterns. An entity computes it
+    (`reading.day`); it is stored only in keys.
     """
 
     def __init__(self, function: Callable[..., T]) -> None:
@@ -86,20 +86,20 @@ class Derived(Generic[T]):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The fields that it follows from."""
+        """The fields from which the part is computed."""
         return self.function.sources
 
     @property
     def annotation(self) -> Any:
-        """The type of the part; None where the function does not say it."""
+        """The type of the part; None if the function has no return annotation."""
         return get_type_hints(self.function.function).get("return")
 
     def of(self, values: Mapping[str, Any]) -> T:
-        """The part for these fields."""
+        """Compute the part from these fields."""
         return self.function.of(values)
 
     def check(self, model: type[BaseModel]) -> None:
-        """Refuse a function that does not fit the entity.
+        """Reject a function that does not fit the entity.
 
         Raises:
             ModelError: a parameter is not a field, or the result has no type.
@@ -110,27 +110,27 @@ class Derived(Generic[T]):
         self.function.check(label, model)
         if self.annotation in (None, type(None)):
             hint = "Write def day_of(at: datetime) -> date."
-            raise ModelError(f"{label}: {self.function.name} does not say what it returns.", owner=model, hint=hint)
+            raise ModelError(f"{label}: {self.function.name} has no return type annotation.", owner=model, hint=hint)
 
 
 class Shards(Derived[int]):
     """Spreads items over several partitions, by a hash of some of their fields: `shard: ClassVar = Shards(8, "id")`.
 
-    It stands in a partition key, `ORDERS#{shard}`. A query that does not name it reads all shards, merged in order.
+    It is part of a partition key, `ORDERS#{shard}`. A query that does not specify it reads all shards, merged in order.
     """
 
     def __init__(self, count: int, *fields: str) -> None:
         """Declare the shards.
 
         Args:
-            count: how many; it cannot change while there are items, because it decides where they stand.
-            fields: what decides in which shard an item is, such as its identifier.
+            count: the number of shards; it cannot change while there are items, because it determines their keys.
+            fields: the fields that determine the shard of an item, such as its identifier.
         """
         if isinstance(count, bool) or not isinstance(count, int) or not 2 <= count <= MAX_SHARDS:  # noqa: PLR2004
-            raise ModelError(f"Shards({count!r}): there are 2 to {MAX_SHARDS} shards.")
+            raise ModelError(f"Shards({count!r}): the number of shards must be 2 to {MAX_SHARDS}.")
         if not fields or not all(isinstance(name, str) for name in fields):
             hint = 'Write Shards(8, "order_id").'
-            raise ModelError("Shards need the names of fields that decide where an item stands.", hint=hint)
+            raise ModelError("Shards need the names of the fields that determine the shard of an item.", hint=hint)
         self.count = count
         self._fields = fields
         super().__init__(_hashing(count, fields))
@@ -141,7 +141,7 @@ class Shards(Derived[int]):
 
 def _hashing(count: int, fields: tuple[str, ...]) -> Callable[..., int]:
     def shard(*values: Any) -> int:
-        # Each text with its length, so that "a" and "bc" is another value than "ab" and "c".
+        # Each text is preceded by its length, so that ("a", "bc") and ("ab", "c") differ.
         texts = [plain_text(value, None).encode() for value in values]
         written = b"".join(len(text).to_bytes(4) + text for text in texts)
         return int.from_bytes(blake2b(written, digest_size=8).digest()) % count
@@ -152,6 +152,6 @@ def _hashing(count: int, fields: tuple[str, ...]) -> Callable[..., int]:
 
 
 def derived_of(model: type) -> dict[str, Derived[Any]]:
-    """The derived parts that a class and its bases declare, by name."""
+    """Return the derived parts that a class and its bases declare, by name."""
     ancestors = reversed(model.__mro__)
     return {name: part for ancestor in ancestors for name, part in vars(ancestor).items() if isinstance(part, Derived)}

@@ -1,13 +1,13 @@
-"""Values as parts of keys, and in which form: `{n:06}`, `{email:lower}`, `{at:%Y-%m-%d}`.
+"""Values as parts of keys, and their formats: `{n:06}`, `{email:lower}`, `{at:%Y-%m-%d}`.
 
-| after the colon | for | in the key | sorts as the values do |
+| after the colon | for | in the key | sorts like the values |
 | --- | --- | --- | --- |
-| `06`, `+06`, `09.2` | numbers | padded with zeros; with `+`, negative ones too | yes |
+| `06`, `+06`, `09.2` | numbers | padded with zeros; with `+`, also negative ones | yes |
 | `-06`, `-+06`, `-09.2` | numbers | the same, complemented: `{score:-06}` of 17 is `999982` | in descending order |
-| `d` | numbers | as they are: `7`, `12` | no |
-| `lower`, `upper` | text | in lower or upper case | as that text |
-| `%Y-%m-%d` and the like | dates | by the codes of `strftime`, in UTC | where larger units come first |
-| `epoch`, `epoch_ms` | instants | seconds or milliseconds since 1970, of 10 or 13 digits | yes |
+| `d` | numbers | unpadded: `7`, `12` | no |
+| `lower`, `upper` | text | in lower or upper case | like that text |
+| `%Y-%m-%d` and similar | dates | with `strftime` codes, in UTC | if larger units come first |
+| `epoch`, `epoch_ms` | instants | seconds or milliseconds since 1970, with 10 or 13 digits | yes |
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _UNITS: Final = {"epoch": (timedelta(seconds=1), 10), "epoch_ms": (timedelta(mil
 class Width(Struct, frozen=True):
     """How a number is padded so that text order is number order: `{n:06}`, `{n:+06}`, `{price:09.2}`.
 
-    With a minus, `{score:-06}`, the greatest number comes first.
+    With a minus sign, `{score:-06}`, the greatest number comes first.
     """
 
     digits: int
@@ -54,9 +54,9 @@ class Width(Struct, frozen=True):
         return is_number(kind)
 
     def text(self, value: int | Decimal) -> str:
-        """The padded number; negative ones are complemented so that they sort before and in order."""
+        """Return the padded number; negative numbers are complemented, so that they sort first and in order."""
         exact = Decimal(value)
-        # Before it is written out in full, which takes long where an exponent is great.
+        # Checked before the number is written out in full, which is slow for a large exponent.
         if not exact.is_finite() or (exact and exact.adjusted() >= self.digits):
             raise self._too_wide(exact)
         scaled = int(exact.scaleb(self.fraction, _EXACT))
@@ -69,15 +69,15 @@ class Width(Struct, frozen=True):
             if value < 0:
                 raise InvalidKey(f"{value} is negative.", hint="Write {n:+06} in the key template for a signed number.")
             return _complement(digits) if self.descends else digits
-        # Descending, a number stands where its opposite would; a zero has none.
+        # In descending order, a number takes the place of its negation; zero has none.
         is_low = value > 0 if self.descends else value < 0
         return "n" + _complement(digits) if is_low else "p" + digits
 
     def value(self, text: str) -> int | Decimal:
-        """The number that was written as this text.
+        """Return the number that was written as this text.
 
         Raises:
-            ValueError: none was.
+            ValueError: the text is not such a number.
         """
         try:
             if self.descends and not self.signed:
@@ -91,7 +91,7 @@ class Width(Struct, frozen=True):
 
     def _too_wide(self, value: Decimal) -> InvalidKey:
         hint = "Widen the placeholder in the key template."
-        return InvalidKey(f"{value!s:.60} does not fit {self.digits} digits.", hint=hint)
+        return InvalidKey(f"{value!s:.60} does not fit into {self.digits} digits.", hint=hint)
 
 
 def _unreadable(text: str, what: str) -> ValueError:
@@ -103,7 +103,7 @@ def _complement(digits: str) -> str:
 
 
 class Plain(Struct, frozen=True):
-    """A number as it is, although it does not sort so: `{n:d}`."""
+    """An unpadded number, which does not sort in numeric order: `{n:d}`."""
 
     sorts = False
     is_fixed = False
@@ -114,14 +114,14 @@ class Plain(Struct, frozen=True):
         return is_number(kind)
 
     def text(self, value: int | Decimal) -> str:
-        """The number as DynamoDB writes it."""
+        """Return the number in DynamoDB's notation."""
         return number_text(number(value))
 
     def value(self, text: str) -> Decimal:
-        """The number that was written as this text.
+        """Return the number that was written as this text.
 
         Raises:
-            ValueError: none was.
+            ValueError: the text is not a number.
         """
         try:
             return Decimal(text)
@@ -143,16 +143,16 @@ class Case(Struct, frozen=True):
         return issubclass(kind, str | UUID) or (issubclass(kind, Enum) and not is_number(kind))
 
     def text(self, value: Any) -> str:
-        """The text in that case."""
+        """Return the text in that case."""
         return str(value).upper() if self.upper else str(value).lower()
 
     def value(self, text: str) -> str:
-        """The text itself: what it was before cannot be known."""
+        """Return the text itself: its original case is not known."""
         return text
 
 
 class TimeFormat(Struct, frozen=True):
-    """A date, or an instant in UTC, by the codes of `strftime`: `{at:%Y-%m-%dT%H:%M:%SZ}`."""
+    """A date, or an instant in UTC, formatted with `strftime` codes: `{at:%Y-%m-%dT%H:%M:%SZ}`."""
 
     codes: str
 
@@ -170,26 +170,26 @@ class TimeFormat(Struct, frozen=True):
         return issubclass(kind, date)
 
     def text(self, value: date) -> str:
-        """The formatted date."""
+        """Return the formatted date."""
         if isinstance(value, datetime):
-            instant_text(value)  # refuses one without a time zone
+            instant_text(value)  # raises if it has no time zone
             value = value.astimezone(UTC)
         return f"{value.year:04}".join(value.strftime(part) for part in self.codes.split("%Y"))
 
     def value(self, text: str) -> datetime:
-        """The instant that was written as this text.
+        """Return the instant that was written as this text.
 
         Raises:
-            ValueError: none was.
+            ValueError: the text does not have this format.
         """
         try:
             return datetime.strptime(text, self.codes).replace(tzinfo=UTC)
-        except re.error:  # a code is there twice, which can be written but not read
+        except re.error:  # a code occurs twice, which can be written but not read
             raise _unreadable(text, self.codes) from None
 
 
 class Epoch(Struct, frozen=True):
-    """An instant as a count since 1970: `{at:epoch}`, `{at:epoch_ms}`."""
+    """An instant as a number of seconds or milliseconds since 1970: `{at:epoch}`, `{at:epoch_ms}`."""
 
     unit: str
 
@@ -202,12 +202,12 @@ class Epoch(Struct, frozen=True):
         return issubclass(kind, datetime)
 
     def text(self, value: datetime) -> str:
-        """The count.
+        """Return the number.
 
         Raises:
-            InvalidKey: it has more or fewer digits than those of our time, and would not sort.
+            InvalidKey: it has more or fewer digits than current times, so it would not sort.
         """
-        instant_text(value)  # refuses one without a time zone
+        instant_text(value)  # raises if it has no time zone
         unit, digits = _UNITS[self.unit]
         text = str((value - _EPOCH) // unit)
         if len(text) != digits:
@@ -215,10 +215,10 @@ class Epoch(Struct, frozen=True):
         return text
 
     def value(self, text: str) -> datetime:
-        """The instant that was written as this text.
+        """Return the instant that was written as this text.
 
         Raises:
-            ValueError: none was.
+            ValueError: the text is not an instant.
         """
         try:
             return _EPOCH + int(text) * _UNITS[self.unit][0]
@@ -230,10 +230,10 @@ Style: TypeAlias = Width | Plain | Case | TimeFormat | Epoch
 
 
 def parse_style(spec: str, template: str) -> Style:
-    """Read the part after the colon of a placeholder.
+    """Parse the part of a placeholder after the colon.
 
     Raises:
-        ModelError: it says nothing that is known.
+        ModelError: it is not a known format.
     """
     if spec in ("lower", "upper"):
         return Case(upper=spec == "upper")
@@ -246,13 +246,13 @@ def parse_style(spec: str, template: str) -> Style:
     match = _WIDTH.fullmatch(spec)
     if match is None:
         hint = "Write {n:06}, {n:+06} (signed), {n:-06} (descending), {n:09.2}, {n:d}, {name:lower}, {at:%Y-%m-%d}."
-        raise ModelError(f"{template!r}: {spec!r} is not a form of a value in a key.", hint=hint)
+        raise ModelError(f"{template!r}: {spec!r} is not a format for a value in a key.", hint=hint)
     minus, sign, digits, fraction = match.groups()
     return Width(int(digits), int(fraction or 0), bool(sign), bool(minus))
 
 
 def is_number(kind: type) -> bool:
-    """Whether values of a type stand in keys as numbers."""
+    """Whether values of a type are written into keys as numbers."""
     if hasattr(kind, "__key__"):
         return False
     if issubclass(kind, Enum):
@@ -261,19 +261,19 @@ def is_number(kind: type) -> bool:
 
 
 def part_text(value: Any, style: Style | None = None, format: KeyFormat = DEFAULT_FORMAT) -> str:  # noqa: A002
-    """A value as it stands between separators.
+    """Return a value as it is written between separators.
 
     Raises:
-        InvalidKey: the value is empty or missing, or cannot stand in a key.
+        InvalidKey: the value is empty or missing, or cannot be part of a key.
     """
     text = format.written(value if type(value) is str and style is None else plain_text(value, style))
     if not text:
-        raise InvalidKey("A key part is empty.", hint="Give the field a value, or None to leave an index.")
+        raise InvalidKey("A key part is empty.", hint="Set a value, or None to keep the item out of the index.")
     return text
 
 
 def plain_text(value: Any, style: Style | None) -> str:
-    """A value as text, not yet escaped."""
+    """Return a value as text, not yet escaped."""
     return writer_for(type(value))(value, style)
 
 
@@ -281,7 +281,7 @@ _WRITERS: Final[dict[type, Callable[[Any, Style | None], str]]] = {}
 
 
 def writer_for(kind: type) -> Callable[[Any, Any], str]:
-    """How values of that type are written into keys."""
+    """Return the function that writes values of a type into keys."""
     writer = _WRITERS.get(kind)
     if writer is None:
         writer = _WRITERS[kind] = _choose_writer(kind)
@@ -303,19 +303,19 @@ def _choose_writer(kind: type) -> Callable[[Any, Any], str]:
 
 
 def _refuse(value: Any, _: Style | None) -> str:
-    raise InvalidKey(f"A value of type {type(value).__name__} cannot stand in a key: {value!r:.60}.")
+    raise InvalidKey(f"A value of type {type(value).__name__} cannot be part of a key: {value!r:.60}.")
 
 
 def can_stand_in_key(kind: type) -> bool:
-    """Whether values of that type can be parts of a key."""
+    """Whether values of a type can be parts of a key."""
     return writer_for(kind) is not _refuse
 
 
 def bare_value(value: Any) -> Any:
-    """The attribute form of a key that is a field's own value."""
+    """Return the attribute value of a key that consists of a field's own value."""
     if hasattr(value, "__key__"):
         value = value.__key__()
     attribute = to_attribute(value)
     if isinstance(attribute, str | bytes) and not attribute:
-        raise InvalidKey("A key is empty.", hint="Give the field a value, or None to leave an index.")
+        raise InvalidKey("A key is empty.", hint="Set a value, or None to keep the item out of the index.")
     return attribute

@@ -1,7 +1,7 @@
-"""Keys as they are stored: fields that stand in a key alone, and keys that the fields of their item would not make.
+"""Keys as they are stored: fields that exist only in a key, and keys that differ from those that the fields produce.
 
-Another tool may have written an item under `USER#Ada` where the model makes `USER#ada`. Such an entity remembers
-where it stands, so that it is written back there and not beside it.
+Another tool may have written an item under `USER#Ada`, whereas the model produces `USER#ada`. Such an entity remembers
+its stored key, so that it is written back under this key and not as a second item.
 """
 
 from __future__ import annotations
@@ -26,60 +26,60 @@ T = TypeVar("T")
 _REMEMBERED: Final = "__stored_key__"
 
 _End: TypeAlias = tuple[str, str, str, Callable[[str], Any]]
-"""A key's attribute, what it begins with, the attribute that it ends with, and what finds a character to escape."""
+"""A key attribute, its literal beginning, the attribute at its end, and a function that finds special characters."""
 
 
 class KeyOnlyMark:
-    """Marks a field that is not stored as an attribute of its own."""
+    """Marks a field that is not stored as a separate attribute."""
 
 
 KeyOnly = Annotated[T, KeyOnlyMark()]
-"""The type of a field that stands in the primary key and nowhere else: `user_id: KeyOnly[str]`."""
+"""The type of a field that is stored only in the primary key: `user_id: KeyOnly[str]`."""
 
 
 class StoredKey(Struct, frozen=True):
-    """Where an entity stands, and the key that its fields made when it was read."""
+    """The key under which an entity is stored, and the key that its fields produced when it was read."""
 
     stored: Item
     made: Item
 
 
 def remember_key(entity: BaseModel, key: StoredKey) -> None:
-    """Keep with an entity where it stands; copies of it know it, too."""
-    object.__setattr__(entity, _REMEMBERED, key)  # past the model, which is frozen
+    """Attach the stored key to an entity; its copies inherit it."""
+    object.__setattr__(entity, _REMEMBERED, key)  # bypasses the model, which is frozen
 
 
 def has_remembered(entity: BaseModel) -> bool:
-    """Whether an entity was read from a key that its fields did not make."""
+    """Whether an entity was read from a key that its fields did not produce."""
     return _REMEMBERED in entity.__dict__
 
 
 def key_to_write(entity: BaseModel, made: Item) -> Item:
-    """The key that an entity is written under, given the one that its fields make.
+    """Return the key under which to write an entity, given the one that its fields produce.
 
-    That is the key that it was read from, unless a field of its key has changed since.
+    This is the key from which it was read, unless a field of its key has changed since.
     """
     remembered: StoredKey | None = entity.__dict__.get(_REMEMBERED)
     return remembered.stored if remembered is not None and remembered.made == made else made
 
 
 class StoredKeys:
-    """What a primary key tells of a stored item."""
+    """Reads fields from the primary key of stored items, and compares their keys with their fields."""
 
     def __init__(self, primary: BoundKey, model: type[BaseModel], attributes: Mapping[str, str]) -> None:
         self._primary = primary
         self._attributes = attributes
         self.key_only = frozenset(attributes[name] for name in _marked(primary, model))
-        """The attributes of fields that are not stored but in the key."""
+        """The attributes of fields that are stored only in the key."""
         self._numbers = frozenset(name for name in primary.inputs if _is_number_enum(model, name))
         self.is_made = self._made_check()
-        """Whether the attributes of an item make its key; False also where that takes a closer look."""
+        """Whether the attributes of an item produce its key; also False if a quick check cannot decide it."""
 
     def filled(self, item: Item) -> Item:
-        """The item with the fields of its key that it has no attribute for, read from the key.
+        """Return the item with those fields of its key that have no attribute, read from the key.
 
         Raises:
-            ValueError: the key is not one of this entity's.
+            ValueError: the key does not belong to this entity.
         """
         values = self._primary.values(item)
         absent = {name: value for name, value in values.items() if self._attributes[name] not in item}
@@ -89,7 +89,7 @@ class StoredKeys:
         return int(value) if name in self._numbers and isinstance(value, str) else value
 
     def _made_check(self) -> Callable[[Item], bool]:
-        """Every item that is read goes through this, so what can be found out once is found out here."""
+        """Return the check that runs for every item that is read, with everything precomputed that can be."""
         checks = [self._check(attribute.name, template) for attribute, template in self._primary.attributes]
         ends = [self._end(attribute.name, template) for attribute, template in self._primary.attributes]
 
@@ -102,12 +102,12 @@ class StoredKeys:
                 return False
             return True
 
-        if len(ends) == 2 and ends[0] and ends[1]:  # noqa: PLR2004 - a hash and a range, as most keys are
+        if len(ends) == 2 and ends[0] and ends[1]:  # noqa: PLR2004 - most keys have a hash and a range
             return _ends_check(ends[0], ends[1], is_made)
         return is_made
 
     def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
-        """A quick comparison of one key attribute with what stands in the attributes of its fields."""
+        """Return a quick comparison of one key attribute with the attributes of its fields."""
         if template.bare and template.fields[0] in self._attributes:
             field = self._attributes[template.fields[0]]
             return lambda item: field not in item or item[attribute] == item[field]
@@ -123,12 +123,12 @@ class StoredKeys:
         def is_made(item: Item) -> bool:
             if item[attribute] != text % values(item):
                 return False
-            return not any(type(item[name]) is str and is_special(item[name]) for name in names)  # made, it is escaped
+            return not any(type(item[name]) is str and is_special(item[name]) for name in names)  # it would be escaped
 
         return is_made
 
     def _text(self, template: Template) -> str | None:
-        """A text for Python's `%` that makes an attribute of the values of its fields; None where none can."""
+        """Return a `%` format string that produces an attribute from the values of its fields; None if impossible."""
         codes = [_code(each.style) for each in template.placeholders]
         if template.bare or not codes or None in codes or self._primary.derived.keys() & set(template.fields):
             return None
@@ -138,7 +138,7 @@ class StoredKeys:
         return template.head.replace("%", "%%") + "".join(f"{c}{t}" for c, t in zip(codes, tails, strict=True))
 
     def _end(self, attribute: str, template: Template) -> _End | None:
-        """What an attribute ends with, where that is all that varies of it."""
+        """Return how an attribute ends, if only its end varies; None otherwise."""
         if self._text(template) is None or len(template.placeholders) != 1:
             return None
         placeholder = template.placeholders[0]
@@ -148,7 +148,7 @@ class StoredKeys:
 
 
 def _ends_check(hash_: _End, range_: _End, otherwise: Callable[[Item], bool]) -> Callable[[Item], bool]:
-    """Compares keys that end with one field; asks `otherwise` where such a field is not text."""
+    """Return a comparison of keys that end with one field; it calls `otherwise` if such a field is not text."""
     first, first_head, first_field, is_special = hash_
     second, second_head, second_field, _ = range_
 
@@ -159,13 +159,13 @@ def _ends_check(hash_: _End, range_: _End, otherwise: Callable[[Item], bool]) ->
                 return False
         except (KeyError, TypeError):
             return otherwise(item)
-        return not is_special(one) and not is_special(two)  # a key that this model made is escaped
+        return not is_special(one) and not is_special(two)  # this model would have escaped them
 
     return is_made
 
 
 def _code(style: Any) -> str | None:
-    """How Python formats a value as this style does; None where it cannot."""
+    """Return the `%` format code that formats a value like this style; None if there is none."""
     if style is None:
         return "%s"
     if isinstance(style, Width) and not (style.fraction or style.signed or style.descends):
@@ -179,7 +179,7 @@ def _marked(primary: BoundKey, model: type[BaseModel]) -> Iterator[str]:
             continue
         label = f"{model.__name__}.{name}"
         if name not in primary.fields:
-            raise ModelError(f"{label} is KeyOnly, but the primary key {primary} does not have it.", owner=model)
+            raise ModelError(f"{label} is KeyOnly, but the primary key {primary} does not contain it.", owner=model)
         if any(hasattr(kind, "__key__") for kind in kinds_of(field.annotation)):
             raise ModelError(f"{label} is KeyOnly, but its __key__ cannot be read back.", owner=model)
         yield name

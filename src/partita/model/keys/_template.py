@@ -1,13 +1,13 @@
-"""Key templates: how an entity's fields become partition and sort keys, and what a query may ask of them.
+"""Key templates: how an entity's fields become partition and sort keys, and which queries these support.
 
 A template is literal text with `{field}` placeholders, such as `STATUS#{status}#{task_id}`. Values are escaped
-so that they can never contain the separator `#`, and are never empty; a placeholder is therefore always
-closed by the separator that follows it, `MILESTONE#1` never reaches `MILESTONE#10`, and keys sort as
-their parts do. A table may have another separator, and values as they are (`KeyFormat`): then a value that
-contains the separator is refused.
+so that they can never contain the separator `#`, and are never empty. A placeholder is therefore always
+closed by the separator that follows it, `MILESTONE#1` never matches `MILESTONE#10`, and keys sort like
+their parts. A table can use another separator, and unescaped values (`KeyFormat`); a value that contains
+the separator is then rejected.
 
-A value whose class has a method `__key__(self) -> str` says itself how it stands in a key, for
-instance to sort by rank.
+A class can define how its values are written into keys with a method `__key__(self) -> str`, for
+example to sort by rank.
 
 A template that is one bare placeholder, `{alpha2_code}`, stores the value itself, unescaped and with the
 type of the key attribute: string, number or binary.
@@ -37,7 +37,7 @@ MAX_RANGE_BYTES: Final = 1_024
 
 MAX_CHARACTER_BYTES: Final = 4
 _INSTANT: Final = instant_text(datetime(2000, 1, 1, tzinfo=UTC))
-"""All instants have these characters, whatever their time."""
+"""An example of an instant's text: all instants use the same set of characters."""
 _PLACEHOLDER: Final = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 
 T = TypeVar("T")
@@ -45,14 +45,14 @@ V = TypeVar("V")
 
 
 class Span(Struct, Generic[T], frozen=True):
-    """A range of a key field: both ends included unless said otherwise; an open end is None."""
+    """A range of a key field. Both ends are included by default; an open end is None."""
 
     low: T | None = None
     high: T | None = None
     include_low: bool = True
     include_high: bool = True
 
-    # Static, so that type checkers take the type from the arguments.
+    # Static methods, so that type checkers infer the type from the arguments.
 
     @staticmethod
     def between(low: V, high: V) -> Span[V]:
@@ -87,7 +87,7 @@ class Prefix(Struct, Generic[T], frozen=True):
 
 
 class Placeholder(Struct, frozen=True):
-    """A field in a template, in which form its value stands there, and the literal text that follows it."""
+    """A field in a template, the format of its value, and the literal text that follows it."""
 
     field: str
     style: Style | None
@@ -95,11 +95,11 @@ class Placeholder(Struct, frozen=True):
 
 
 KeyPart: TypeAlias = tuple[str, Style | None]
-"""A field and the form in which it stands in a key: two keys with the same part have the same text there."""
+"""A field and its format in a key: two keys with the same part contain the same text for it."""
 
 
 class Template:
-    """One parsed template. Immutable after it was made."""
+    """One parsed template. Immutable after construction."""
 
     __slots__ = (
         "_parts",
@@ -122,7 +122,7 @@ class Template:
     ) -> None:
         self.text = text
         self.max_length = max_length
-        """How many characters the field of a bare template can have; None where it has no limit."""
+        """The maximum length of a bare template's field in characters; None if it has no limit."""
         self.format = format
         self.head, self.placeholders = _parse(text, format.separator)
         self.fields = tuple(placeholder.field for placeholder in self.placeholders)
@@ -139,15 +139,15 @@ class Template:
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """All of the template but the names of its fields."""
+        """The template without the names of its fields."""
         return self.bare, self.head, *((each.style, each.tail) for each in self.placeholders)
 
     def render(self, values: Sequence[Any]) -> Any:
-        """The key for one value per placeholder; a bare template gives the value's own attribute form."""
+        """Return the key for one value per placeholder; for a bare template, the attribute value of the field."""
         return bare_value(values[0]) if self.bare else self.prefix(values)
 
     def renderer(self, positions: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
-        """A function that renders the key from arguments of which these positions are its placeholders."""
+        """Return a function that renders the key from arguments, with its placeholders at these positions."""
         if self.bare:
             return lambda arguments: bare_value(arguments[positions[0]])
         head, format, is_special = self.head, self.format, self.format.special.search  # noqa: A001
@@ -169,7 +169,7 @@ class Template:
             text = head
             for position, style, tail in parts:
                 value = arguments[position]
-                # Most values are plain text that can stand as it is: not worth two calls.
+                # Most values are plain text that needs no escaping, so the common case avoids two calls.
                 if type(value) is str and style is None and value and not is_special(value):
                     text += value + tail
                 elif type(value) is datetime and style is None and stands:
@@ -181,23 +181,23 @@ class Template:
         return render
 
     def prefix(self, values: Sequence[Any]) -> str:
-        """The text that all keys share whose first placeholders have these values, closing separator included."""
+        """Return the common prefix of all keys whose first placeholders have these values, with closing separator."""
         text = self.head
         for placeholder, value in zip(self.placeholders, values, strict=False):
             text += part_text(value, placeholder.style, self.format) + placeholder.tail
         return text
 
     def matches(self, key: Any) -> bool:
-        """Whether the key could have been made by this template."""
+        """Whether this template could have produced the key."""
         if self.bare:
             return self.max_length is None or (isinstance(key, str) and len(key) <= self.max_length)
         return isinstance(key, str) and self._pattern.fullmatch(key) is not None
 
     def values(self, key: Any) -> dict[str, Any]:
-        """The values of the fields in a key, as far as a key tells them; text where their type is not known here.
+        """Return the values of the fields in a key, as far as they can be read; as text if the type is not known here.
 
         Raises:
-            ValueError: this template did not make the key.
+            ValueError: this template did not produce the key.
         """
         if self.bare:
             return {self.fields[0]: key}
@@ -211,21 +211,21 @@ class Template:
         }
 
     def _texts_in(self, key: str) -> Sequence[str] | None:
-        """What stands between the literals of a key; None where this template did not make it."""
+        """Return the texts between the literals of a key; None if this template did not produce the key."""
         if self._parts is None:
             self._parts = re.compile(self._expression(f"({self.format.part})"), re.DOTALL)
         found = self._parts.fullmatch(key)
         return None if found is None else found.groups()
 
     def texts(self, key: Any) -> dict[KeyPart, str]:
-        """What stands in a key for each part of the template; nothing where this template did not make the key."""
+        """Return the text for each part of the template in a key; empty if this template did not produce the key."""
         if self.bare:
             return {self.parts[0]: _text_of(key, self.format)} if isinstance(key, str | int | Decimal) else {}
         texts = self._texts_in(key) if isinstance(key, str) else None
         return {} if texts is None else dict(zip(self.parts, texts, strict=True))
 
     def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Any], bool]:
-        """A function that says whether a key could have been made by this template with these texts in its parts."""
+        """Return a check whether this template could have produced a key with these texts in its parts."""
         known = {part: texts[part] for part in self.parts if part in texts}
         if not known:
             return self.matches
@@ -235,7 +235,7 @@ class Template:
         return lambda key: bool(key == whole)
 
     def joined(self, texts: Mapping[KeyPart, str]) -> str | None:
-        """The key with these texts in its parts; None where it has others too, or is a field's own value."""
+        """Return the key with these texts in its parts; None if it has further parts, or is a field's own value."""
         if self.bare or not all(part in texts for part in self.parts):
             return None
         tails = (placeholder.tail for placeholder in self.placeholders)
@@ -243,11 +243,11 @@ class Template:
 
     @property
     def min_length(self) -> int:
-        """The fewest characters of a key: the literals, and one for each placeholder."""
+        """The minimum length of a key: the literals, plus one character per placeholder."""
         return len(self.head) + sum(1 + len(placeholder.tail) for placeholder in self.placeholders)
 
     def overlaps(self, other: Template) -> bool:
-        """Whether some key could have been made by both templates, which are of one table."""
+        """Whether both templates, which belong to one table, could have produced the same key."""
         if self.bare and other.bare:
             return True
         if self.bare or other.bare:
@@ -257,7 +257,7 @@ class Template:
 
 
 def bound_template(text: str, model: type[BaseModel], format: KeyFormat) -> Template:  # noqa: A002 - the word for it
-    """The parsed template; a bare one knows how long its field can be."""
+    """Parse a template; a bare one gets the maximum length of its field."""
     template = Template(text, format=format)
     field = model.model_fields.get(template.fields[0]) if template.bare else None
     return template if field is None else Template(text, _max_length(field), format)
@@ -274,12 +274,12 @@ def _max_length(field: FieldInfo) -> int | None:
 
 
 def _text_of(value: str | int | Decimal, format: KeyFormat) -> str:  # noqa: A002
-    """A field's own value as it would stand between separators, if it could."""
+    """Return a field's own value as it would be written between separators."""
     return part_text(value, None, format) if format.values == "escaped" else plain_text(value, None)
 
 
 def check_key_size(key: Any, limit: int, attribute: str) -> None:
-    """Refuse a key that DynamoDB would refuse for its size."""
+    """Raise InvalidKey if a key exceeds DynamoDB's size limit."""
     size = text_size(key) if isinstance(key, str) else len(key) if isinstance(key, bytes) else 0
     if size > limit:
         raise InvalidKey(f"The key {attribute} has {size} bytes; at most {limit} are allowed.")
@@ -298,15 +298,15 @@ def _parse(text: str, separator: str) -> tuple[str, tuple[Placeholder, ...]]:
         raise ModelError("A key template is empty.")
     for placeholder in placeholders[:-1]:
         if not placeholder.tail.startswith(separator):
-            message = f"{text!r}: the placeholder {{{placeholder.field}}} is not closed by {separator!r}."
-            hint = "Put it between two placeholders, so that keys stay unambiguous. KeyFormat gives a table another."
+            message = f"{text!r}: the placeholder {{{placeholder.field}}} is not followed by {separator!r}."
+            hint = "Put it between placeholders, so that keys are unambiguous. KeyFormat sets another separator."
             raise ModelError(message, hint=hint)
     if placeholders and placeholders[-1].tail and not placeholders[-1].tail.startswith(separator):
-        raise ModelError(f"{text!r}: the last placeholder must end the template or be closed by {separator!r}.")
+        raise ModelError(f"{text!r}: the last placeholder must end the template or be followed by {separator!r}.")
     return head, tuple(placeholders)
 
 
-_ANY: Final = ""  # a symbol that stands for one or more characters without the separator
+_ANY: Final = ""  # a symbol for one or more characters other than the separator
 
 
 def _symbols(template: Template) -> Iterator[str]:
@@ -317,7 +317,7 @@ def _symbols(template: Template) -> Iterator[str]:
 
 
 def _letters(literal: str, separator: str) -> Iterator[str]:
-    """The characters of a literal; the separator is one of them, however long it is."""
+    """Yield the characters of a literal; the separator counts as one character, even if it is longer."""
     first, *others = literal.split(separator)
     yield from first
     for other in others:
@@ -329,15 +329,15 @@ _State: TypeAlias = tuple[int, bool, int, bool]
 
 
 class _Automata(Struct, frozen=True):
-    """Walks two templates at once as two small automata.
+    """Simulates two templates in parallel, as two small automata.
 
-    A state is a pair of positions and whether each placeholder at hand has consumed a character already.
+    A state consists of two positions and whether each current placeholder has already consumed a character.
     """
 
     separator: str
 
     def overlap(self, left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-        """Whether some text is read to its end by both."""
+        """Whether some text is accepted by both."""
         seen: set[_State] = set()
         waiting: list[_State] = [(0, False, 0, False)]
         while waiting:
