@@ -157,12 +157,12 @@ def test_attributes_of_few_items_have_no_field_where_there_are_many() -> None:
     items = [item(n, **{f"always{m}": m for m in range(30)}, **({"rare": 1} if n == 0 else {})) for n in range(40)]
     model = infer_model(TABLE, items)
     assert "rare" not in fields(model.entities[0])
-    assert model.notes == ("AInfo: 1 attributes have no field, and are kept as they are.",)
+    assert model.notes == ("AInfo: attributes without a field, which are kept as they are: 1.",)
 
 
 def test_items_without_a_type_are_noted() -> None:
     items = [*(item(n, _type="a") for n in range(40)), item(40)]
-    assert infer_model(TABLE, items).notes == ("1 items have no _type, so they belong to no entity.",)
+    assert infer_model(TABLE, items).notes == ("Items without _type, which belong to no entity: 1.",)
 
 
 def test_an_index_that_does_not_hold_the_type_has_no_access_pattern() -> None:

@@ -70,7 +70,7 @@ def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Field
         else:
             notes.append(f"{entity}: {attribute} {reason}; it has no field, and is kept as it is.")
     if rare := len({name for item in items for name in item}.difference(names, facts.hidden)):
-        notes.append(f"{entity}: {rare} attributes have no field, and are kept as they are.")
+        notes.append(f"{entity}: attributes without a field, which are kept as they are: {rare}.")
     return Fields(tuple(fields), tuple(_sources(fields, items, facts)), tuple(notes))
 
 

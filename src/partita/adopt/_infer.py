@@ -38,7 +38,7 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     facts, found = _settle(facts, named, may_lower=not has_capitals)
     untyped = len(items) - sum(len(group.items) for group in groups)
     notes = [_index_note(index) for index in schema.indexes if index not in facts.indexes]
-    notes += [f"{untyped} items have no {type_attribute}, so they belong to no entity."] if untyped else []
+    notes += [f"Items without {type_attribute}, which belong to no entity: {untyped}."] if untyped else []
     draft = ModelDraft(
         schema=schema,
         indexes=facts.indexes,

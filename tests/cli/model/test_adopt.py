@@ -56,7 +56,7 @@ def test_a_model_is_written_and_proved(people: Path, run: Run) -> None:
     assert ["TTL", "expires"] in lines
     assert ["stream", "NEW_IMAGE"] in lines
     assert "A sample of 3 items will cost about 1.5 read units." in result.output
-    assert "Read 3 items, all that the table has, for 0.5 read units." in result.output
+    assert "Read 3 items, the whole table, for 0.5 read units." in result.output
     assert "Wrote model.py." in result.output
     assert ["PersonProfile", "3", "by-city", "{city}"] in lines
     assert "Proved: All 3 items belong to one entity each, and are written back as they are stored." in result.output
@@ -70,7 +70,7 @@ def answered(people: Path, answer: str) -> Result:
 def test_it_asks_before_it_reads(people: Path) -> None:
     refused = answered(people, "n\n")
     assert refused.exit_code == 1
-    assert refused.output.index("will cost about") < refused.output.index("Read it?")
+    assert refused.output.index("will cost about") < refused.output.index("Read the sample?")
     assert "Read 3 items" not in refused.output
     assert not Path("model.py").exists()
     assert answered(people, "y\n").exit_code == 0
@@ -109,7 +109,7 @@ def test_an_item_that_is_not_proved_makes_it_fail(people: Path, run: Run) -> Non
     result = run("adopt", "people", "--yes")
     assert result.exit_code == 1
     assert "Not proved: 3 of 83 items." in result.output
-    assert "3 items have no _type" in result.output
+    assert "Items without _type, which belong to no entity: 3." in result.output
 
 
 def test_an_empty_table_teaches_nothing(people: Path, run: Run) -> None:
@@ -119,20 +119,20 @@ def test_an_empty_table_teaches_nothing(people: Path, run: Run) -> None:
     result = run("adopt", "people", "--yes")
     assert result.exit_code == 1
     assert "will cost at most" in result.output
-    assert "The table people has no items, so there is nothing to learn from." in result.output
+    assert "The table people has no items, so no model can be derived from it." in result.output
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "Name either a TABLE or, with --check, the file of a model."),
-        (["people", "--check", "x.py"], 2, "Name either a TABLE or, with --check, the file of a model."),
-        (["--check", "x.py"], 2, "There is no file x.py."),
-        (["--check", "x.py:TABLE"], 2, "There is no file x.py."),
-        (["people", "--out", "there.py"], 2, "there.py is there already. Name another file with --out."),
-        (["people", "--out", "nowhere/model.py"], 2, "There is no folder nowhere."),
-        (["nobody", "--yes"], 1, "There is no table nobody there. Say where it is with --store, or --data."),
-        (["--check", "there.py"], 1, "Say which table is meant, as in there.py:TABLE; there is: none."),
+        ([], 2, "Give either a TABLE, or the file of a model with --check."),
+        (["people", "--check", "x.py"], 2, "Give either a TABLE, or the file of a model with --check."),
+        (["--check", "x.py"], 2, "The file x.py does not exist."),
+        (["--check", "x.py:TABLE"], 2, "The file x.py does not exist."),
+        (["people", "--out", "there.py"], 2, "there.py exists already. Choose another file with --out."),
+        (["people", "--out", "nowhere/model.py"], 2, "The folder nowhere does not exist."),
+        (["nobody", "--yes"], 1, "The store has no table nobody. Choose another store with --store or --data."),
+        (["--check", "there.py"], 1, "Specify which table to use, as in there.py:TABLE; there is: none."),
         (["people", "--sample", "0"], 2, "0 is not in the range"),
     ],
 )
