@@ -1,10 +1,10 @@
-"""Items in bulk: `partita load` and StartBulkPutItems, beside BatchWriteItem by boto3, into files of their own.
+"""Bulk writes: `partita load` and StartBulkPutItems, compared with BatchWriteItem by boto3.
 
     python -m bench.bulk --items 1000000 --batch-items 100000
 
-Each way has a durable file and a table with one index. boto3 sends batches of 25 to `partita dynamodb`, one after the
-other, as a script would; fewer items are enough for its rate. The load is killed once in its middle and run again, and
-what it reports is compared with what the file has.
+Each of them writes into its own durable file, to a table with one index. boto3 sends batches of 25 to
+`partita dynamodb`, one after the other, as a script would; fewer items are enough for its rate. The load is also killed
+halfway and run again, and its report is compared with the items in the file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def item(number: int) -> dict[str, Any]:
 
 
 def made(folder: Path) -> Path:
-    """A data folder with the table."""
+    """Create a data folder with the table."""
     folder.mkdir(mode=0o700)
     with EmbeddedStore(folder / "partita.db") as store:
         store.execute(CreateTable(TABLE))
@@ -57,7 +57,7 @@ def made(folder: Path) -> Path:
 
 @contextmanager
 def served(folder: Path, buckets: Path) -> Iterator[Any]:
-    """A client of `partita dynamodb` on a folder."""
+    """Run `partita dynamodb` on a folder, and yield a client of it."""
     options = ["--data", str(folder), "--port", "0", "--buckets", str(buckets)]
     with subprocess.Popen([*PROGRAM, "dynamodb", *options], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -71,7 +71,7 @@ def served(folder: Path, buckets: Path) -> Iterator[Any]:
 
 
 def batches(client: Any, count: int) -> float:
-    """Items a second, in batches of 25."""
+    """Write batches of 25 items, and return the items per second."""
     puts = ({"PutRequest": {"Item": item(number)}} for number in range(count))
     begun = time.perf_counter()
     while batch := list(islice(puts, 25)):
@@ -81,7 +81,7 @@ def batches(client: Any, count: int) -> float:
 
 
 def started(client: Any, count: int) -> float:
-    """Items a second, by StartBulkPutItems."""
+    """Run StartBulkPutItems, and return the items per second."""
     begun = time.perf_counter()
     arn = client.start_bulk_put_items(
         TableName="orders",
@@ -101,7 +101,7 @@ def load_command(folder: Path, source: Path) -> list[str]:
 
 
 def loaded(folder: Path, source: Path, count: int) -> float:
-    """Items a second, by `partita load`, with the start of the program."""
+    """Run `partita load`, and return the items per second, including the start of the program."""
     begun = time.perf_counter()
     done = subprocess.run(load_command(folder, source), check=True, capture_output=True, text=True)
     seconds = time.perf_counter() - begun
@@ -110,7 +110,7 @@ def loaded(folder: Path, source: Path, count: int) -> float:
 
 
 def killed(folder: Path, source: Path, count: int) -> int:
-    """Kill a load in its middle, run it again, and give after how many records it went on."""
+    """Kill a load halfway, run it again, and return the number of records after which it continued."""
     command, quiet = load_command(folder, source), subprocess.DEVNULL
     with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:
         with EmbeddedStore(folder / "partita.db") as store:
@@ -128,12 +128,12 @@ def killed(folder: Path, source: Path, count: int) -> int:
                 break
         assert store.execute(DescribeTable("orders")).schema == TABLE
     assert found == count
-    went_on = re.search(r"Going on after ([\d,]+) records", done.stderr)
+    went_on = re.search(r"Continuing after ([\d,]+) records", done.stderr)
     return int(went_on[1].replace(",", "")) if went_on else 0
 
 
 def progress(store: EmbeddedStore) -> int:
-    """How many records the load has written, by its journal."""
+    """The number of records that the load has written, according to its journal."""
     if JOURNAL.name not in store.execute(ListTables()):
         return 0
     items = store.execute(ScanTable(JOURNAL.name, consistent=True)).items
@@ -144,7 +144,7 @@ def progress(store: EmbeddedStore) -> int:
 @click.option("--items", default=1_000_000, show_default=True)
 @click.option("--batch-items", default=100_000, show_default=True)
 def main(items: int, batch_items: int) -> None:
-    """Measure all ways, and print their rates and ratios."""
+    """Measure all three, and print their rates and ratios."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         source = root / "buckets" / "input" / "orders.json"
@@ -154,14 +154,14 @@ def main(items: int, batch_items: int) -> None:
             file.writelines(json.dumps({"Item": item(number)}) + "\n" for number in range(items))
         with served(made(root / "batches"), root / "buckets") as client:
             base = batches(client, batch_items)
-        print(f"BatchWriteItem by boto3:  {base:10,.0f} items a second ({batch_items:,} items)")
+        print(f"BatchWriteItem by boto3:  {base:10,.0f} items/s ({batch_items:,} items)")
         direct = loaded(made(root / "load"), source, items)
-        print(f"partita load:             {direct:10,.0f} items a second, {direct / base:.1f} times ({items:,} items)")
+        print(f"partita load:             {direct:10,.0f} items/s, {direct / base:.1f} times ({items:,} items)")
         with served(made(root / "bulk"), root / "buckets") as client:
             rate = started(client, items)
-        print(f"StartBulkPutItems:        {rate:10,.0f} items a second, {rate / base:.1f} times ({items:,} items)")
+        print(f"StartBulkPutItems:        {rate:10,.0f} items/s, {rate / base:.1f} times ({items:,} items)")
         at = killed(made(root / "killed"), source, items)
-        print(f"killed and run again: it went on after {at:,} of {items:,} records, and all items are there, each once")
+        print(f"killed and run again: it continued after {at:,} of {items:,} records; each item is stored exactly once")
 
 
 if __name__ == "__main__":

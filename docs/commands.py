@@ -1,4 +1,4 @@
-"""The reference of the command line, made from the commands themselves: `docs/site.py` puts it on the site."""
+"""Generates the reference of the command line from the commands themselves; `docs/site.py` adds it to the site."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from partita.cli import main
 TITLE = "Commands and options"
 HEAD = f"""# {TITLE}
 
-Every command with its arguments and options, as the command itself says them. [Command line](../cli.md) tells what each
+Every command with its arguments and options, as in its `--help`. [Command line](../cli.md) explains what each command
 is for, and how they work together.
 """
 
 
 def commands(group: click.Group, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
-    """All commands below a group that do something, each with the context that knows its whole name."""
+    """Yield all executable commands below a group, each with a context that contains its full name."""
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         if command is None or command.hidden:
@@ -34,7 +34,7 @@ def commands(group: click.Group, context: click.Context) -> Iterator[tuple[click
 
 
 def section(command: click.Command, context: click.Context) -> str:
-    """One command: how it is called, what it does, and its options."""
+    """The section of one command: its usage, its description and its options."""
     usage = " ".join(command.collect_usage_pieces(context))
     said = inspect.cleandoc(command.help or "").replace("\b\n", "").partition("\f")[0]
     rows = [f"| `{names}` | {_cell(text)} |" for names, text in _options(command, context)]

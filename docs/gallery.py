@@ -1,4 +1,4 @@
-"""Writes docs/gallery/*.md: a page for each program in `examples/` that shows a known design."""
+"""Generates docs/gallery/*.md: a page for each program in `examples/` that shows a known design."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TITLES = {
 
 
 def loaded(name: str) -> ModuleType:
-    """An example as a module, which is loaded only once."""
+    """Load an example as a module, once."""
     full = f"gallery_{name}"
     if full not in sys.modules:
         path = ROOT / "examples" / f"{name}.py"
@@ -37,7 +37,7 @@ def loaded(name: str) -> ModuleType:
 
 
 def page(name: str) -> str:
-    """The page for an example."""
+    """The page of an example."""
     return "\n".join([*_lines(name, loaded(name)), ""])
 
 

@@ -1,4 +1,4 @@
-"""Writes docs/reference.md: every public name with the first line of its documentation."""
+"""Generates docs/reference.md: every public name with the first line of its documentation."""
 
 from __future__ import annotations
 
@@ -98,17 +98,17 @@ INNER = {
     "partita.wire.tables": "partita.wire",
     "partita.wire.vectors": "partita.wire",
 }
-"""Packages that are the inside of another, which says what of them is public."""
+"""Internal packages, each with the package that exports its public names."""
 
 READ = ("partita.deploy.cdk", "partita.testing.plugin")
-"""Modules that are read and not imported: CDK starts a Node, and fixtures are not what they look like."""
+"""Modules whose source is read instead of importing them: CDK starts Node, and fixtures are not plain functions."""
 
 SOURCE = Path(__file__).parent.parent / "src"
 PAGE = Path(__file__).with_name("reference.md")
 
 
 def first_line(name: str, thing: object) -> str:
-    """What a name is for, in one line."""
+    """The first line of the documentation of a name."""
     documentation = _below_assignment(name, thing)
     if documentation is None:
         documented = inspect.isclass(thing) or inspect.isfunction(thing) or inspect.ismodule(thing)
@@ -117,7 +117,7 @@ def first_line(name: str, thing: object) -> str:
 
 
 def _below_assignment(name: str, thing: object) -> str | None:
-    """The text under the line that gives the thing its name, as an alias of a type has it."""
+    """The docstring below the assignment of the name, as for a type alias."""
     plain = isinstance(thing, str | bytes | int | float | tuple | None)
     for module_name, each in _places().get(id(thing), ()):
         if (each == name or not plain) and (text := _texts(module_name).get(each)):
@@ -127,11 +127,11 @@ def _below_assignment(name: str, thing: object) -> str | None:
 
 @cache
 def _places() -> dict[int, list[tuple[str, str]]]:
-    """The modules and names that each thing has in the library, by the identity of the thing."""
+    """The modules and names under which each object appears in the library, by the identity of the object."""
     for module_name in MODULES:
         if module_name not in READ:
             module = import_module(module_name)
-            for name in getattr(module, "__all__", ()):  # some load a name when it is first asked for
+            for name in getattr(module, "__all__", ()):  # some names are loaded on first use
                 getattr(module, name)
     found: dict[int, list[tuple[str, str]]] = {}
     for module_name in [each for each in sys.modules if each.startswith("partita.")]:
@@ -142,7 +142,7 @@ def _places() -> dict[int, list[tuple[str, str]]]:
 
 @cache
 def _texts(module_name: str) -> dict[str, str]:
-    """The texts under the assignments of a module, by name."""
+    """The docstrings below the assignments of a module, by name."""
     body = ast.parse(inspect.getsource(sys.modules[module_name])).body
     found = {}
     for statement, after in pairwise(body):
@@ -156,7 +156,7 @@ def _texts(module_name: str) -> dict[str, str]:
 
 
 def public_names(module_name: str) -> list[str]:
-    """What is public in a module: `__all__`, and where there is none, its own classes, functions and fixtures."""
+    """The public names of a module: `__all__`, or without it, the module's own classes, functions and fixtures."""
     if module_name in READ:
         return sorted(name for name in _documented(module_name) if not name.startswith("_"))
     module = import_module(module_name)
@@ -167,7 +167,7 @@ def public_names(module_name: str) -> list[str]:
 
 @cache
 def _documented(module_name: str) -> dict[str, str]:
-    """Classes and functions of a module with their documentation, read from its source."""
+    """The classes and functions of a module with their documentation, read from its source."""
     folder = SOURCE.joinpath(*module_name.split("."))
     files = sorted(folder.glob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
     nodes = [node for file in files for node in ast.parse(file.read_text(encoding="utf-8")).body]

@@ -1,9 +1,9 @@
-"""Builds the site of the documentation into `site/`: `make docs` runs it, and warnings are errors.
+"""Builds the documentation site into `site/`: `make docs` runs it, and warnings are errors.
 
-The pages in the repository lead to each other and to files outside of `docs/`, so that they can be read where they are.
-Here they are put into one folder (`build/pages/`) as Zensical wants them, with the pages of the project (CONTRIBUTING
-and others), the examples, a reference page for each public module and one for all commands, and the navigation that
-`docs/index.md` says.
+The pages in the repository link to each other and to files outside `docs/`, so that they can be read in place. This
+script stages them in one folder (`build/pages/`) as Zensical requires, together with the project's pages (CONTRIBUTING
+and others), the examples, a reference page for each public module, one for all commands, and the navigation, which
+follows `docs/index.md`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 DIAGRAMS = ROOT / ".venv/npm/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js"
 KINDS = {
-    "Tutorial": "Tutorial: learn by doing, one step after another",
-    "How-to": "How-to: one task",
-    "Reference": "Reference: to look things up",
-    "Explanation": "Explanation: why it is the way it is",
+    "Tutorial": "Tutorial: learn by doing, one step at a time",
+    "How-to": "How-to: how to do one task",
+    "Reference": "Reference: look up the details",
+    "Explanation": "Explanation: background and reasons",
 }
 PROJECT = ("CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "CHANGELOG.md", "AGENTS.md", "LICENSE")
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]+)?(?=\))")
@@ -35,13 +35,13 @@ RESOURCE = re.compile(
     re.IGNORECASE,
 )
 ZENSICAL = "import gc, zensical.main as program; gc.disable(); program.cli(prog_name='zensical')"
-"""A build keeps nearly all that it makes until it ends: looking for garbage takes a tenth of its time."""
+"""Without garbage collection, which takes a tenth of the time because a build keeps nearly all objects to its end."""
 ENTRY = re.compile(r"\[((?:`[^`]*`|[^]`])+)\]\(([^)#]+)\)")
 
 
 @cache
 def reference() -> dict[str, Any]:
-    """What the script of the reference knows, which is the page of all public names."""
+    """The globals of `docs/reference.py`, which generates the page of all public names."""
     return runpy.run_path(str(DOCS / "reference.py"))
 
 
@@ -52,7 +52,7 @@ def modules() -> tuple[str, ...]:
 
 
 def sources() -> dict[Path, Path]:
-    """Every file that is on the site: where it is in the repository, and where it is there."""
+    """All files of the site: their paths in the repository, and their paths on the site."""
     found = {path: path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file() and path.suffix != ".py"}
     found |= {ROOT / name: Path("project", Path(name).stem.lower()).with_suffix(".md") for name in PROJECT}
     found |= {path: Path("examples", path.stem).with_suffix(".md") for path in (ROOT / "examples").glob("*.py")}
@@ -60,7 +60,7 @@ def sources() -> dict[Path, Path]:
 
 
 def navigation(index: str) -> Iterator[tuple[int, str, str | None]]:
-    """What the index lists: sections with their level, and pages with the section that they are in."""
+    """Yield the entries of the index: level, title, and page, which is None for a section."""
     level = 0
     for line in index.splitlines():
         if heading := re.match(r"(##+) (.*)", line):
@@ -72,12 +72,12 @@ def navigation(index: str) -> Iterator[tuple[int, str, str | None]]:
 
 
 def _heading(page: str) -> str:
-    """The title that a page has, where its link says less."""
+    """The title of a page, for links whose text says less."""
     return (DOCS / page).read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def without_empty(entries: list[tuple[int, str, str | None]]) -> list[tuple[int, str, str | None]]:
-    """The navigation without sections that nothing is in."""
+    """The navigation without empty sections."""
     kept: list[tuple[int, str, str | None]] = []
     for entry in reversed(entries):
         level, _, page = entry
@@ -87,7 +87,7 @@ def without_empty(entries: list[tuple[int, str, str | None]]) -> list[tuple[int,
 
 
 def kinds(index: str) -> dict[str, str]:
-    """Which of the four kinds each page is."""
+    """The kind of each page, one of four."""
     found: dict[str, str] = {}
     kind = ""
     for level, title, page in navigation(index):
@@ -99,7 +99,7 @@ def kinds(index: str) -> dict[str, str]:
 
 
 def summary(index: str) -> str:
-    """The navigation as Zensical reads it: a nested list, in which each page stands once."""
+    """The navigation as Zensical reads it: a nested list with each page once."""
     lines = ["- [Partita](index.md)"]
     seen = {"index.md"}
     for level, title, page in without_empty(list(navigation(index))):
@@ -139,7 +139,7 @@ def _title(place: Path) -> str:
 
 
 def rewritten(text: str, path: Path, places: dict[Path, Path]) -> str:
-    """A page with its links as they are on the site; what is not there is named, without a link."""
+    """Rewrite the links of a page to the paths that their targets have on the site."""
     here = places[path].parent
 
     def moved(found: re.Match[str]) -> str:
@@ -156,7 +156,7 @@ def rewritten(text: str, path: Path, places: dict[Path, Path]) -> str:
 
 
 def unlinked(text: str, path: Path, places: dict[Path, Path]) -> str:
-    """A page in which files that are not on the site are only named."""
+    """Replace links to files that are not on the site by their text."""
 
     def named(found: re.Match[str]) -> str:
         target = (path.parent / found[2].partition("#")[0]).resolve()
@@ -167,13 +167,13 @@ def unlinked(text: str, path: Path, places: dict[Path, Path]) -> str:
 
 
 def labelled(text: str, kind: str) -> str:
-    """A page that says under its title which kind it is."""
+    """Add the kind of a page below its title."""
     title, _, rest = text.partition("\n")
     return f"{title}\n\n{KINDS[kind]}\n{{ .kind }}\n{rest}" if kind in KINDS and title.startswith("# ") else text
 
 
 def reference_page(name: str) -> str:
-    """The page of a public module: its documentation, and every public name with signature and documentation."""
+    """The page of a public module: its documentation, and all public names with signatures and documentation."""
     lines = [f"# {name}", "", f"::: {name}", "    options:", "      members: false", ""]
     for each in public_names(name):
         lines += [f"::: {name}.{each}", "    options:", "      show_root_heading: true", "      heading_level: 2", ""]
@@ -187,7 +187,7 @@ def public_names(name: str) -> list[str]:
 
 
 def stage(folder: Path) -> None:
-    """Put all pages into a folder, as Zensical wants them."""
+    """Write all pages to a folder, as Zensical requires."""
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     places, kind_of = sources(), kinds(index)
     shutil.rmtree(folder, ignore_errors=True)
@@ -218,7 +218,7 @@ def _staged(path: Path, places: dict[Path, Path], kind: str) -> str:
 
 
 def from_outside(folder: Path) -> list[str]:
-    """What the pages of a built site would load from other hosts."""
+    """The resources that the pages of a built site would load from other hosts."""
     return [
         f"{page.relative_to(folder)}: {found[0]}"
         for page in sorted(folder.rglob("*.html"))
@@ -228,7 +228,7 @@ def from_outside(folder: Path) -> list[str]:
 
 
 def drop_unused_scripts(folder: Path) -> None:
-    """Take the script that draws diagrams, which is large, out of every page that has none."""
+    """Remove the script that draws diagrams, which is large, from all pages without diagrams."""
     script = re.compile(r'<script src="[^"]*assets/mermaid\.js"></script>')
     for page in folder.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
@@ -237,17 +237,17 @@ def drop_unused_scripts(folder: Path) -> None:
 
 
 def main() -> int:
-    """Build the site, and say what went wrong."""
+    """Build the site, and report errors."""
     if not DIAGRAMS.exists():
         sys.exit(f"{DIAGRAMS} is missing: run `make .venv/npm/.ready`.")
     stage(ROOT / "build" / "pages")
     command = [sys.executable, "-c", ZENSICAL, "build", "--strict", "--clean"]
     built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603
     sys.stdout.write(built.stdout)
-    (ROOT / "site" / "SUMMARY.html").unlink(missing_ok=True)  # the navigation, which is on every page
+    (ROOT / "site" / "SUMMARY.html").unlink(missing_ok=True)  # the source of the navigation, which every page includes
     drop_unused_scripts(ROOT / "site")
     outside = from_outside(ROOT / "site")
-    sys.stdout.writelines(f"loaded from outside: {each}\n" for each in outside)
+    sys.stdout.writelines(f"loaded from another host: {each}\n" for each in outside)
     return built.returncode or int("griffe: " in built.stdout or bool(outside))
 
 

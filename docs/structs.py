@@ -1,4 +1,4 @@
-"""For the reference: the signature of a `msgspec.Struct` is its fields, as that of a dataclass is."""
+"""For the reference: derives the signature of a `msgspec.Struct` from its fields, as for a dataclass."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from griffe import Attribute, Class, Extension, Function, Module, Parameter, Par
 
 
 class Structs(Extension):
-    """Gives each struct the constructor that msgspec gives it at run time."""
+    """Adds to each struct the constructor that msgspec adds at run time."""
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:
-        """When all of a package is loaded: only then are the fields of bases known."""
+        """Add the constructors when the whole package is loaded, because only then the fields of bases are known."""
         for found in list(_classes(pkg)):
             if "__init__" not in found.members and _is_struct(found):
                 found.set_member("__init__", _constructor(found))

@@ -1,4 +1,4 @@
-"""`python -m partita`: the command line, where the program `partita` is not on the path."""
+"""`python -m partita`: the command line, in case the program `partita` is not on the path."""
 
 from partita.cli import main
 

@@ -102,7 +102,7 @@ def test_a_folder_whose_name_is_not_utf_8_is_refused_and_not_made(tmp_path: Path
     folder = os.fsdecode(bytes(tmp_path / "odd") + b"\xff")
     result = run("serve", "todo", "--data", folder)
     assert result.exit_code == 1
-    assert "is not UTF-8. SQLite opens no other: choose another with --data." in result.output
+    assert "is not UTF-8. SQLite requires UTF-8 names. Choose another folder with --data." in result.output
     assert list(tmp_path.iterdir()) == []
 
 
@@ -121,7 +121,7 @@ def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 def test_what_cannot_be_written_is_checked_and_backed_up_in_a_copy(seeded: Run, folder: Path, tmp_path: Path) -> None:
     before = {file.name: file.stat().st_mtime_ns for file in folder.iterdir()}
     checked = seeded("check")
-    assert "cannot be written: this works on a copy" in checked.output
-    assert f"{folder}/partita.db: sound" in checked.output
+    assert "is not writable: using a copy" in checked.output
+    assert f"{folder}/partita.db: consistent" in checked.output
     assert seeded("backup", str(tmp_path / "copy.db")).exit_code == 0
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before

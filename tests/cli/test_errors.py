@@ -44,14 +44,14 @@ def test_a_folder_below_a_file_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file in the way")
     result = run("seed", "todo", "--data", str(tmp_path / "file" / "data"))
     assert result.exit_code == 1
-    assert result.output.startswith(f"Error: The folder {tmp_path / 'file' / 'data'} cannot be made")
+    assert result.output.startswith(f"Error: The folder {tmp_path / 'file' / 'data'} cannot be created")
 
 
 @pytest.mark.parametrize("command", ["serve", "patterns", "cost", "seed"])
 def test_an_unknown_service_is_a_usage_error(command: str, run: Run) -> None:
     result = run(command, "nothing")
     assert result.exit_code == 2
-    assert "There is no service 'nothing'. There is: " in result.output
+    assert "There is no service 'nothing'. Installed services: " in result.output
 
 
 WITHOUT_EXTRA = """

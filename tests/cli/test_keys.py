@@ -35,7 +35,7 @@ def test_or_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_file_that_is_not_there_is_said(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARTITA_KEYS", str(tmp_path / "none.json"))
-    with pytest.raises(OperationError, match="There is no file of keys"):
+    with pytest.raises(OperationError, match="There is no key file"):
         DataFolder(tmp_path).keys()
     failed = run("seed", "todo")
-    assert (failed.exit_code, "There is no file of keys" in failed.output) == (1, True)
+    assert (failed.exit_code, "There is no key file" in failed.output) == (1, True)

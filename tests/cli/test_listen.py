@@ -24,13 +24,13 @@ def test_connections_do_not_wait_to_send(host: str) -> None:
 def test_no_address_is_not_every_address(run: Run) -> None:
     for command in (("serve", "todo"), ("dynamodb",)):
         result = run(*command, "--host", "", "--port", "0")
-        assert (result.exit_code, "It is empty; 0.0.0.0 means every address." in result.output) == (2, True)
+        assert (result.exit_code, "The address is empty. Use 0.0.0.0 for all addresses." in result.output) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["http://shop.example", "shop.example:80", "a/b", "ann@shop.example", "[::1"])
 def test_what_is_not_a_name_is_refused(name: str, run: Run) -> None:
     result = run("serve", "--port", "0", "--allowed-host", name)
-    assert (result.exit_code, f"{name!r} is not the name of a host alone." in result.output) == (2, True)
+    assert (result.exit_code, f"{name!r} is not a plain host name (no scheme, no port)." in result.output) == (2, True)
 
 
 @pytest.mark.parametrize(

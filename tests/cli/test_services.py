@@ -67,7 +67,7 @@ def test_of_several_services_none_is_taken_unasked(
 ) -> None:
     install(good=GOOD, other=OTHER)
     result = run(*command.split())
-    said = "Error: Say which of the services you mean, or --all. There is: good, other.\n"
+    said = "Error: Name one or more services, or use --all. Installed: good, other.\n"
     assert (result.exit_code, result.stderr.endswith(said)) == (2, True)
     assert stored(folder) == []
 
@@ -76,7 +76,7 @@ def test_of_several_services_none_is_taken_unasked(
 def test_all_and_some_cannot_be_meant_together(command: str, run: Run, install: Install) -> None:
     install(good=GOOD, other=OTHER)
     result = run(*command.split(), "good", "--all")
-    assert (result.exit_code, "Name services or say --all, not both." in result.stderr) == (2, True)
+    assert (result.exit_code, "Name services or use --all, not both." in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_only_service_is_taken(run: Run, install: Install, folder: Path) -> 
 def test_beside_one_that_is_broken_it_is_not_the_only_one(run: Run, install: Install, folder: Path) -> None:
     install(good=GOOD, bad=BAD)
     result = run("tables", "create")
-    assert (result.exit_code, "There is: bad, good." in result.stderr) == (2, True)
+    assert (result.exit_code, "Installed: bad, good." in result.stderr) == (2, True)
     assert not folder.exists()
     assert run("tables", "create", "--all").exit_code == 0
     assert stored(folder) == ["disc-good"]
@@ -184,7 +184,7 @@ def test_where_all_are_broken_that_is_said(run: Run, install: Install) -> None:
     result = run("patterns")
     assert (result.exit_code, result.stderr.splitlines()[1:]) == (
         1,
-        ["Error: No service that is installed can be loaded."],
+        ["Error: None of the installed services can be loaded."],
     )
 
 
@@ -212,5 +212,5 @@ def test_a_shell_is_given_no_error_of_a_service(name: str, install: Install) -> 
 def test_a_service_without_an_api_cannot_be_served_alone(run: Run, install: Install, folder: Path) -> None:
     install(good=GOOD)
     result = run("serve", "--port", "0")
-    said = "Error: There is nothing to serve: good has no API. Give its Service a router.\n"
+    said = "Error: There is nothing to serve: good has no API. Add a router to its Service.\n"
     assert (result.exit_code, result.stderr, folder.exists()) == (1, said, False)

@@ -33,7 +33,7 @@ def test_an_address_without_its_scheme_is_not_taken_for_a_file(
     monkeypatch.chdir(folder)
     commands = (("tables", "create", "todo", "--store"), ("copy", "--to", "embedded", "--from"))
     outputs = [run(*command, address).output for command in commands]
-    told = f"Error: {address!r} is not the address of a store. Write dynamodb://REGION"
+    told = f"Error: {address!r} is not a valid address of a store. Use dynamodb://REGION"
     assert [text.startswith(told) for text in outputs] == [True, True]
     assert list(folder.iterdir()) == []
 
@@ -41,5 +41,5 @@ def test_an_address_without_its_scheme_is_not_taken_for_a_file(
 def test_a_command_that_reads_makes_no_file_where_there_is_none(run: Run, tmp_path: Path) -> None:
     missing = tmp_path / "embeded"
     result = run("adopt", "orders", "--store", str(missing), "--yes")
-    assert (result.exit_code, f"There is no database {missing}." in result.output) == (1, True)
+    assert (result.exit_code, f"The database {missing} does not exist." in result.output) == (1, True)
     assert not missing.exists()

@@ -72,7 +72,7 @@ def test_queues_have_the_prefix_too(run: Run, folder: Path) -> None:
 
 def test_a_prefix_that_cannot_be_one_is_refused(run: Run, folder: Path) -> None:
     result = run("tables", "create", "--table-prefix", "dev/")
-    assert (result.exit_code, "'dev/' cannot begin the name of a table" in result.output) == (2, True)
+    assert (result.exit_code, "'dev/' is not a valid prefix of table names" in result.output) == (2, True)
     assert not folder.exists()
 
 

@@ -67,14 +67,14 @@ async def test_what_writes_or_is_secret_or_has_no_form_cannot_be_tried(client: h
     (service,) = (await client.get("/console/api/services")).json()
     closed = {pattern["name"]: pattern["closed"] for pattern in service["patterns"] if pattern["closed"]}
     writes = [name for name, pattern in TABLE.patterns.items() if pattern.kind == "write"]
-    secret = "stays out of the lake, and out of the console: it is the service's secret."
+    secret = "is a secret of the service: it is kept out of the lake and the console."
     assert closed == {
         **dict.fromkeys(writes, "It writes, and the console only reads."),
         "request_by_key": f"Request {secret}",
         "reminders_waiting": f"Reminder {secret}",
         "slot_at": f"ReminderSlot {secret}",
         "slots_until": f"ReminderSlot {secret}",
-        "tasks_matching": "Its arguments cannot be written in a form.",
+        "tasks_matching": "Its arguments cannot be entered in a form.",
     }
 
 

@@ -74,7 +74,7 @@ async def test_the_seed_of_a_lottery_is_a_secret(partita_store: EmbeddedStore) -
     wanted = Attempt(service="events", pattern="seed_of", arguments={"event_id": "e"})
     with pytest.raises(HttpProblem) as refused:
         await attempt(EVENTS.patterns["seed_of"], wanted, AsyncSession(partita_store))
-    assert "stays out of the lake, and out of the console" in str(refused.value.detail)
+    assert "it is kept out of the lake and the console" in str(refused.value.detail)
 
 
 def _asking(name: str) -> Attempt:

@@ -133,7 +133,7 @@ erDiagram
     }
 ```
 
-| entity | table | what it is | every write is guarded by | expires by |
+| entity | table | description | every write is guarded by | expires by |
 | --- | --- | --- | --- | --- |
 | `Customer` | `parcels` | Someone who sends \\| receives. |  |  |
 | `Parcel` | `parcels` | Something that is sent. | `version` | `ttl` |
@@ -153,7 +153,7 @@ index GSI1 (`GSI1PK`, `GSI1SK`).
 
 Measured once each on the sample data, in memory: `partita cost parcels`.
 
-| pattern | what it is | served by | request | budget | measured |
+| pattern | description | served by | request | budget | measured |
 | --- | --- | --- | --- | --- | --- |
 | `parcel_by_number(customer, number)` | One parcel. | table \
 | GetItem: `PK` is `CUSTOMER#{customer}`, `SK` is `PARCEL#{number:06}` | 0.5 RCU | 0.5 RCU |
@@ -174,11 +174,11 @@ stateDiagram-v2
     SENT --> [*]
 ```
 
-## Who reads the changes
+## Stream consumers
 
-| table | consumer | what it takes |
+| table | consumer | reads |
 | --- | --- | --- |
-| `parcels` | the projection `parcels-projection.db`, which `partita serve` keeps up | every change |
+| `parcels` | the projection `parcels-projection.db`, which `partita serve` updates | every change |
 | `parcels` | the lake, which `partita cdc run parcels` and `partita serve --lake` fill | `Parcel` |
 """
 
@@ -200,7 +200,7 @@ def test_the_command_writes_and_checks(run: Run, tmp_path: Path) -> None:
     assert (missing.exit_code, page.exists()) == (1, False)
     assert missing.output.splitlines() == [
         f"{page}: not current",
-        "Error: Run `partita docs` to write what the models say.",
+        "Error: Run `partita docs` to update the pages.",
     ]
     assert run("docs", "accounts", *out).output == f"{page}: written\n"
     assert run("docs", "accounts", "--check", *out).output == "All pages are current.\n"

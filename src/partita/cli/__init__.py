@@ -1,6 +1,6 @@
-"""The command line: the same verbs as in Python, on the services that are installed.
+"""The command line: the same verbs as in Python, for the installed services.
 
-The names are loaded when they are asked for: the help of the program needs none of them.
+Names are imported on first access, because `partita --help` needs none of them.
 """
 
 from partita._late import late_names

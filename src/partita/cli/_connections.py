@@ -1,16 +1,16 @@
-"""Connections of clients that may be slow: what a client has to do has a deadline, and their number a bound.
+"""Connections of clients that may be slow: each step of a client has a deadline, and the number of connections a limit.
 
     a connection   IDLE ────── HEAD ────── BODY ────── RESPONSE ── IDLE …
     takes at most  idle_seconds head_seconds body_seconds, then as long as the client reads
 
-uvicorn would wait for ever for the rest of a head or a body, and for a client to read its response. Where all
-connections are in use, the one that has waited for its client for the longest time makes room.
+uvicorn would wait forever for the rest of a head or a body, and for a client to read its response. If all connections
+are in use, the one that has waited for its client for the longest time is closed to make room.
 
-A client may send a request before it has the response to the one before. What is wrong with it is not said in the
-middle of that response: the connection is closed after it.
+A client may send a request before it has received the response to the previous one (pipelining). An error in such a
+request is not reported in the middle of that response: the connection is closed after the response instead.
 
-A connection has one timer, whatever number of requests it has. Where the deadline has moved on when it expires, it is
-set again for the rest of the time.
+A connection has one timer for all of its requests. If the deadline has moved when the timer expires, the timer is
+restarted for the remaining time.
 """
 
 from __future__ import annotations
@@ -31,31 +31,31 @@ if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
 
 MAX_PIPELINED: Final = 100
-"""Requests of a connection that wait for the responses before theirs. Of a client that sends more, no more is read."""
+"""How many requests of a connection may wait for earlier responses. If a client sends more, reading stops."""
 _EARLY_SECONDS: Final = 0.01
-"""A loop rounds its timers, so that one may end a little before its time."""
+"""Event loops round their timers, so that a timer may expire slightly early."""
 _REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class ConnectionLimits(Struct, frozen=True):
-    """How long a client may take, and how many connections there may be."""
+    """How long a client may take for each step, and how many connections are allowed."""
 
     idle_seconds: int = 30
-    """Without a request: before the first one, and between two."""
+    """Time without a request: before the first one, and between two."""
     head_seconds: float = 10.0
     """From the first byte of a request to the end of its headers."""
     body_seconds: float = 30.0
-    """From there to the end of its body."""
+    """From the end of the headers to the end of the body."""
     send_seconds: float = 30.0
-    """In which the client must read `send_bytes` of a response, or all that is left of it."""
+    """Time in which the client must read `send_bytes` of a response, or the rest of it."""
     send_bytes: int = 16_384
     head_bytes: int = 65_536
-    """Of a head that has not ended; one that has is measured by the app."""
+    """Maximum size of an unfinished head. The app checks the size of finished ones."""
     connections: int = 1_000
 
 
 class Step(Enum):
-    """What a connection is about."""
+    """The current step of a connection."""
 
     IDLE = auto()
     HEAD = auto()
@@ -64,23 +64,23 @@ class Step(Enum):
 
 
 class WaitingConnections(Struct, frozen=True):
-    """The connections of a server that wait for their clients, each in the order in which they began to."""
+    """The connections of a server that wait for their clients, in the order in which they began to wait."""
 
     heads: dict[LimitedConnection, None] = field(default_factory=dict)
-    """For a request, or for the rest of its head."""
+    """Those that wait for a request, or for the rest of its head."""
     bodies: dict[LimitedConnection, None] = field(default_factory=dict)
 
     def longest(self) -> LimitedConnection | None:
-        """The one to close where there are too many."""
+        """The connection to close if there are too many."""
         return next(chain(self.heads, self.bodies), None)
 
 
 class TooManyRequests(Exception):
-    """A client has sent more requests than may wait for their responses. The parser ends with it."""
+    """A client has sent more requests than may wait for their responses. This stops the parser."""
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """A connection with deadlines, one of a bounded number."""
+    """A connection with deadlines, one of a limited number."""
 
     def __init__(
         self,
@@ -100,12 +100,12 @@ class LimitedConnection(HttpToolsProtocol):
         self._waits_for: tuple[int, Step] | None = None
         self._head_bytes = 0
         self._deadline = 0.0
-        """By when the client must have done what is waited for, by the clock of the loop."""
+        """When the client must have finished the current step, by the clock of the loop."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ends = 0.0
         self._sending: asyncio.TimerHandle | None = None
         self._running: RequestResponseCycle | None = None
-        """The request that the app has; `cycle` is the last one, which may wait for it."""
+        """The request that the app is handling; `cycle` is the last one received, which may wait for it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         super().connection_made(JoinedWrites(transport, self.loop))
@@ -119,7 +119,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._refuse(503, "too_many_connections", "All connections of this server are in use.")
 
     def give_way(self) -> None:
-        """Close at once, for another connection."""
+        """Close at once, to make room for another connection."""
         self._stop_waiting()
         self._stop_timer()
         self.transport.abort()
@@ -129,17 +129,17 @@ class LimitedConnection(HttpToolsProtocol):
         self._stop_timer()
         self._stop_timing_the_sending()
         super().connection_lost(exc)
-        if self._running is not None and not self._running.response_complete:  # uvicorn says it to the last one alone
+        if self._running is not None and not self._running.response_complete:  # uvicorn notifies only the last one
             self._running.disconnected = True
             self._running.message_event.set()
         self._count()
 
     def eof_received(self) -> bool:  # type: ignore[override]  # asyncio's; uvicorn's always closes
-        """The client sends no more. It may still read, where it has sent whole requests: it gets their responses.
+        """The client sends no more data. It may still read, so if its requests are complete, it gets the responses.
 
-        A response that has begun may have no end, and nobody reads it where the client is gone.
+        The connection is closed if a response has begun: that may never end, although the client is gone.
         """
-        is_whole = self._step in (Step.RESPONSE, Step.HEAD)  # or a second request is not, after one that is
+        is_whole = self._step in (Step.RESPONSE, Step.HEAD)  # in HEAD, only a later request is incomplete
         if not is_whole or self._running is None or self._running.response_started:
             return False
         self.shutdown()
@@ -149,7 +149,7 @@ class LimitedConnection(HttpToolsProtocol):
         if self._on_change is not None:
             self._on_change(len(self.connections))
 
-    # What the parser finds in the bytes
+    # Received data, and the callbacks of the parser
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -163,7 +163,7 @@ class LimitedConnection(HttpToolsProtocol):
                 self._reject(431, "head_too_large", "The head of the request is too large.")
 
     def send_400_response(self, msg: str) -> None:
-        """What has come is not HTTP, or too much of it."""
+        """Reject data that is not valid HTTP, or too many requests."""
         self._reject(400, "invalid_http", msg)
 
     def on_message_begin(self) -> None:
@@ -171,7 +171,7 @@ class LimitedConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._step is Step.HEAD:  # a trailer, after a body, is not a header: whoever checks those has not seen it
+        if self._step is Step.HEAD:  # a trailer after a body is not a header: the checks of headers are over
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -183,17 +183,17 @@ class LimitedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._requests += 1
-        # A body that is too large has its response before it ends.
+        # If a body is too large, the response is complete before the body ends.
         self._step = Step.IDLE if self.cycle.response_complete else Step.RESPONSE
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
-    # What the app sends
+    # Responses of the app
 
     def on_response_complete(self) -> None:
-        """As in uvicorn, but for its timer of idle connections, which have their deadline here."""
+        """As in uvicorn, except for its timer of idle connections: this class has its own deadlines."""
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             self._stop_waiting()
@@ -217,7 +217,7 @@ class LimitedConnection(HttpToolsProtocol):
     # Deadlines
 
     def _wait(self) -> None:
-        """Start the deadline of what the client has to do now, and stand last among those that wait for the same."""
+        """Start the deadline of the current step, and join the end of the queue of connections that wait."""
         self._stop_waiting()
         self._waits_for = self._requests, self._step
         self._head_bytes = 0
@@ -238,7 +238,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._timer = None
 
     def _look_at_deadline(self) -> None:
-        """The timer has ended: so has the deadline, unless it was for something that the client has done since."""
+        """Expire if the deadline has passed. Otherwise, restart the timer if the connection still waits."""
         self._timer = None
         if self not in self._waiting.heads and self not in self._waiting.bodies:
             return
@@ -265,7 +265,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._reject(408, "request_timeout", f"The {part} of the request did not arrive in time.")
 
     def _reject(self, status: int, code: str, detail: str) -> None:
-        """Refuse a request that has not come whole, but not in the middle of a response, and not after its own."""
+        """Refuse an incomplete request, but not in the middle of a response, and not after its own response."""
         is_responding = self.cycle is not None and not self.cycle.response_complete
         if self._step is Step.BODY:
             if is_responding and not self.cycle.response_started and not self.pipeline:
@@ -273,7 +273,7 @@ class LimitedConnection(HttpToolsProtocol):
             else:
                 self._close()
         elif is_responding:
-            self.shutdown()  # what was asked for before is finished before the connection is closed
+            self.shutdown()  # closes the connection after the earlier requests are finished
         else:
             self._refuse(status, code, detail)
 
@@ -290,7 +290,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._time_the_sending()
 
     def _time_the_sending(self) -> None:
-        # A transport that is closed still waits until all is sent, and for ever where the client does not read.
+        # A closed transport still waits until everything is sent, which is forever if the client does not read.
         if self._sending is None:
             unsent = self.transport.get_write_buffer_size()
             self._sending = self.loop.call_later(self._limits.send_seconds, self._check_sending, unsent)

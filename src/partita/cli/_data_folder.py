@@ -1,4 +1,4 @@
-"""The data folder: the embedded database, and the secret that signs tokens and seals cursors."""
+"""The data folder: it contains the embedded database, and the secret that signs tokens and seals cursors."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from partita.store import Store, TableNames, is_path, named_store, open_store
 _SECRET_BYTES: Final = 32
 EMBEDDED: Final = "embedded"
 _BESIDE: Final = ("secret.key", "queue-*.db", "*-projection.db")
-"""What a folder has besides the database once it was used."""
+"""Files that a folder contains in addition to the database after it has been used."""
 
 Command: TypeAlias = Callable[..., Any]
 
 
 class DataFolder(Struct, frozen=True):
-    """Where one installation keeps what it must not lose; its items may be in a store elsewhere."""
+    """The folder for the persistent data of one installation; its items may be in a store elsewhere."""
 
     path: Path
     store: str = EMBEDDED
     queue: str = EMBEDDED
     prefix: str = ""
-    """What stands before the names of tables and queues, and of the files that are made from them."""
+    """Prefix of the names of tables and queues, and of files that are derived from them."""
     profile: str | None = None
     is_in_use: bool = False
-    """Whether a command that runs has opened it before: if it is gone, nothing is made in its place."""
+    """Whether the running command has opened the folder before. If so, the folder is not created again when missing."""
 
     @property
     def has_vanished(self) -> bool:
-        """Whether it was in use, and is not there any more."""
+        """Whether the folder was in use, and no longer exists."""
         database = self.database if self.store == EMBEDDED else self.path
         return self.is_in_use and not database.exists()
 
     @property
     def table_names(self) -> TableNames:
-        """What the declared tables are called in the store."""
+        """The names of the declared tables in the store."""
         return TableNames(prefix=self.prefix)
 
     def queue_name(self, name: str) -> str:
-        """What a queue is called where it is."""
+        """The name of a queue with the prefix."""
         return f"{self.prefix}{name}"
 
     @property
@@ -65,10 +65,11 @@ class DataFolder(Struct, frozen=True):
         return self.path / "partita.db"
 
     def create(self) -> None:
-        """Make the folder, for its owner alone, where there is none yet; one that is there keeps its mode.
+        """Create the folder, accessible to its owner only, if it does not exist. An existing folder keeps its mode.
 
         Raises:
-            StoreReadOnly: it cannot be made. StoreError: its name is not UTF-8. StoreMoved: it was in use, and is gone.
+            StoreReadOnly: it cannot be created. StoreError: its name is not UTF-8.
+            StoreMoved: it was in use, and is gone.
         """
         if self.has_vanished:
             raise StoreMoved(f"The folder {self.path} was moved or deleted while it was in use.")
@@ -77,13 +78,13 @@ class DataFolder(Struct, frozen=True):
             make_private_folder(self.path)
             finish_replacement(self.path)
         except UnicodeEncodeError as error:
-            hint = "SQLite opens no other: choose another with --data."
+            hint = "SQLite requires UTF-8 names. Choose another folder with --data."
             raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
         except OSError as error:
-            raise StoreReadOnly(f"The folder {self.path} cannot be made ({error.strerror}).") from error
+            raise StoreReadOnly(f"The folder {self.path} cannot be created ({error.strerror}).") from error
 
     def open_store(self, *, sweep_every: float | None = None, must_exist: bool = False) -> Store:
-        """Open the store that `--store` names: the database of this folder, unless it says otherwise.
+        """Open the store that `--store` names; by default the database in this folder.
 
         Raises:
             OperationError: the address cannot be used. StoreError: the store cannot be opened.
@@ -91,12 +92,12 @@ class DataFolder(Struct, frozen=True):
         names = self.table_names
         if self.store != EMBEDDED:
             if must_exist and is_path(self.store) and not Path(self.store).exists():
-                raise StoreError(f"There is no database {self.store}.", hint="Name its file.")
+                raise StoreError(f"The database {self.store} does not exist.", hint="Give the path of its file.")
             return named_store(open_store(self.store, profile=self.profile), names)
         return named_store(self.open_existing() if must_exist else self.open(sweep_every=sweep_every), names)
 
     def open_queue(self, name: str, policy: QueuePolicy | None = None) -> Queue:
-        """Open the queue of a name where `--queue` says: in this folder, unless it says otherwise.
+        """Open the queue of that name at the address that `--queue` names; by default in this folder.
 
         Raises:
             OperationError: the address cannot be used. StoreError: the queue cannot be opened.
@@ -108,7 +109,7 @@ class DataFolder(Struct, frozen=True):
         return open_queue(self.path, name, policy)
 
     def open(self, *, sweep_every: float | None = None) -> EmbeddedStore:
-        """Open the database, which is made where there is none.
+        """Open the database, and create it if it does not exist.
 
         Raises:
             StoreError: it cannot be opened.
@@ -118,7 +119,7 @@ class DataFolder(Struct, frozen=True):
         return EmbeddedStore(self.database, sweep_every=sweep_every)
 
     def open_region(self, region: str, *, sweep_every: float | None = None) -> EmbeddedStore:
-        """Open the database of one region, which stands beside the database.
+        """Open the database of one region, which is a separate file in the folder.
 
         Raises:
             StoreError: it cannot be opened.
@@ -127,14 +128,14 @@ class DataFolder(Struct, frozen=True):
         return EmbeddedStore(self.path / f"partita-{region}.db", sweep_every=sweep_every)
 
     def regions(self) -> list[str]:
-        """The regions that have a database of their own."""
+        """The regions that have a separate database."""
         return sorted(found.stem.removeprefix("partita-") for found in self.path.glob("partita-*.db"))
 
     def open_existing(self) -> EmbeddedStore:
-        """Open the database that must be there.
+        """Open the database, which must exist.
 
         Raises:
-            StoreError: there is none, or it cannot be opened.
+            StoreError: it does not exist, or cannot be opened.
         """
         finish_replacement(self.path)
         if not self.database.exists():
@@ -144,15 +145,18 @@ class DataFolder(Struct, frozen=True):
         return EmbeddedStore(self.database)
 
     def _refuse_emptied(self) -> None:
-        """An empty file becomes a new store, but not where others say that there was one."""
+        """Refuse an empty database file if other files in the folder show that it was in use.
+
+        SQLite would turn the empty file into a new database.
+        """
         if not self.database.exists() or self.database.stat().st_size:
             return
         if beside := sorted(found.name for pattern in _BESIDE for found in self.path.glob(pattern)):
             hint = "Restore it from a backup (`partita restore`), or delete it to begin with a new one."
-            raise StoreDamaged(f"The database {self.database} is empty, but beside it is {beside[0]}.", hint=hint)
+            raise StoreDamaged(f"The database {self.database} is empty, although {beside[0]} exists.", hint=hint)
 
     def keys(self) -> KeyProvider | None:
-        """The keys of encrypted fields that `PARTITA_KEYS` names: a file, or `kms:KEY`; None where it names none.
+        """The keys of encrypted fields that `PARTITA_KEYS` names (a file, or `kms:KEY`), or None if it is not set.
 
         Raises:
             OperationError: they cannot be used. SecretExposed: other users can read the file.
@@ -160,13 +164,13 @@ class DataFolder(Struct, frozen=True):
         return open_keys(os.environ.get("PARTITA_KEYS", ""))
 
     def secret(self, purpose: str) -> bytes:
-        """The secret for one purpose, derived from the key that is made on first use and never changes.
+        """The secret for one purpose, derived from a key that is created on first use and never changes.
 
-        `PARTITA_SECRET` is the key instead where processes that share no folder must have the same.
+        `PARTITA_SECRET` replaces that key, for processes that need the same key but share no folder.
 
         Raises:
-            OperationError: that is too short.
-            StoreReadOnly: the key can be neither read nor made. StoreDamaged: a part of it is missing.
+            OperationError: `PARTITA_SECRET` is too short.
+            StoreReadOnly: the key can be neither read nor created. StoreDamaged: a part of it is missing.
             SecretExposed: other users can read or replace it.
         """
         self.create()
@@ -178,31 +182,31 @@ class DataFolder(Struct, frozen=True):
             remedy = exposure(path)
         except OSError as error:
             raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
-        if len(key) != _SECRET_BYTES:  # what is signed with less of it could be forged
-            hint = "Restore it, or delete it: all tokens then end."
+        if len(key) != _SECRET_BYTES:  # signatures made with a shorter key could be forged
+            hint = "Restore it, or delete it, which ends all tokens."
             raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)
         if remedy is not None:
-            hint = f"Run `{remedy}`. If they may have read it, delete it: all tokens then end."
+            hint = f"Run `{remedy}`. If others may have read the key, delete it, which ends all tokens."
             raise SecretExposed(f"Other users can read or replace the key {path}.", hint=hint)
         return hmac.digest(key, purpose.encode(), hashlib.sha256)
 
 
 def _long_enough(key: bytes) -> bytes:
     if len(key) < _SECRET_BYTES:
-        hint = f"Give at least {_SECRET_BYTES}, made at random."
-        raise OperationError(f"PARTITA_SECRET has {len(key)} bytes.", hint=hint)
+        hint = f"Use at least {_SECRET_BYTES} random bytes."
+        raise OperationError(f"PARTITA_SECRET has only {len(key)} bytes.", hint=hint)
     return key
 
 
 def _read_or_make(path: Path) -> bytes:
     if not path.exists():
-        handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner alone
+        handle, unfinished = tempfile.mkstemp(dir=path.parent)  # readable by its owner only
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(secrets.token_bytes(_SECRET_BYTES))
                 file.flush()
                 os.fsync(file.fileno())
-            os.link(unfinished, path)  # whole or not at all, and never over another process's key
+            os.link(unfinished, path)  # atomic, and never replaces the key of another process
         except FileExistsError:
             pass
         finally:
@@ -235,7 +239,7 @@ _STORE: Final = click.option(
     show_default=True,
     show_envvar=True,
     metavar="URL",
-    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or the database in --data.",
+    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or embedded (in the --data folder).",
 )
 
 _QUEUE: Final = click.option(
@@ -245,7 +249,7 @@ _QUEUE: Final = click.option(
     show_default=True,
     show_envvar=True,
     metavar="URL",
-    help="Where messages wait: sqs://REGION, the URL of a server that speaks SQS, or a file in --data.",
+    help="Where messages are queued: sqs://REGION, the URL of an SQS server, or embedded (in the --data folder).",
 )
 
 
@@ -264,20 +268,20 @@ prefix_option: Final = click.option(
     callback=_check_prefix,
     show_envvar=True,
     metavar="TEXT",
-    help="What stands before the names of tables and queues, such as dev-.",
+    help="Prefix of the names of tables and queues, such as dev-.",
 )
-"""The option `--table-prefix`, which gives the command its text."""
+"""The option `--table-prefix`, passed to the command as text."""
 
 profile_option: Final = click.option(
     "--profile",
     metavar="NAME",
-    help="The profile of the AWS configuration files whose credentials and region are used. [env var: AWS_PROFILE]",
+    help="Profile of the AWS configuration files whose credentials and region are used. [env var: AWS_PROFILE]",
 )
-"""The option `--profile`, which gives the command its name."""
+"""The option `--profile`, passed to the command as the name of the profile."""
 
 
 def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Declare options on a command, which gets one `DataFolder` made from all of them as `data`."""
+    """Declare options on a command, which receives one `DataFolder` built from all of them as `data`."""
 
     def declare(command: Command) -> Command:
         @wraps(command)
@@ -302,10 +306,10 @@ def _folder_from(*options: Callable[[Command], Command]) -> Callable[[Command], 
 
 
 whole_folder_option = _DATA
-"""The option `--data`, which gives the command the path of the folder itself, whichever branch of it is used."""
+"""The option `--data`, passed to the command as the path of the folder itself, whichever branch is current."""
 
 data_option = _folder_from(_DATA)
-"""The option `--data`, which gives the command a `DataFolder`."""
+"""The option `--data`, passed to the command as a `DataFolder`."""
 
 store_options = _folder_from(_DATA, _STORE, prefix_option, profile_option)
 """The options `--data`, `--store`, `--table-prefix` and `--profile`, for commands that use `DataFolder.open_store`."""

@@ -1,4 +1,4 @@
-"""How many connections a process may have: they are files to the system, which gives a process so many and no more."""
+"""How many connections a process may have: each needs a file descriptor, and the system limits their number."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any, Final
 logger: Final = logging.getLogger("partita.serve")
 
 RESERVED_DESCRIPTORS: Final = 128
-"""Of those that a process may open: for the databases, the queues, and connections that are being closed."""
+"""Descriptors that are kept for the databases, the queues, and connections that are being closed."""
 OUTAGE_SECONDS: Final = 60.0
-"""Accepting that fails again within this time is the same outage."""
+"""If accepting fails again within this time, that is the same outage."""
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _OPENED: Final = Path("/dev/fd")
-"""Has an entry for each file that this process has open, on Linux and macOS."""
+"""On Linux and macOS, this folder has an entry for each open file of the process."""
 
 
 def max_connections(wanted: int) -> int:
-    """As many as wanted, or as this process can have beside the files that it has open now."""
+    """The wanted number of connections, or as many as the file limit of this process allows."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows has no such limit
@@ -30,7 +30,7 @@ def max_connections(wanted: int) -> int:
 
 
 def connections_within(descriptors: int, opened: int) -> int:
-    """So many of these descriptors are for connections: all but a reserve, or half of those that are left."""
+    """How many of the descriptors are used for connections: all but a reserve, or half of the free ones."""
     return max(1, descriptors - RESERVED_DESCRIPTORS, (descriptors - opened) // 2)
 
 
@@ -42,22 +42,22 @@ def _opened() -> int:
 
 
 class LoopErrors:
-    """Handles errors of the event loop: where connections cannot be accepted, one line says so, not one for each."""
+    """Handles errors of the event loop. While connections cannot be accepted, logs one line, not one per connection."""
 
     def __init__(self) -> None:
         self._same_until = float("-inf")
 
     def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log the error, unless it is of an outage that was logged."""
+        """Log the error, unless it belongs to an outage that was logged already."""
         error = context.get("exception")
         if not isinstance(error, OSError) or error.errno not in _EXHAUSTED or "socket" not in context:
             loop.default_exception_handler(context)
             return
         if loop.time() >= self._same_until:
-            logger.error("No connection can be accepted now: %s. This is tried again every second.", error.strerror)
+            logger.error("No connections can be accepted: %s. Accepting is retried every second.", error.strerror)
         self._same_until = loop.time() + OUTAGE_SECONDS
 
 
 def log_outages() -> None:
-    """Have the running event loop log it once, and not for each connection, where none can be accepted."""
+    """Make the running event loop log an outage of accepting once, not for each connection."""
     asyncio.get_running_loop().set_exception_handler(LoopErrors())

@@ -21,19 +21,19 @@ PACKAGES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def extra_with(package: str) -> str | None:
-    """The extra that brings a package, if one does."""
+    """The extra that installs a package, or None."""
     return next((extra for extra, packages in PACKAGES.items() if package in packages), None)
 
 
 def require(extra: str) -> None:
-    """Say what to install where the extra is missing."""
+    """Raise an error that says what to install if packages of the extra are missing."""
     if missing := [package for package in PACKAGES[extra] if find_spec(package) is None]:
         message = f"{', '.join(missing)} not installed. Install the extra: pip install 'partita[{extra}]'"
         raise click.ClickException(message)
 
 
 def _needs(extra: str, command: Callable[P, R]) -> Callable[P, R]:
-    """The command, which first says what to install where the extra is missing."""
+    """The command, preceded by a check that the extra is installed."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -44,10 +44,10 @@ def _needs(extra: str, command: Callable[P, R]) -> Callable[P, R]:
 
 
 def needs_serve(command: Callable[P, R]) -> Callable[P, R]:
-    """Make a command say what to install where the extra `serve` is missing."""
+    """Make a command fail with the `pip` command to run if the extra `serve` is missing."""
     return _needs("serve", command)
 
 
 def needs_lake(command: Callable[P, R]) -> Callable[P, R]:
-    """Make a command say what to install where the extra `lake` is missing."""
+    """Make a command fail with the `pip` command to run if the extra `lake` is missing."""
     return _needs("lake", command)

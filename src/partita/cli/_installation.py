@@ -1,4 +1,4 @@
-"""What services open besides the store, as long as a command runs."""
+"""The resources that services open in addition to the store while a command runs."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ logger: Final = logging.getLogger("partita.reports")
 
 
 def installation_of(data: DataFolder, url: str | None = None) -> Installation:
-    """What services may use of the data folder."""
+    """The parts of the data folder that services may use."""
     data.create()
     return Installation(data.path, data.secret, data.open_queue, url)
 
 
 def tracking_queues(queues: dict[str, Queue], installation: Installation) -> Installation:
-    """The same installation; the queues that are opened there are put into `queues`, by name."""
+    """The same installation, which adds the queues that it opens to `queues`, by name."""
 
     def open_queue(name: str, policy: QueuePolicy) -> Queue:
         queues[name] = installation.open_queue(name, policy)
@@ -40,7 +40,7 @@ def tracking_queues(queues: dict[str, Queue], installation: Installation) -> Ins
 
 
 def metering_queues(queues: dict[str, MeteredQueue], installation: Installation) -> Installation:
-    """The same installation; what is done with the queues that are opened there is counted in `queues`, by name."""
+    """The same installation, which adds the queues that it opens to `queues`, by name, and meters their use."""
 
     def open_queue(name: str, policy: QueuePolicy) -> Queue:
         queues[name] = MeteredQueue(installation.open_queue(name, policy), name=name)
@@ -52,51 +52,51 @@ def metering_queues(queues: dict[str, MeteredQueue], installation: Installation)
 LEASES: Final = Service(
     name="partita-leases",
     title="Leases",
-    summary="Who reads which shard of a change stream: one small table that all who fill a lake share.",
+    summary="The process that reads each shard of a change stream: one small table for all that fill a lake.",
     tables=(LEASES_TABLE,),
-    worker=lambda context: None,  # noqa: ARG005 - whoever fills a lake has leases; there is no worker of its own
+    worker=lambda context: None,  # noqa: ARG005 - the processes that fill a lake use the leases; there is no worker
     roles={
         "request": (heartbeats_of, leases_of, shared_streams),
         "worker": tuple(LEASES_TABLE.patterns),
     },
 )
-"""The table of leases as a service, for what is derived from services: templates and policies."""
+"""The table of leases as a service, for deriving templates and policies from services."""
 
 
 def with_leases(services: Sequence[Service]) -> list[Service]:
-    """The services, and the table of leases, if a lake can have the changes of one of them."""
+    """The services, with the table of leases if the changes of one of them can be written to a lake."""
     captured = any(table.schema.stream == "NEW_AND_OLD_IMAGES" for service in services for table in service.tables)
     return [*services, *([LEASES] if captured else [])]
 
 
 def process_name() -> str:
-    """What people call this process: its host and number."""
+    """A readable name of this process: its host and process id."""
     return f"{socket.gethostname()}-{os.getpid()}"
 
 
 def prepare_leases(store: Store) -> Session:
-    """A session on the table of leases, which is made where it is missing."""
+    """A session on the table of leases, which is created if it is missing."""
     session = Session(store).of_service(LEASES.name)
     session.create_tables([LEASES_TABLE])
     return session
 
 
 def prepare_reports(session: Session) -> ProcessFigures:
-    """Make the table of reports where it is missing; gives what was counted until now.
+    """Create the table of reports if it is missing, and return the figures counted until now.
 
-    Without the right to do so, work goes on, and nobody sees what it consumes.
+    Without permission for this, the work continues, but its consumption is not reported.
     """
     try:
         session.create_tables([TABLE])
         return session.of_service(REPORTS.name).run(total_before())
     except PartitaError as error:
-        logger.warning("What workers consume cannot be seen: the table %s is out of reach (%s).", TABLE.name, error)
+        logger.warning("The consumption of workers is not shown: the table %s is unavailable (%s).", TABLE.name, error)
         return ProcessFigures()
 
 
 @contextmanager
 def opening(services: Sequence[Service], installation: Installation) -> Iterator[dict[str, Any]]:
-    """What each of the services has opened, by name; closed when the block ends."""
+    """The resources that each of the services has opened, by service name; closed when the block ends."""
     with ExitStack() as opened:
         yield {
             service.name: opened.enter_context(service.resources(installation))

@@ -1,4 +1,4 @@
-"""An instant as people write it: with its time zone, or as a time before now."""
+"""An instant as written on the command line: an ISO time, or an age such as `90m ago`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Instant(click.ParamType[float]):
     name = "instant"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it; what has no time zone is in UTC."""
+        """Parse the instant, in UTC if it has no time zone."""
         if isinstance(value, float):
             return value
         ago = _AGO.fullmatch(value.strip())
@@ -28,10 +28,10 @@ class Instant(click.ParamType[float]):
         try:
             read = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is neither like 2026-01-31T12:00:00Z nor like '90m ago'.", param, ctx)
+            self.fail(f"{value!r} is not an instant such as 2026-01-31T12:00:00Z or '90m ago'.", param, ctx)
         return (read if read.tzinfo is not None else read.replace(tzinfo=UTC)).timestamp()
 
 
 def shown(instant: float | None) -> str:
-    """An instant for people."""
+    """An instant as it is displayed."""
     return "" if instant is None else datetime.fromtimestamp(instant, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

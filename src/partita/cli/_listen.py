@@ -1,4 +1,4 @@
-"""Listening on an address that the user chose, answering to names that the user chose, and serving an app there."""
+"""Listening on the address, accepting the host names that the user chose, and serving an app there."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 DRAIN_SECONDS: Final = 10
 BACKLOG: Final = 128
-"""Connections that wait to be accepted, and how many asyncio accepts at a time before it closes others for them."""
+"""How many connections may wait to be accepted, and how many asyncio accepts at a time."""
 
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """A socket that listens; where that is refused, the message says what to do."""
-    if not host:  # for a socket that is every address
-        raise click.BadParameter("It is empty; 0.0.0.0 means every address.", param_hint="--host")
+    """Open a listening socket, which is closed when the block ends. If that fails, the error says what to do."""
+    if not host:  # sockets take an empty host as all addresses
+        raise click.BadParameter("The address is empty. Use 0.0.0.0 for all addresses.", param_hint="--host")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listener = socket.create_server((host, port), family=family)
@@ -41,7 +41,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         reason = str(error.strerror).partition(" (")[0]
         message = f"Cannot listen on {host}, port {port}: {reason}. Choose another with --host and --port."
         raise click.ClickException(message) from error
-    # Connections inherit it. asyncio would set it only on sockets that say their protocol, and without it every
+    # Connections inherit this option. asyncio sets it only on sockets that have a protocol number, and without it every
     # response that is sent in two pieces waits 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with listener:
@@ -49,13 +49,13 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 def address_of(listener: socket.socket) -> str:
-    """The URL of what is served at a socket."""
+    """The URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--allowed-host`, given to the command as `allowed_hosts`."""
+    """Add the option `--allowed-host`, passed to the command as `allowed_hosts`."""
     return click.option(
         "--allowed-host",
         "allowed_hosts",
@@ -64,7 +64,7 @@ def allowed_hosts_option(command: Callable[..., Any]) -> Callable[..., Any]:
         show_envvar=True,
         metavar="NAME",
         callback=_allowed_hosts,
-        help="Answer to this name, too, besides localhost and the address itself; may be repeated, `*` is any.",
+        help="Also accept this host name, besides localhost and the address itself; may be repeated. * is any name.",
     )(command)
 
 
@@ -73,24 +73,24 @@ def _allowed_hosts(context: click.Context, option: click.Parameter, given: Seque
     allowed = AllowedHosts(names)
     wrong = sorted(name for name in names - {"*"} if not AllowedHosts(frozenset({name})).allows(name, ""))
     if wrong:
-        raise click.BadParameter(f"{wrong[0]!r} is not the name of a host alone.", context, option)
+        raise click.BadParameter(f"{wrong[0]!r} is not a plain host name (no scheme, no port).", context, option)
     return allowed
 
 
 def warn_beyond_loopback(listener: socket.socket, allowed_hosts: AllowedHosts) -> None:
-    """Say so, where other machines can reach what is served, and which names it answers to."""
+    """Warn if other machines can reach the server, and list the host names that it accepts."""
     address = listener.getsockname()[0]
     if is_loopback(address):
         return
     names = "any name" if "*" in allowed_hosts.names else ", ".join(["localhost", *sorted(allowed_hosts.names)])
-    message = f"Warning: other machines can reach {address}. It answers to its address and to {names} (--allowed-host)."
+    message = f"Warning: other machines can reach {address}. Accepted hosts: this address and {names} (--allowed-host)."
     click.echo(message, err=True)
 
 
 def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callable[[], None] = lambda: None) -> None:
-    """Say where an app is, and serve it until Ctrl-C or SIGTERM; what is under way then is finished.
+    """Print the banner, and serve an app until Ctrl-C or SIGTERM. Requests that have begun are finished.
 
-    `on_stop` is called at the signal: responses that have no end must end then.
+    `on_stop` is called at the signal, so that responses without an end can be ended.
     """
     from partita.cli._quiet_server import QuietServer
 
@@ -101,7 +101,7 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             await super().shutdown(sockets)
-            if self.force_exit:  # asked twice: what is under way is cut off, but the app still closes what it opened
+            if self.force_exit:  # second signal: requests are cut off, but the app still closes its resources
                 await self.lifespan.shutdown()
 
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -109,7 +109,8 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
             await super().startup(sockets)
 
     server = Server(connection_config(app))
-    # Also before the server has its own handlers, and when it raises the signal once more that has stopped it.
+    # Handles signals before the server installs its own handlers, and after it has restored these and raises the signal
+    # that stopped it again.
     on_stop_signal(lambda: server.handle_exit(signal.SIGTERM, None))
     click.echo(banner)
     server.run(sockets=[listener])
@@ -118,12 +119,12 @@ def run_app(app: ASGIApp, listener: socket.socket, banner: str, on_stop: Callabl
 def connection_config(
     app: ASGIApp, *, on_change: Callable[[int], None] | None = None, has_own_log: bool = True
 ) -> uvicorn.Config:
-    """How an app is served: with bounds of time and number for connections.
+    """The uvicorn configuration of an app: with limits on the time and the number of connections.
 
     Args:
         app: the app.
         on_change: called with the number of connections whenever it changes.
-        has_own_log: uvicorn writes its log itself, and not as the process writes its own.
+        has_own_log: whether uvicorn configures its own log, instead of using that of the process.
     """
     import uvicorn
     from uvicorn.config import LOGGING_CONFIG
@@ -138,8 +139,8 @@ def connection_config(
         http=cast("type[asyncio.Protocol]", protocol),
         ws="none",
         backlog=BACKLOG,
-        log_level="error",  # below that are the mistakes of clients, who could fill the log with them
-        access_log=False,  # it would be below, too, and yet be put together for each request
+        log_level="error",  # lower levels are for mistakes of clients, which could flood the log
+        access_log=False,  # it is below this level, too, but its lines would still be built for each request
         server_header=False,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         log_config=LOGGING_CONFIG if has_own_log else None,

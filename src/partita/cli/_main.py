@@ -1,4 +1,4 @@
-"""The command `partita` with all its subcommands; errors of ours become one clear line and exit code 1."""
+"""The command `partita` with all its subcommands. A Partita error becomes one clear line and exit code 1."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from partita.errors import PartitaError
 
 
 class Commands(click.Group):
-    """Our own commands and those of the services; errors say what to do, without a traceback."""
+    """Partita's own commands and those of the services. Errors say what to do, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
-        """The names of our commands, and of the services; none of them is loaded."""
+        """The names of Partita's commands and of the services, without loading any of them."""
         return [*sorted(COMMANDS), *(name for name in service_names() if name not in COMMANDS)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name; a service is loaded only where it is none of ours."""
+        """The command of that name. A service is loaded only if the name is not one of Partita's commands."""
         if cmd_name in COMMANDS:
             return _own(cmd_name)
         try:
             return named_command(cmd_name)
         except click.ClickException:
-            if ctx.resilient_parsing:  # a shell asks for words to complete, and nothing else
+            if ctx.resilient_parsing:  # during shell completion, errors are not reported
                 return None
             raise
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - click's
-        """Write the help, which needs no command to be loaded."""
+        """Write the help text without loading any command."""
         formatter.write(help_text())
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The commands and services that begin like this."""
+        """The commands and services whose names begin with `incomplete`."""
         begun = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         helps = {name: summary for name, (_, summary) in COMMANDS.items()}
         return [CompletionItem(name, help=helps.get(name)) for name in begun] or super().shell_complete(ctx, incomplete)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run as a program."""
+        """Run the command line as a program."""
         open_missing_streams()
         return super().main(*args, **kwargs)
 
@@ -56,7 +56,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options, of which some print something."""
+        """Parse the options, some of which print output."""
         with _errors_in_one_line():
             return super().parse_args(ctx, args)
 
@@ -69,13 +69,13 @@ def _own(name: str) -> click.Command:
 
 @contextmanager
 def _errors_in_one_line() -> Iterator[None]:
-    """What fails is said in one line."""
+    """Report errors in one line."""
     try:
         yield
     except PartitaError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
-        if error.errno == errno.EPIPE:  # nobody reads on, which click itself ends quietly
+        if error.errno == errno.EPIPE:  # the reader of the output has gone; click ends quietly in this case
             raise
         give_up_output()
         raise click.ClickException(str(error)) from error
@@ -84,4 +84,4 @@ def _errors_in_one_line() -> Iterator[None]:
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="partita", message="%(prog)s %(version)s")
 def main() -> None:
-    """Run and look into services that are built on Partita."""
+    """Run, inspect and maintain services that are built on Partita."""

@@ -1,4 +1,4 @@
-"""Naming services and access patterns on the command line."""
+"""Arguments and options that name services and access patterns on the command line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from partita.service import BrokenService, InstalledServices, Service, discover,
 Command: TypeAlias = Callable[..., Any]
 
 _SAID: Final = "partita.broken_services"
-"""Where a command remembers what it has said of broken services."""
+"""Key in the context of a command for the broken services that it has already reported."""
 
 
 def installed() -> InstalledServices:
-    """All services; those that cannot be loaded are named on the standard error, once for each command."""
+    """All installed services. Those that cannot be loaded are named on the standard error, once per command."""
     found = installed_services()
     for broken in found.broken:
         _warn(broken)
@@ -29,7 +29,7 @@ def installed() -> InstalledServices:
 
 def _warn(broken: BrokenService) -> None:
     context = click.get_current_context(silent=True)
-    if context is None or context.resilient_parsing:  # a shell asks for words to complete, and nothing else
+    if context is None or context.resilient_parsing:  # during shell completion, nothing is reported
         return
     said: set[BrokenService] = context.meta.setdefault(_SAID, set())
     if broken not in said:
@@ -38,10 +38,10 @@ def _warn(broken: BrokenService) -> None:
 
 
 def named(name: str) -> Service | None:
-    """The service of a name, if there is one.
+    """The service of that name, or None if there is none.
 
     Raises:
-        click.ClickException: it cannot be loaded.
+        click.ClickException: the service cannot be loaded.
     """
     found = find_service(name)
     if isinstance(found, BrokenService):
@@ -50,10 +50,10 @@ def named(name: str) -> Service | None:
 
 
 def named_command(name: str) -> click.Group | None:
-    """The commands of the service of a name, if there is one.
+    """The commands of the service of that name, or None if there is no such service.
 
     Raises:
-        click.ClickException: they cannot be loaded. click.UsageError: it has none.
+        click.ClickException: they cannot be loaded. click.UsageError: the service has no commands.
     """
     service = named(name)
     if service is None:
@@ -69,7 +69,7 @@ def named_command(name: str) -> click.Group | None:
 def _command(service: Service) -> click.Group | BrokenService | None:
     try:
         return None if service.command is None else service.command()
-    except Exception as error:  # noqa: BLE001 - a package of somebody else's may raise anything
+    except Exception as error:  # noqa: BLE001 - third-party packages may raise anything
         return BrokenService.of(service.name, error)
 
 
@@ -80,30 +80,30 @@ def _why(broken: BrokenService) -> str:
 
 
 class ServiceName(click.ParamType[Service]):
-    """The name of an installed service; gives the service."""
+    """The name of an installed service, converted to the service."""
 
     name = "service"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Service:
-        """Find the service. Others are not loaded for it."""
+        """Find the service, without loading others."""
         found = value if isinstance(value, Service) else named(value)
         if found is None:
             known = ", ".join(installed().names) or "none"
-            self.fail(f"There is no service {value!r}. There is: {known}.", param, ctx)
+            self.fail(f"There is no service {value!r}. Installed services: {known}.", param, ctx)
         return found
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
-        """The services that begin like this."""
+        """The services whose names begin with `incomplete`."""
         return [CompletionItem(service.name) for service in discover() if service.name.startswith(incomplete)]
 
 
 class PatternName(click.ParamType[Pattern]):
-    """The name of an access pattern of an installed service; gives the pattern."""
+    """The name of an access pattern of an installed service, converted to the pattern."""
 
     name = "pattern"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Pattern:
-        """Find the pattern; where two services have one of that name, `service.pattern` tells them apart."""
+        """Find the pattern. If several services have a pattern of that name, it must be `service.pattern`."""
         if isinstance(value, Pattern):
             return value
         service, _, name = value.rpartition(".")
@@ -116,24 +116,24 @@ class PatternName(click.ParamType[Pattern]):
         return found[0]
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click's
-        """The patterns that begin like this."""
+        """The patterns whose names begin with `incomplete`."""
         known = [pattern for service in discover() for pattern in service.patterns]
         return [CompletionItem(each.name, help=each.doc) for each in known if each.name.startswith(incomplete)]
 
 
 def _usable(found: InstalledServices) -> Sequence[Service]:
-    """Those that can be loaded.
+    """The services that can be loaded.
 
     Raises:
-        click.ClickException: there is none.
+        click.ClickException: there are none.
     """
     if found.services:
         return found.services
     if found.broken:
-        raise click.ClickException("No service that is installed can be loaded.")
+        raise click.ClickException("None of the installed services can be loaded.")
     raise click.ClickException(
-        "No service is installed. Install the five of Partita (pip install partita-services), "
-        "or write one of your own (partita new service NAME --entity ENTITY) and install your package."
+        "No service is installed. Install Partita's five services (pip install partita-services), "
+        "or write your own (partita new service NAME --entity ENTITY) and install your package."
     )
 
 
@@ -148,31 +148,31 @@ def _all_if_none(
 services_argument = click.argument(
     "services", nargs=-1, type=ServiceName(), metavar="[SERVICE]...", callback=_all_if_none
 )
-"""The services that a command shows something of; all that are installed where none is named."""
+"""The services that a command reports on: those that are named, or all installed ones if none is named."""
 
 service_argument = click.argument("service", type=ServiceName(), metavar="SERVICE")
-"""The one service that a command is about."""
+"""The one service that a command works on."""
 
 
 def choose(services: Sequence[Service], *, everything: bool) -> Sequence[Service]:
-    """The services that were named, all of them where that was said, or the only one that there is.
+    """The named services, all installed services with `--all`, or the only installed service.
 
     Raises:
-        click.UsageError: there are several, and it was not said which are meant.
+        click.UsageError: several services are installed, and neither names nor `--all` were given.
     """
     if services and everything:
-        raise click.UsageError("Name services or say --all, not both.")
+        raise click.UsageError("Name services or use --all, not both.")
     if services:
         return services
     found = installed()
     usable = _usable(found)
     if not everything and len(found.names) > 1:
-        raise click.UsageError(f"Say which of the services you mean, or --all. There is: {', '.join(found.names)}.")
+        raise click.UsageError(f"Name one or more services, or use --all. Installed: {', '.join(found.names)}.")
     return usable
 
 
 def chosen_services(command: Command) -> Command:
-    """Declare the services that a command does something to: none is touched that its user has not chosen."""
+    """Declare the services that a command changes: only services that its user has chosen."""
 
     @wraps(command)
     def run(*args: Any, services: Sequence[Service], everything: bool, **others: Any) -> Any:
@@ -182,7 +182,7 @@ def chosen_services(command: Command) -> Command:
 
 
 named_services_argument = click.argument("services", nargs=-1, type=ServiceName(), metavar="[SERVICE]...")
-"""The services that a command was given, for `choose`."""
+"""The services that are named on the command line, for `choose`."""
 
-all_option = click.option("--all", "everything", is_flag=True, help="All services that are installed.")
+all_option = click.option("--all", "everything", is_flag=True, help="All installed services.")
 """The option `--all`, for `choose`."""

@@ -1,4 +1,4 @@
-"""What commands print: aligned tables for people, JSON for programs."""
+"""The output of commands: aligned tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import click
 import msgspec
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-"""The option `--json`, which gives the command `as_json`."""
+"""The option `--json`, passed to the command as `as_json`."""
 
 
 def echo_json(value: Any) -> None:
@@ -21,9 +21,9 @@ def echo_json(value: Any) -> None:
 
 
 def open_missing_streams() -> None:
-    """Open what this process was started without, as `1>&-` does: other code takes it for granted.
+    """Open the standard streams that this process was started without, as with `1>&-`: other code relies on them.
 
-    A file that is opened later would otherwise take its number, and what is printed would be written into that file.
+    Otherwise the next file that is opened gets the descriptor of such a stream, and output is written into that file.
     """
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:  # noqa: PLR2004 - standard input, output and errors
         pass
@@ -33,7 +33,7 @@ def open_missing_streams() -> None:
 
 
 def give_up_output() -> None:
-    """Drop what cannot be written: Python would try once more when it ends, and say so with a traceback."""
+    """Drop output that cannot be written: Python would try again at exit, and fail with a traceback."""
     try:
         sys.stdout.flush()
     except OSError:

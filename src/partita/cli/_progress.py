@@ -1,4 +1,4 @@
-"""Progress bars of what takes long, on standard error where that is a terminal: standard output stays as it is."""
+"""Progress bars for long operations, on the standard error if it is a terminal. The standard output is unaffected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.store.embedded import Progress
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Progress]:
-    """One bar; it is given what is done, and about how much there is to do."""
+    """Yield a function that updates one bar, called with the amount done and the approximate total."""
     with click.progressbar(length=1, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
 
         def show(done: int, total: int) -> None:
@@ -27,7 +27,7 @@ def progress_bar(label: str) -> Iterator[Progress]:
 
 @contextmanager
 def progress_bars() -> Iterator[StepProgress]:
-    """A bar for each of several steps, which come one after the other; each has a name."""
+    """Yield a function that shows one bar for each named step; the steps follow one another."""
     with ExitStack() as last:
         shown: dict[str, Progress] = {}
 

@@ -1,7 +1,7 @@
-"""A server that sleeps while nobody asks for anything.
+"""A server that sleeps while there are no requests.
 
-uvicorn looks ten times a second whether it is to stop, and makes the `Date` header of all responses once a second. Here
-the end is an event, and the header is made for the first response of a second.
+uvicorn checks ten times a second whether it has to stop, and renews the `Date` header of responses once a second. Here,
+stopping is an event, and the header is renewed for the first response in a second.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class DatedState(ServerState):
-    """What all connections share; the headers of every response have the time of now."""
+    """The state that all connections share. The default headers always have the current time."""
 
     def __init__(self, others: Callable[[], Headers], clock: Callable[[], float] = time.time) -> None:
         self._others = others
@@ -29,7 +29,7 @@ class DatedState(ServerState):
 
     @property
     def default_headers(self) -> Headers:
-        """The headers of a response that is made now."""
+        """The headers of a response that is sent now."""
         second = int(self._clock())
         if second != self._second:
             self._headers = [(b"date", formatdate(second, usegmt=True).encode()), *self._others()]
@@ -38,11 +38,11 @@ class DatedState(ServerState):
 
     @default_headers.setter
     def default_headers(self, headers: Headers) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Uvicorn sets what it begins with, which is nothing."""
+        """Ignore the initial headers that uvicorn sets; they are empty."""
 
 
 class QuietServer(uvicorn.Server):
-    """A server without a clock that ticks."""
+    """A server without a periodic timer."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -53,7 +53,7 @@ class QuietServer(uvicorn.Server):
 
     @property
     def should_exit(self) -> bool:
-        """Whether it is to stop. Any thread and any signal handler may say so."""
+        """Whether the server has to stop. Any thread and any signal handler may set this."""
         return self._should_exit
 
     @should_exit.setter
@@ -63,7 +63,7 @@ class QuietServer(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._ended.set)
 
     async def main_loop(self) -> None:
-        """Serve until it is to stop."""
+        """Serve until `should_exit` is set."""
         self._loop = asyncio.get_running_loop()
         if not self._should_exit:
             await self._ended.wait()

@@ -1,4 +1,4 @@
-"""The signals that ask a command to stop: Ctrl-C, SIGTERM, and those of a terminal that is closed or says quit."""
+"""The signals that stop a command: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed) and SIGQUIT."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 def stop_signals() -> Iterator[signal.Signals]:
-    """All that this system has, but for a terminal's end where that is to be survived, as `nohup` says."""
+    """The stop signals that this system has, without SIGHUP if it is ignored, as under `nohup`."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
         number = getattr(signal.Signals, name, None)
         if number is not None and not (name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN):
@@ -16,16 +16,16 @@ def stop_signals() -> Iterator[signal.Signals]:
 
 
 def on_stop_signal(stop: Callable[[], None]) -> None:
-    """Call this when the process is asked to stop, however often; from the main thread."""
+    """Call `stop` at each stop signal. Must be called from the main thread."""
     for number in stop_signals():
         signal.signal(number, lambda *_: stop())
 
 
 @contextmanager
 def holding_stop_signals() -> Iterator[None]:
-    """Start processes in this block: a signal to them waits until they have handlers of their own, and unblock it.
+    """Block the stop signals while the block starts processes, until these have installed handlers and unblock them.
 
-    Before that, they have those of this process.
+    Until then, the new processes have the handlers of this process.
     """
     earlier = signal.pthread_sigmask(signal.SIG_BLOCK, stop_signals())
     try:

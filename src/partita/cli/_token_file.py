@@ -1,4 +1,4 @@
-"""The file of the data folder that says which keys sign tokens, and which tokens were revoked."""
+"""The file in the data folder with the keys that sign tokens, and the revoked tokens."""
 
 from __future__ import annotations
 
@@ -23,55 +23,55 @@ if TYPE_CHECKING:
     from partita.http import Identity, TokenKey, TokenPolicy
 
 FOLLOW_SECONDS: Final = 1.0
-"""How long a running server may take to notice that the file was changed."""
+"""How long a running server may take to notice a change of the file."""
 KEYS: Final = 2
-"""So many keys are valid at a time: the one that signs, and the one before."""
+"""How many keys are valid at a time: the one that signs, and the previous one."""
 LONGEST_SECONDS: Final = 366 * 86_400
-"""No token is valid for longer. What was revoked before that has expired, and need not be remembered."""
+"""No token is valid for longer, so older revocations concern only expired tokens and can be removed."""
 _SALT_BYTES: Final = 32
 
 
 class StoredKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """A key for tokens: with the secret of the folder, this makes it. Neither is enough."""
+    """The salt from which, together with the secret of the folder, a key for tokens is derived."""
 
     salt: Annotated[bytes, Meta(min_length=_SALT_BYTES, max_length=_SALT_BYTES)] | None = None
     """None for the first key of a folder."""
     since: int | None = None
-    """When it was made."""
+    """When the key was created, in seconds since the epoch."""
 
 
 class StoredTokens(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the file says."""
+    """The contents of the file."""
 
     keys: Annotated[tuple[StoredKey, ...], Meta(min_length=1, max_length=KEYS)] = (StoredKey(),)
-    """The first signs."""
+    """The first key signs."""
     tokens: dict[str, int] = {}
-    """Revoked tokens by their ids, each with the second after which it may be forgotten."""
+    """The ids of revoked tokens, each with the second after which it can be removed."""
     users: dict[str, int] = {}
-    """Users whose tokens were revoked, each with the second from which on tokens are valid again."""
+    """The users whose tokens were revoked, each with the second from which on new tokens are valid."""
 
     def with_new_key(self, now: float, *, end_previous: bool = False) -> StoredTokens:
-        """A new key signs from now on; tokens of the one so far stay valid, unless that ends too."""
+        """With a new key that signs from now on. Tokens of the previous key stay valid, unless `end_previous`."""
         new = StoredKey(secrets.token_bytes(_SALT_BYTES), int(now))
         return replace(self, keys=(new,) if end_previous else (new, *self.keys)[:KEYS])
 
     def without_token(self, token_id: str, expires: int) -> StoredTokens:
-        """One token is revoked."""
+        """With one token revoked."""
         return replace(self, tokens={**self.tokens, token_id: expires})
 
     def without_user(self, user_id: str, now: float) -> StoredTokens:
-        """All tokens of a user are revoked that were made until now."""
+        """With all tokens of a user revoked that were issued until now."""
         return replace(self, users={**self.users, user_id: int(now) + 1})
 
     def without_expired(self, now: float) -> StoredTokens:
-        """Without what no longer matters, so that the file does not grow for ever."""
+        """Without expired entries, so that the file does not grow forever."""
         tokens = {token_id: expires for token_id, expires in self.tokens.items() if expires > now}
         users = {user_id: since for user_id, since in self.users.items() if since + LONGEST_SECONDS > now}
         return replace(self, tokens=tokens, users=users)
 
 
 class TokenFile:
-    """Reads the file, and reads it again when it has changed."""
+    """Reads the file, and reads it again after it has changed."""
 
     def __init__(self, data: DataFolder, clock: Clock = system_clock) -> None:
         self._secret = data.secret("tokens")
@@ -82,10 +82,10 @@ class TokenFile:
         self._policy = self._policy_of(StoredTokens())
 
     def policy(self) -> TokenPolicy:
-        """What makes a token valid now, or did so at most a second ago.
+        """The rules for valid tokens, at most one second old.
 
         Raises:
-            StoreReadOnly: the file cannot be read. StoreDamaged: it is not as it was written.
+            StoreReadOnly: the file cannot be read. StoreDamaged: its contents are not valid.
         """
         now = self._clock()
         if not 0 <= now - self._looked_at < FOLLOW_SECONDS:
@@ -94,10 +94,10 @@ class TokenFile:
         return self._policy
 
     def read(self) -> StoredTokens:
-        """What the file says; where there is none, that there is one key and nothing was revoked.
+        """The contents of the file. If it does not exist: one key, and nothing revoked.
 
         Raises:
-            StoreReadOnly: it cannot be read. StoreDamaged: it is not as it was written.
+            StoreReadOnly: it cannot be read. StoreDamaged: its contents are not valid.
         """
         try:
             return msgspec.json.decode(self._path.read_bytes(), type=StoredTokens)
@@ -106,15 +106,15 @@ class TokenFile:
         except OSError as error:
             raise StoreReadOnly(f"The file {self._path} cannot be read ({error.strerror}).") from error
         except msgspec.DecodeError as error:
-            # To go on without it would make tokens valid that were revoked.
-            hint = "Restore it, or delete it and then run `partita tokens rotate --end-previous`: all tokens then end."
+            # Continuing without the file would make revoked tokens valid again.
+            hint = "Restore it; or delete it and run `partita tokens rotate --end-previous`, which ends all tokens."
             raise StoreDamaged(f"The file {self._path} cannot be read ({error}).", hint=hint) from error
 
     def change(self, change: Callable[[StoredTokens], StoredTokens]) -> StoredTokens:
-        """Change what the file says, one process at a time.
+        """Change the contents of the file, under a lock between processes.
 
         Raises:
-            StoreReadOnly: it cannot be written. StoreDamaged: it is not as it was written.
+            StoreReadOnly: it cannot be written. StoreDamaged: its contents are not valid.
         """
         try:
             with closing(ProcessLock(self._path)) as lock, lock:
@@ -126,7 +126,7 @@ class TokenFile:
         return changed
 
     def key(self, stored: StoredKey) -> TokenKey:
-        """The key itself."""
+        """The key, derived from its salt and the secret of the folder."""
         from partita.http import TokenKey
 
         secret = self._secret if stored.salt is None else hmac.digest(self._secret, stored.salt, hashlib.sha256)
@@ -145,10 +145,10 @@ class TokenFile:
 
 
 def identity_of(data: DataFolder, clock: Clock = system_clock) -> Identity:
-    """Issues and checks the tokens of a data folder, by the keys and revocations that it has at the time.
+    """Issues and checks the tokens of a data folder, with its current keys and revocations.
 
     Raises:
-        StoreReadOnly: its key can be neither read nor made. StoreDamaged: a part of it is missing.
+        StoreReadOnly: its key can be neither read nor created. StoreDamaged: a part of it is missing.
     """
     from partita.http import Identity
 
@@ -156,7 +156,7 @@ def identity_of(data: DataFolder, clock: Clock = system_clock) -> Identity:
 
 
 def _state_of(path: Path) -> tuple[int, int, int] | None:
-    """Differs when a file was replaced; None where there is none."""
+    """A value that differs after a file was replaced, or None if there is no file."""
     try:
         found = path.stat()
     except FileNotFoundError:

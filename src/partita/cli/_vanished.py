@@ -1,4 +1,4 @@
-"""A data folder that was taken away while it was in use."""
+"""Waiting for a data folder that was removed while it was in use."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from partita.cli._data_folder import DataFolder
 logger: Final = logging.getLogger("partita.worker")
 
 LOOK_SECONDS: Final = 1.0
-"""How often it is looked whether it is back."""
+"""Interval of the checks whether the folder is back."""
 
 
 def await_folder(data: DataFolder, stop: threading.Event) -> None:
-    """Wait for a folder that was taken away to come back, or for the end; one that is there is not waited for."""
+    """Wait until a folder that was removed is back, or `stop` is set. Return at once if the folder exists."""
     if data.has_vanished:
-        logger.error("The folder %s is gone: this process waits until it is back.", data.path)
+        logger.error("The folder %s is gone. This process waits until it is back.", data.path)
         while data.has_vanished and not stop.wait(LOOK_SECONDS):
             pass

@@ -1,4 +1,4 @@
-"""The console: what the services declare, what they consume, and a way to try the patterns that read."""
+"""The console: the declarations of the services, their consumption, and a form to try the patterns that read."""
 
 from partita.console._api import CONSOLE, console_api, describe_services
 

@@ -1,4 +1,4 @@
-"""The console's own API. Declarations and figures are for everybody, as are the metrics; data is for operators."""
+"""The console's own API. Declarations and figures are public, as are the metrics; data is for operators."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from partita.http import AppState, CurrentCaller, HttpProblem, handle_errors, op
 from partita.service import Service
 
 CONSOLE: Final = Path(__file__).parent / "pages"
-"""The folder of its pages."""
+"""The folder of the console's pages."""
 
 
 def describe_services(services: Sequence[Service]) -> bytes:
-    """What the console shows of the services, as they are declared."""
+    """The declarations of the services as the console shows them, in JSON."""
     return msgspec.json.encode([ServiceView.of(service) for service in services])
 
 
 def console_api(services: Sequence[Service], state: AppState, declared: bytes) -> FastAPI:
-    """The API of the console's pages; `declared` is what it shows of the services."""
+    """The API of the console's pages; `declared` is the result of `describe_services`."""
     app = FastAPI(title="Partita's console", openapi_url=None, redirect_slashes=False)
     run_with(app, state.of_console())
     handle_errors(app)

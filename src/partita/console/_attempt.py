@@ -1,4 +1,4 @@
-"""Trying an access pattern that reads: its request, its predicted and its consumed units, and the items."""
+"""Trying an access pattern that reads: its request, its predicted and consumed units, and the items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from partita.operations import CollectPage
 from partita.patterns import UnfitArgument, operation_of
 
 MASK: Final = "(encrypted)"
-"""What stands for the value of an encrypted field."""
+"""The text shown instead of the value of an encrypted field."""
 
 READS: Final = ("BatchGetItem", "GetItem", "Query", "SearchVectors", "TransactGetItems")
 """The calls that change nothing."""
@@ -41,16 +41,16 @@ def _whole(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("half of a character (a lone surrogate) is not text") from None
+        raise ValueError("a lone surrogate (half of a character) is not valid text") from None
     return text
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-"""Text that can be sent. JSON can also hold half of a character, which cannot."""
+"""Text that can be encoded. JSON can also contain lone surrogates, which cannot."""
 
 
 class Attempt(BaseModel):
-    """What an operator wants to read."""
+    """The request of an operator to run a pattern that reads."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -60,11 +60,11 @@ class Attempt(BaseModel):
     limit: int = Field(default=20, ge=1, le=100)
     cursor: str | None = None
     reveal: bool = False
-    """Whether encrypted fields are shown, where the server has the keys to open them."""
+    """Whether to show encrypted fields, if the server has the keys to decrypt them."""
 
 
 class AttemptResult(Struct, frozen=True):
-    """What was sent, what it cost, and what was found."""
+    """The request that was sent, its cost, and its result."""
 
     call: str
     index: str | None
@@ -82,13 +82,13 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
     """Run a pattern that reads.
 
     Raises:
-        HttpProblem: it writes or reads a secret, or an argument does not fit.
+        HttpProblem: the pattern writes or reads a secret, or an argument is not valid.
     """
     if closed := why_closed(pattern):
         raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried. {closed}")
     with _naming_the_problem(OperationError, OverflowError):
         operation = _operation(pattern, wanted)
-        explained = explain(operation)  # of the first page: only the session can read a cursor
+        explained = explain(operation)  # the first page, because only the session can read a cursor
     if explained.call not in READS or any(not entity.cls.in_lake for entity in _collected(operation)):
         raise HttpProblem(403, "closed", f"{pattern.name} cannot be tried: it may write, or reads a secret.")
     try:
@@ -112,7 +112,7 @@ async def attempt(pattern: Pattern, wanted: Attempt, session: AsyncSession) -> A
 
 
 def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
-    """The operation, at the beginning of what it reads."""
+    """The operation for the first page."""
     try:
         operation = operation_of(pattern, wanted.arguments)
     except UnfitArgument as unfit:
@@ -124,13 +124,13 @@ def _operation(pattern: Pattern, wanted: Attempt) -> Operation[Any]:
 
 @contextmanager
 def _naming_the_problem(*kinds: type[Exception]) -> Iterator[None]:
-    """Keys are made of what the caller wrote. Where that is not possible, or DynamoDB refuses such a key, say why."""
+    """Turn these errors into a 422 problem: keys are built from the caller's arguments, and may not be valid."""
     try:
         yield
     except kinds as error:
         raise _unfit(
             "arguments", str(error.args[0])
-        ) from error  # without the hint, which is for those who declare keys
+        ) from error  # without the hint, which is for the developer who declares keys
 
 
 def _unfit(field: str, reason: str) -> HttpProblem:
@@ -164,12 +164,12 @@ def _plain(item: Any) -> Any:
 
 
 def _secrets(pattern: Pattern) -> frozenset[str]:
-    """The names of encrypted fields of a pattern's table, as they are written in JSON."""
+    """The names of the encrypted fields of a pattern's table, as written in JSON."""
     return frozenset(name for entity in pattern.table.entities for name in entity.secrets)
 
 
 def _masked(shown: Any, secrets: frozenset[str]) -> Any:
-    """What is shown, with a word in the place of every encrypted field."""
+    """The shown value, with the value of every encrypted field replaced by `MASK`."""
     if isinstance(shown, dict):
         return {name: MASK if name in secrets else _masked(each, secrets) for name, each in shown.items()}
     return [_masked(each, secrets) for each in shown] if isinstance(shown, list) else shown

@@ -1,4 +1,4 @@
-"""The audit log of the console: one line for each attempt of an operator to read data."""
+"""The audit log of the console: one line for each attempt by an operator to read data."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from partita.http import Caller, HttpProblem
 logger: Final = logging.getLogger("partita.audit")
 
 MAX_NAME: Final = 100
-"""Longer names are of no access pattern, and are cut off."""
+"""Names are truncated to this length; no access pattern has a longer one."""
 
 
 @contextmanager
 def audited(caller: Caller, wanted: Attempt, request_id: str) -> Iterator[None]:
-    """Log who reads what in the block, and what becomes of it. Arguments are left out: they may be secrets."""
+    """Log who reads what in the block, and the outcome. Arguments are omitted, because they may be secrets."""
     outcome = "failed"
     try:
         yield
@@ -41,5 +41,5 @@ def audited(caller: Caller, wanted: Attempt, request_id: str) -> Iterator[None]:
             "request_id": request_id,
             "outcome": outcome,
         }
-        # A warning is shown where nobody has configured logging. As JSON, nothing in it can begin a new line.
+        # Warnings are shown even if logging is not configured. In JSON, no value can begin a new line.
         logger.warning(msgspec.json.encode(line).decode())

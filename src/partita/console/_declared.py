@@ -1,4 +1,4 @@
-"""What the services declare, as the console shows it, without any data."""
+"""The declarations of the services as the console shows them, without any data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EntityView(Struct, frozen=True):
 
     @classmethod
     def of(cls, entity: EntitySchema[Any]) -> EntityView:
-        """The entity as it is shown."""
+        """Describe an entity."""
         fields = [
             FieldView(
                 entity.attribute(name),
@@ -55,11 +55,11 @@ class IndexView(Struct, frozen=True):
     projection: str | tuple[str, ...]
     local: bool
     vector: str | None = None
-    """What a vector index compares, in words; None for other indexes."""
+    """What a vector index compares, as text; None for other indexes."""
 
     @classmethod
     def of_vectors(cls, index: VectorIndexSchema) -> IndexView:
-        """A vector index as it is shown."""
+        """Describe a vector index."""
         what = f"{index.attribute}: {index.dimensions:,} dimensions, {index.distance}"
         return cls(index.name, _names(index.search), index.projection, local=False, vector=what)
 
@@ -77,7 +77,7 @@ class TableView(Struct, frozen=True):
 
     @classmethod
     def of(cls, table: Table) -> TableView:
-        """The table as it is shown."""
+        """Describe a table."""
         schema = table.schema
         return cls(
             schema.name,
@@ -104,13 +104,13 @@ class PatternView(Struct, frozen=True):
     doc: str
     asked: list[KeyMatch]
     parameters: list[Parameter] | None
-    """The fields of its form; None where it cannot be tried."""
+    """The fields of its form; None if it cannot be tried."""
     closed: str | None
-    """Why it cannot be tried."""
+    """Why it cannot be tried, or None."""
 
     @classmethod
     def of(cls, pattern: Pattern) -> PatternView:
-        """The pattern as it is shown."""
+        """Describe an access pattern."""
         summary = summary_of(pattern)
         closed = why_closed(pattern)
         parameters = None if closed else parameters_of(pattern)
@@ -123,19 +123,19 @@ class PatternView(Struct, frozen=True):
             summary.doc,
             key_matches(pattern),
             parameters,
-            "Its arguments cannot be written in a form." if not closed and parameters is None else closed,
+            "Its arguments cannot be entered in a form." if not closed and parameters is None else closed,
         )
 
 
 def why_closed(pattern: Pattern) -> str | None:
-    """Why a pattern cannot be tried in the console; None where operators may try it.
+    """Why a pattern cannot be tried in the console; None if operators may try it.
 
-    What is kept out of the lake is kept from the console too: tokens, sessions, the seed of a lottery.
+    Entities that are kept out of the lake are also kept out of the console: tokens, sessions, the seed of a lottery.
     """
     if pattern.kind == "write":
         return "It writes, and the console only reads."
     if pattern.entity is not None and not pattern.entity.cls.in_lake:
-        return f"{pattern.entity.name} stays out of the lake, and out of the console: it is the service's secret."
+        return f"{pattern.entity.name} is a secret of the service: it is kept out of the lake and the console."
     return None
 
 
@@ -157,7 +157,7 @@ class ServiceView(Struct, frozen=True):
 
     @classmethod
     def of(cls, service: Service) -> ServiceView:
-        """The service as it is shown."""
+        """Describe a service."""
         return cls(
             service.name,
             service.title,

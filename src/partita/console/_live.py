@@ -1,4 +1,4 @@
-"""Live figures: consumption by access pattern, the store's health, the lag of projections, and queues."""
+"""Live figures: consumption by access pattern, health of the store, lag of projections, and state of queues."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Live(Struct, frozen=True):
 
     healthy: bool
     usage: dict[str, dict[str, Usage]]
-    """By service and access pattern, of all processes of the server and of all workers, since it was started."""
+    """By service and access pattern, of all server processes and workers, since the server was started."""
     lag: dict[str, Lag]
     """How far the projection of each service lags behind its table."""
     queues: dict[str, QueueStats]
     workers: tuple[WorkerFigures, ...] = ()
-    """Those that report."""
+    """The workers that report."""
     shards: tuple[ShardFigures, ...] = ()
-    """Of the streams that workers share: who has each, and how far it lags."""
+    """The shards of streams that workers share: the owner and the lag of each."""
 
 
 async def live(services: Sequence[Service], state: AppState) -> Live:
-    """The figures now. Where a store or queue does not respond, the figures so far."""
+    """The current figures, without those of stores and queues that do not respond."""
     background = await background_figures(state)
     others = await state.siblings.figures()
     usage = usage_sum(state.session.meter.usage(), others.usage, background.fleet.counted.usage)

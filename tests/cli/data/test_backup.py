@@ -41,7 +41,7 @@ def _fill(folder: Path) -> None:
 def test_a_backup_is_restored_with_its_queues(seeded: Run, folder: Path, tmp_path: Path) -> None:
     _fill(folder)
     said = seeded("backup", str(tmp_path / "archive")).output
-    assert "Not in it: " in said
+    assert "Not archived: " in said
     assert "secret.key" in said
     with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
         (message,) = queue.execute(Receive())
@@ -49,7 +49,7 @@ def test_a_backup_is_restored_with_its_queues(seeded: Run, folder: Path, tmp_pat
     with EmbeddedStore(folder / "partita.db") as store:
         Session(store).run(insert(Task(user_id="demo", title="later", created_at=1, updated_at=1)))
     result = seeded("restore", str(tmp_path / "archive"))
-    assert (result.exit_code, result.output.count("is kept as")) == (0, 2)
+    assert (result.exit_code, result.output.count("are kept as")) == (0, 2)
     with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
         assert [message.body for message in queue.execute(Receive())] == ["body"]
     with EmbeddedStore(folder / "partita.db") as store:
@@ -131,7 +131,7 @@ def test_a_backup_never_overwrites(seeded: Run, tmp_path: Path) -> None:
 
 def test_a_sound_database_passes_the_check(seeded: Run, folder: Path) -> None:
     result = seeded("check")
-    assert (result.exit_code, result.output) == (0, f"{folder / 'partita.db'}: sound\n")
+    assert (result.exit_code, result.output) == (0, f"{folder / 'partita.db'}: consistent\n")
 
 
 def test_damage_is_found(seeded: Run, folder: Path) -> None:
@@ -164,8 +164,8 @@ def test_the_check_covers_queues(seeded: Run, folder: Path) -> None:
     with EmbeddedQueue(folder / "queue-events.db", "events") as queue:
         queue.execute(Send("body", "group", "id"))
     result = seeded("check")
-    sound = f"{folder / 'partita.db'}: sound\n{folder / 'queue-events.db'}: sound\n"
-    assert (result.exit_code, result.output) == (0, sound)
+    consistent = f"{folder / 'partita.db'}: consistent\n{folder / 'queue-events.db'}: consistent\n"
+    assert (result.exit_code, result.output) == (0, consistent)
     (folder / "queue-events.db").write_bytes(b"junk" * 1_000)
     result = seeded("check")
     assert (result.exit_code, "queue-events.db is not a database" in result.output) == (1, True)
@@ -190,7 +190,7 @@ def test_an_emptied_database_is_not_taken_for_a_new_one(
     (folder / "partita.db").touch()
     (folder / beside).touch()
     result = run(*command)
-    said = f"Error: The database {folder / 'partita.db'} is empty, but beside it is {beside}. Restore it"
+    said = f"Error: The database {folder / 'partita.db'} is empty, although {beside} exists. Restore it"
     assert (result.exit_code, result.output.startswith(said)) == (1, True)
     assert (folder / "partita.db").stat().st_size == 0
 

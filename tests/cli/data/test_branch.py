@@ -29,10 +29,10 @@ def test_a_branch_is_made_used_and_dropped(seeded: Run, folder: Path) -> None:
     add(trial)
     assert (count(folder), count(trial)) == (26, 27)
     assert seeded("branch", "switch", "trial").output == f"Commands now use {trial}.\n"
-    assert seeded("check").output.startswith(f"{trial / 'partita.db'}: sound")
+    assert seeded("check").output.startswith(f"{trial / 'partita.db'}: consistent")
     assert seeded("branch", "drop", "trial").exit_code == 1
     assert seeded("branch", "switch", "main").exit_code == 0
-    assert seeded("check").output.startswith(f"{folder / 'partita.db'}: sound")
+    assert seeded("check").output.startswith(f"{folder / 'partita.db'}: consistent")
     assert seeded("branch", "drop", "trial").output == "trial: dropped.\n"
     assert not trial.exists()
 

@@ -102,7 +102,7 @@ def test_a_table_that_is_not_there_is_named(run: Run, folder: Path, lake: Path, 
         result = run("cdc", command[0], "todo", "--lake", str(lake), *command[1:])
         assert store.execute(ListTables()) == ()
     assert (result.exit_code, TABLE.name in result.output) == (1, True)
-    assert result.output.endswith(" not found. Make it with `partita tables update`.\n")
+    assert result.output.endswith(" not found. Create it with `partita tables update`.\n")
 
 
 @pytest.mark.req("X12")
@@ -112,7 +112,7 @@ def test_the_store_can_be_elsewhere(
 ) -> None:
     monkeypatch.setenv("PARTITA_STORE", "ftp://host")
     result = run("cdc", command, "todo", "--lake", str(lake))
-    assert (result.exit_code, "'ftp://host' is not the address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "'ftp://host' is not a valid address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("X12", "T40")

@@ -23,8 +23,8 @@ def test_a_file_is_copied_to_another(run: Run, tmp_path: Path) -> None:
     result = run("copy", "--from", source, "--to", target, "--yes")
     assert result.exit_code == 0, result.output
     assert "orders  30" in result.output
-    assert "Neither side costs money" in result.output
-    assert "The target has what the source has" in result.output
+    assert "Neither side charges for units" in result.output
+    assert "The target is equal to the source" in result.output
     verified = run("copy", "--from", source, "--to", target, "--verify")
     assert (verified.exit_code, "30 items compared, 0 differ." in verified.output) == (0, True)
 
@@ -68,8 +68,8 @@ def test_what_cannot_be_copied_is_said_in_one_line(run: Run, tmp_path: Path) -> 
     source, target = made(tmp_path / "a.db"), made(tmp_path / "b.db", 1)
     ends = ("copy", "--from", source, "--to", target, "--yes")
     assert run(*ends).output.splitlines()[-1].startswith("Error: The table orders of the target is not empty.")
-    assert "neither a table nor a service 'xyz'. It has: orders." in run(*ends, "xyz").output
-    assert "There is no database" in run("copy", "--from", str(tmp_path / "x.db"), "--to", target, "--yes").output
+    assert "neither a table nor a service 'xyz'. The store has: orders." in run(*ends, "xyz").output
+    assert "x.db does not exist." in run("copy", "--from", str(tmp_path / "x.db"), "--to", target, "--yes").output
     assert "There is no database in" in run("copy", "--from", str(tmp_path / "x"), "--to", target, "--yes").output
     assert run(*ends, "--replace").exit_code == 0
 
@@ -84,4 +84,4 @@ def test_a_sample_for_development_is_masked(seeded: Run, folder: Path, tmp_path:
         found = repr(store.execute(ScanTable("todo-app-data")).items)
     assert "TASK#" in found
     assert "demo" not in found
-    assert "--mask is for --sample" in seeded(*ends, "--mask").output
+    assert "--mask needs --sample" in seeded(*ends, "--mask").output

@@ -153,7 +153,7 @@ def test_a_damaged_projection_is_built_again(db: Session, tmp_path: Path, caplog
         while projected["notes"].sink.read("SELECT id FROM notes") != [("kept",)]:
             caught_up.wait(0.01)
     assert [record.message.partition(":")[0] for record in caplog.records if record.name == "partita.change"] == [
-        "A projection is damaged, and is built again"
+        "A projection is damaged and will be rebuilt"
     ]
 
 

@@ -29,7 +29,7 @@ def test_but_not_in_json(run: Run, lake: Path) -> None:
     result = run("lake", "query", TWINS, "--lake", str(lake), "--json")
     assert (result.exit_code, result.output) == (
         1,
-        "Error: Two columns are named name. Name one of them otherwise with AS.\n",
+        "Error: Two columns are named name. Rename one of them with AS.\n",
     )
     renamed = TWINS.replace("other.name", "other.name as other")
     found = run("lake", "query", renamed, "--lake", str(lake), "--json")

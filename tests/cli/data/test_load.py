@@ -93,7 +93,7 @@ def test_a_load_that_was_cut_off_goes_on(run: Run, tmp_path: Path, path: str, mo
     assert run("load", str(file), "--to", path, "--table", "orders", "--yes").exit_code != 0
     monkeypatch.setattr(EmbeddedStore, "execute", execute)
     result = run("load", str(file), "--to", path, "--table", "orders", "--yes")
-    assert "Going on after 20 records." in result.output
+    assert "Continuing after 20 records." in result.output
     assert "40 items written, 0 conditions were false, 0 records failed." in result.output
     assert len(stored(path)) == 40
 
@@ -117,9 +117,9 @@ def test_entities_are_checked_and_their_keys_derived(run: Run, folder: Path, tmp
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nowhere.json", "--table", "orders"), "nothing at nowhere.json"),
+        (("nowhere.json", "--table", "orders"), "nowhere.json does not exist"),
         (("a.json",), "either --table or --entity"),
-        (("a.txt", "--table", "orders"), "Say --format"),
+        (("a.txt", "--table", "orders"), "Use --format"),
         (("a.json", "--entity", "todo.Nothing"), "no entity todo.Nothing"),
         (("a.json", "--table", "nothing"), "nothing not found"),
     ],

@@ -49,14 +49,14 @@ def test_dead_letters_are_shown(with_dead: Run) -> None:
 
 def test_one_dead_letter_is_sent_again_and_the_others_thrown_away(with_dead: Run) -> None:
     assert with_dead("queue", "redrive", "events", "2").output == "events: 1 sent again\n"
-    assert with_dead("queue", "discard", "events", "--all").output == "events: 1 thrown away\n"
+    assert with_dead("queue", "discard", "events", "--all").output == "events: 1 deleted\n"
     assert stats(with_dead) == {"waiting": 2, "in_flight": 0, "dead": 0}
 
 
 @pytest.mark.parametrize("arguments", [(), ("1", "--all")])
 def test_dead_letters_must_be_named(arguments: tuple[str, ...], with_dead: Run) -> None:
     result = with_dead("queue", "discard", "events", *arguments)
-    assert (result.exit_code, "Name the dead letters" in result.output) == (2, True)
+    assert (result.exit_code, "Give either the ids of dead letters" in result.output) == (2, True)
 
 
 def test_a_queue_that_is_not_there_is_not_made_by_looking(run: Run, folder: Path) -> None:

@@ -83,7 +83,7 @@ def kept_by(result: Result) -> Path:
     assert result.exit_code == 0, result.output
     restored, kept = result.output.splitlines()[-2:]
     assert ": restored from " in restored
-    return Path(kept.removeprefix("What was there is kept as "))
+    return Path(kept.removeprefix("The previous contents are kept as "))
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def test_a_store_in_use_is_left_alone(run: Run, backup: Path, database: Path) ->
         result = run("restore", str(backup))
         assert (result.exit_code, result.output) == (
             1,
-            f"Error: The store {database} is in use. Stop `partita serve` and whatever else uses it first.\n",
+            f"Error: The store {database} is in use. First stop `partita serve` and all other users of it.\n",
         )
     assert list(database.parent.glob("*.before-*")) == []
     kept_by(run("restore", str(backup)))
@@ -197,7 +197,7 @@ def test_a_file_that_is_not_there_is_a_usage_error(run: Run, folder: Path) -> No
 
 def test_a_new_folder_gets_the_database(run: Run, backup: Path, tmp_path: Path) -> None:
     result = run("restore", str(backup), "--data", str(tmp_path / "new"))
-    assert (result.exit_code, "is kept as" in result.output) == (0, False)
+    assert (result.exit_code, "are kept as" in result.output) == (0, False)
     assert titles(tmp_path / "new" / "partita.db") == []
 
 

@@ -160,7 +160,7 @@ def test_workers_fill_it_too_and_one_that_is_killed_leaves_it_whole(
         assert worker.stdout is not None
         said = [worker.stdout.readline() for _ in range(2)]
         assert said == [
-            "If one is killed, others have its shards within 30 seconds.\n",
+            "If a worker is killed, others take over within 30 seconds.\n",
             "1 at work for todo. Stop with Ctrl-C.\n",
         ]
         add_task(folder, "seen by the worker")

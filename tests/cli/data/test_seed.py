@@ -16,8 +16,8 @@ from partita_services.todo.model import tasks_of_user
 
 @pytest.mark.req("X02")
 def test_seeding_twice_changes_nothing(run: Run, folder: Path) -> None:
-    assert run("seed", "todo").output.splitlines()[-1] == "todo: 27 new, 0 there already"
-    assert run("seed", "todo").output.splitlines()[-1] == "todo: 0 new, 27 there already"
+    assert run("seed", "todo").output.splitlines()[-1] == "todo: 27 new, 0 existed already"
+    assert run("seed", "todo").output.splitlines()[-1] == "todo: 0 new, 27 existed already"
     with EmbeddedStore(folder / "partita.db") as store:
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
 
@@ -33,4 +33,4 @@ def test_what_was_deleted_comes_back(seeded: Run, folder: Path) -> None:
         task = Session(store).run(tasks_of_user("demo").first())
     assert task is not None
     assert seeded("explain", "delete_task", task.model_dump_json(), "--run").exit_code == 0
-    assert seeded("seed", "todo").output.splitlines()[-1] == "todo: 1 new, 26 there already"
+    assert seeded("seed", "todo").output.splitlines()[-1] == "todo: 1 new, 26 existed already"

@@ -65,11 +65,11 @@ def test_a_comparison_with_nothing_makes_nothing(command: str, run: Run, folder:
 
 def test_tables_are_created_once_on_the_embedded_database(run: Run) -> None:
     assert run("tables", "create", "accounts").exit_code == 0
-    assert [TABLE.name, "is", "not", "there"] in [
-        line.split()[:4] for line in run("tables", "diff", "todo").output.splitlines()
+    assert [TABLE.name, "is", "missing"] in [
+        line.split()[:3] for line in run("tables", "diff", "todo").output.splitlines()
     ]
     assert f"{TABLE.name}: created" in run("tables", "create", "todo").output
-    assert f"{TABLE.name}: there already" in run("tables", "create", "todo").output
+    assert f"{TABLE.name}: exists already" in run("tables", "create", "todo").output
     assert (run("tables", "diff", "todo").exit_code, run("tables", "update", "todo").output) == (0, "")
 
 
@@ -84,7 +84,7 @@ def test_where_workers_report_there_is_a_table_for_it(run: Run, service: str, *,
 def test_tables_are_created_on_a_server_as_they_are_declared(run: Run, server: Store) -> None:
     assert run("tables", "create", "todo").exit_code == 0
     result = run("tables", "diff", "todo")
-    assert (result.exit_code, result.output) == (0, "The store has what is declared.\n")
+    assert (result.exit_code, result.output) == (0, "The store has everything that is declared.\n")
 
 
 def test_what_is_missing_is_added_on_a_server(run: Run, server: Store) -> None:
@@ -99,7 +99,7 @@ def test_what_is_missing_is_added_on_a_server(run: Run, server: Store) -> None:
 
 def test_sample_data_goes_to_the_server(run: Run, server: Store) -> None:
     assert "27 new" in run("seed", "todo").output
-    assert "0 new, 27 there already" in run("seed", "todo").output
+    assert "0 new, 27 existed already" in run("seed", "todo").output
 
 
 def changes(stored: TableSchema | None) -> list[object]:
@@ -148,4 +148,4 @@ def test_a_local_index_cannot_be_added() -> None:
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
     result = run("tables", "diff", "--store", "ftp://host")
-    assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "is not a valid address of a store" in result.output) == (1, True)

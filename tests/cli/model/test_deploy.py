@@ -110,9 +110,9 @@ def test_roles_that_need_nothing_are_left_out(run: Run) -> None:
 def test_diff_compares_with_what_is_stored(run: Run) -> None:
     run("tables", "create", "accounts")
     before = run("deploy", "diff", "todo")
-    assert (before.exit_code, "is not there" in before.output) == (1, True)
+    assert (before.exit_code, "is missing" in before.output) == (1, True)
     run("tables", "create", "todo")
-    assert run("deploy", "diff", "todo").output == "The store has what is declared.\n"
+    assert run("deploy", "diff", "todo").output == "The store has everything that is declared.\n"
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_diff_compares_with_what_is_stored(run: Run) -> None:
     [
         ("--provisioned -1 0", "-1 is not in the range x>=1."),
         ("--provisioned 1 0", "0 is not in the range x>=1."),
-        ("--encryption aws-managd", "It is aws-owned, aws-managed, or an ARN."),
-        ("--encryption alias/mine", "It is aws-owned, aws-managed, or an ARN."),
+        ("--encryption aws-managd", "Must be aws-owned, aws-managed, or the ARN of a key."),
+        ("--encryption alias/mine", "Must be aws-owned, aws-managed, or the ARN of a key."),
     ],
 )
 def test_settings_that_aws_would_refuse_are_refused(chosen: str, said: str, run: Run, tmp_path: Path) -> None:

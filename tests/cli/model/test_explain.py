@@ -41,7 +41,7 @@ def test_an_entity_is_given_as_json(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("tasks_with_status", "u1"), "It takes 2 arguments, not 1: tasks_with_status USER_ID STATUS"),
+        (("tasks_with_status", "u1"), "The pattern takes 2 arguments, not 1: tasks_with_status USER_ID STATUS"),
         (("tasks_with_status", "u1", "done"), "STATUS: 'done' does not fit: Input should be 'pending'"),
         (("tasks_due_on", "u1", "tomorrow"), "DUE_DATE: 'tomorrow' does not fit: "),
         (("create_task", '{"title": ""}'), "title: String should have at least 1 character"),
@@ -57,4 +57,4 @@ def test_an_argument_that_does_not_fit_is_a_usage_error(arguments: tuple[str, ..
 def test_an_operation_that_cannot_be_built_is_an_error(run: Run) -> None:
     result = run("explain", "user_by_id", "")
     assert result.exit_code == 1
-    assert result.output == "Error: A key part is empty. Give the field a value, or None to leave an index.\n"
+    assert result.output == "Error: A key part is empty. Set a value, or None to keep the item out of the index.\n"

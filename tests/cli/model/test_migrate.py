@@ -69,8 +69,8 @@ def test_a_backfill_shows_its_cost_first_and_asks(bank: Callable[..., Result], d
     insert_old(db, 2)
     refused = bank("backfill", input="n\n")
     assert "Account: 2 of 2 items are older than data version 3." in refused.output
-    assert "takes about 4 WCU and, at 100 WCU a second, 0 s. " not in refused.output
-    assert "takes about 4 WCU and, at 100 WCU a second, 0 s." in refused.output
+    assert "takes about 4 WCU and, at 100 WCU per second, 0 s. " not in refused.output
+    assert "takes about 4 WCU and, at 100 WCU per second, 0 s." in refused.output
     assert "old" in bank("status").output
     accepted = bank("backfill", "--wcu", "1e9", input="y\n")
     assert "Account: 2 rewritten." in accepted.output
@@ -96,7 +96,7 @@ def test_a_backfill_goes_on_where_it_was_stopped(
         assert bank("backfill", "--yes", "--wcu", "1e9").exit_code == 1
     assert [path.name for path in folder.glob("backfill-*")] == ["backfill-accounts-account.json"]
     resumed = bank("backfill", "--yes", "--wcu", "1e9")
-    assert f"Going on after {PAGE} items of an earlier run." in resumed.output
+    assert f"Continuing an earlier run, after {PAGE} items." in resumed.output
     assert f"Account: {PAGE + 1} rewritten." in resumed.output
     assert list(folder.glob("backfill-*")) == []
 
@@ -113,14 +113,14 @@ def test_what_was_kept_of_another_version_or_is_damaged_is_not_used(
     insert_old(db, 1)
     (folder / "backfill-accounts-account.json").write_bytes(kept)
     result = bank("backfill", "--yes", "--wcu", "1e9")
-    assert "Going on" not in result.output
+    assert "Continuing" not in result.output
     assert "Account: 1 rewritten." in result.output
 
 
 def test_newer_and_overtaken_items_are_mentioned() -> None:
     done = BackfillProgress(3, rewritten=1, newer=2, overtaken=3)
     assert _migrate._summary(ACCOUNTS, done) == (
-        "Account: 1 rewritten, 2 newer left alone, 3 changed meanwhile by old code: run it again."
+        "Account: 1 rewritten, 2 newer not touched, 3 changed meanwhile by old code (run the backfill again)."
     )
 
 

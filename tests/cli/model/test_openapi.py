@@ -43,7 +43,7 @@ def test_the_command_writes_and_checks(run: Run, tmp_path: Path) -> None:
     assert (missing.exit_code, file.exists()) == (1, False)
     assert missing.output.splitlines() == [
         f"{file}: not current",
-        "Error: Run `partita openapi` to write what the services serve.",
+        "Error: Run `partita openapi` to update the descriptions.",
     ]
     assert run("openapi", "accounts", *out).output == f"{file}: written\n"
     assert run("openapi", "accounts", "--check", *out).output == "All descriptions are current.\n"

@@ -58,7 +58,7 @@ def test_programs_can_read_the_check(run: Run, schemas: Path) -> None:
 
 def test_a_service_without_versioned_tables_has_nothing_to_check(run: Run, schemas: Path) -> None:
     checked = run("schema", "check", "todo", "--folder", str(schemas))
-    assert (checked.exit_code, checked.output) == (0, "There is no versioned table.\n")
+    assert (checked.exit_code, checked.output) == (0, "There are no versioned tables.\n")
 
 
 @pytest.mark.parametrize("name", ["visitor.schema.json", "visitor.v1.json"])
@@ -82,7 +82,7 @@ def test_a_module_that_belongs_to_no_service_is_checked(run: Run, schemas: Path)
 def test_a_module_that_is_not_there_is_named(run: Run) -> None:
     result = run("schema", "check", "--module", "partita.nowhere.label")
     assert result.exit_code == 1
-    assert result.output.startswith("Error: There is no module 'partita.nowhere.label'. Name it as in an import")
+    assert result.output.startswith("Error: There is no module 'partita.nowhere.label'. Write it as in an import")
 
 
 def test_snapshots_in_the_tests_are_found(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_it_is_done_elsewhere_and_what_kept_it_from_that_is_said() -> None:
         "done",
         "done",
         str(StoreError("The disk is full.", hint="Make room.")),
-        "The process that prepares ended with -9.",
+        "The preparing process ended with -9.",
         "what is beside it is ended",
     ]
     assert re.fullmatch(r"preparing \(\d+\): heard\n", done.stderr)

@@ -56,7 +56,7 @@ def test_an_answer_that_does_not_come_is_an_error(
     ends: tuple[Connection, ProcessChannel], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_channel, "PATIENCE_SECONDS", 0.01)
-    with pytest.raises(StoreUnavailable, match="does not answer"):
+    with pytest.raises(StoreUnavailable, match="does not respond"):
         ends[1].ask()
 
 

@@ -38,4 +38,4 @@ def test_where_a_port_cannot_be_shared_there_is_one(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(_option, "can_share_a_port", lambda: False)
     assert default_processes() == 1
     refused = run("dynamodb", "--processes", "2")
-    assert (refused.exit_code, "On this system one process serves: say 1." in refused.output) == (2, True)
+    assert (refused.exit_code, "Only 1 process can serve on this system." in refused.output) == (2, True)

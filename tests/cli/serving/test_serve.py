@@ -88,7 +88,7 @@ def start(folder: Path) -> Iterator[Start]:
 
 def test_it_serves_stops_and_has_its_data_again(start: Start, folder: Path) -> None:
     first = start("todo")
-    assert "todo: 27 new, 0 there already" in first.banner
+    assert "todo: 27 new, 0 existed already" in first.banner
     assert f"{first.url}/todo/api" in first.banner
     assert f"\n  {first.url}/#sign-in=" in first.banner
     assert 'href="/todo/"' in first.client.get("/").text
@@ -166,7 +166,7 @@ def test_beyond_this_machine_it_says_which_names_it_answers_to(run: Run, monkeyp
     result = run("serve", "todo", "--port", "0", "--no-seed", "--workers", "0", "--allowed-host", "shop.example")
     assert result.output == (
         "Warning: other machines can reach 127.0.0.1. "
-        "It answers to its address and to localhost, shop.example (--allowed-host).\nStopped.\n"
+        "Accepted hosts: this address and localhost, shop.example (--allowed-host).\nStopped.\n"
     )
 
 
@@ -278,7 +278,7 @@ def test_the_banner_begins_with_the_front_page_and_the_link() -> None:
 @pytest.mark.req("X03")
 def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
     server = start("todo", "--no-seed", "--issuer", "http://127.0.0.1:9/realm", "--audience", "partita")
-    assert "Takes tokens of http://127.0.0.1:9/realm." in server.banner
+    assert "Accepts tokens of http://127.0.0.1:9/realm." in server.banner
     answer = server.client.get("/todo/api/tasks")
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
     assert "http://127.0.0.1:9/realm" in answer.json()["hint"]
@@ -336,7 +336,7 @@ def test_it_serves_from_a_server_that_speaks_dynamodb(
 
 def test_an_address_that_is_none_is_refused(run: Run) -> None:
     result = run("serve", "todo", "--store", "ftp://host")
-    assert (result.exit_code, "is not the address of a store" in result.output) == (1, True)
+    assert (result.exit_code, "is not a valid address of a store" in result.output) == (1, True)
 
 
 @pytest.mark.req("T40")

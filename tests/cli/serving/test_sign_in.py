@@ -31,7 +31,7 @@ ISSUER = Issuer("https://login.example", audience="partita")
 @pytest.mark.parametrize("is_loopback", [True, False])
 def test_one_click_is_for_this_machine_alone(demo: bool | None, is_loopback: bool) -> None:  # noqa: FBT001 - parameters
     if demo and not is_loopback:
-        with pytest.raises(click.UsageError, match="this machine alone"):
+        with pytest.raises(click.UsageError, match="only possible on this machine"):
             sign_in_of(OWN, None, demo, installed(is_loopback=is_loopback))
         return
     sign_in = sign_in_of(OWN, None, demo, installed(is_loopback=is_loopback))

@@ -35,7 +35,7 @@ def test_it_is_valid_for_so_many_days(run: Run) -> None:
 def test_an_unusable_user_is_a_usage_error(run: Run) -> None:
     result = run("token", "--user", "")
     assert result.exit_code == 2
-    assert "A user id has 1 to 128 characters." in result.output
+    assert "A user id must have 1 to 128 characters." in result.output
 
 
 def test_the_secret_is_made_once_for_its_owner_alone(folder: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_key_of_another_length_signs_nothing(size: int, run: Run, folder: Path
     result = run("token", "--user", "ann", "--role", "operator")
     assert (result.exit_code, result.output) == (
         1,
-        f"Error: The key {key} has {size} bytes, not 32. Restore it, or delete it: all tokens then end.\n",
+        f"Error: The key {key} has {size} bytes, not 32. Restore it, or delete it, which ends all tokens.\n",
     )
     assert key.read_bytes() == bytes(size)
 

@@ -71,7 +71,7 @@ def test_a_token_is_read_from_where_others_do_not_see_it(run: Run, folder: Path)
 
 def test_all_tokens_of_a_user_are_revoked(run: Run, folder: Path) -> None:
     stolen, bobs = made(run), made(run, "bob")
-    assert run("tokens", "revoke", "--user", "ann").output == "Revoked all tokens of ann that were made until now.\n"
+    assert run("tokens", "revoke", "--user", "ann").output == "Revoked all tokens of ann that were issued until now.\n"
     assert [outcome(folder, token) for token in (stolen, bobs)] == ["The token was revoked.", "bob"]
     assert outcome(folder, made(run)) == "ann"
     assert listed(run)["revoked_users"].keys() == {"ann"}
@@ -86,7 +86,7 @@ def test_either_a_token_or_a_user_is_named(arguments: tuple[str, ...], run: Run)
 def test_a_token_of_another_folder_is_not_revoked_in_vain(run: Run, tmp_path: Path) -> None:
     foreign = identity_of(DataFolder(tmp_path / "other")).token(ANN)
     result = run("tokens", "revoke", foreign)
-    assert (result.exit_code, "Is it of this data folder?" in result.output) == (1, True)
+    assert (result.exit_code, "Check that it is a token of this data folder" in result.output) == (1, True)
     assert foreign not in result.output
 
 

@@ -178,14 +178,16 @@ def _is_running(pid: int) -> bool:
 
 def test_a_service_without_work_has_no_workers(run: Run) -> None:
     result = run("worker", "countries")
-    assert (result.exit_code, result.output) == (1, "Error: None of these services has work for a worker.\n")
+    assert (result.exit_code, result.output) == (1, "Error: None of these services has work for workers.\n")
 
 
-@pytest.mark.parametrize("option", ["--store", "--queue"])
-def test_a_wrong_address_is_said_once(option: str, run: Run, started: list[WorkerPool]) -> None:
+@pytest.mark.parametrize(
+    ("option", "said"), [("--store", "is not a valid address of a store"), ("--queue", "is not the address of a queue")]
+)
+def test_a_wrong_address_is_said_once(option: str, said: str, run: Run, started: list[WorkerPool]) -> None:
     result = run("worker", "events", option, "ftp://host")
     assert (result.exit_code, result.output.count("\n"), started) == (1, 1, [])
-    assert result.output.startswith("Error: 'ftp://host' is not the address of a ")
+    assert result.output.startswith(f"Error: 'ftp://host' {said}")
 
 
 def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: list[WorkerPool]) -> None:

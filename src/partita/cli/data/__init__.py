@@ -1,4 +1,4 @@
-"""Commands on what is stored: tables, sample data, backups, queues, change streams; and what other commands share."""
+"""Commands on stored data: tables, sample data, backups, queues, change streams; and helpers for other commands."""
 
 from partita.cli.data._cdc import POLICY, check_lake, filling, is_captured, reach_lake
 from partita.cli.data._follow import build_projections, projecting, reading_projections

@@ -1,4 +1,4 @@
-"""`partita branch`: cheap copies of a data folder, to try a migration, a load or a bug on."""
+"""`partita branch`: cheap copies of a data folder, to try a migration, a load or a bug fix."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from partita.folder import Branches
 
 
 class _Branching(click.Group):
-    """`partita branch NAME` makes a branch; what is not a command is a name."""
+    """`partita branch NAME` creates a branch: a word that is not a subcommand is a name."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is named, or `create`."""
+        """The named subcommand, or `create`."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["create", *args]
         return super().resolve_command(ctx, args)
@@ -29,7 +29,10 @@ class _Branching(click.Group):
 
 @click.group(cls=_Branching, subcommand_metavar="NAME | COMMAND [ARGS]...")
 def branch() -> None:
-    """Copies of the data folder to try something on: `partita branch NAME` makes one."""
+    """Create cheap copies of the data folder, and switch between them.
+
+    `partita branch NAME` creates one, to try a migration, a load or a bug fix.
+    """
 
 
 _name: Callable[..., Any] = click.argument("name", metavar="NAME")
@@ -39,7 +42,10 @@ _name: Callable[..., Any] = click.argument("name", metavar="NAME")
 @_name
 @whole_folder_option
 def create(name: str, data: Path) -> None:
-    """Make a branch of the current one, as it is now; whatever runs there goes on."""
+    """Create a branch NAME as a copy of the current branch.
+
+    The copy is of one instant. The current branch may be in use.
+    """
     made = Branches(data).create(name)
     shares = "shares its blocks" if made.method == "reflink" else "is a copy"
     click.echo(f"{made.path}: {made.size:,} bytes, {shares} of {made.source}.")
@@ -59,7 +65,7 @@ class _Row(Struct, frozen=True):
 @whole_folder_option
 @json_option
 def list_branches(data: Path, *, as_json: bool) -> None:
-    """The branches of the data folder; the current one has a star."""
+    """List the branches; the current one is marked with *."""
     rows = [
         _Row(each.name, each.is_current, each.source, _instant(each.made_at), each.size, str(each.path))
         for each in Branches(data)
@@ -79,7 +85,10 @@ def list_branches(data: Path, *, as_json: bool) -> None:
 @_name
 @whole_folder_option
 def switch(name: str, data: Path) -> None:
-    """Have commands use a branch from now on; `main` is the folder itself. What runs goes on with the one it has."""
+    """Select the branch that commands use from now on.
+
+    `main` is the data folder itself. Running processes stay on their branch.
+    """
     branches = Branches(data)
     branches.switch(name)
     click.echo(f"Commands now use {branches.path_of(name)}.")
@@ -89,7 +98,10 @@ def switch(name: str, data: Path) -> None:
 @_name
 @whole_folder_option
 def drop(name: str, data: Path) -> None:
-    """Delete a branch that no process uses."""
+    """Delete a branch.
+
+    Refused for the current branch, and while a process uses it.
+    """
     Branches(data).drop(name)
     click.echo(f"{name}: dropped.")
 

@@ -1,4 +1,4 @@
-"""`partita cdc`: bring every change of a service into a lake, and see how far that is."""
+"""`partita cdc`: write every change of a service into a lake, and report how far the lake lags."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ if TYPE_CHECKING:
 
 BATCH: Final = 10_000
 POLL_SECONDS: Final = 2.0
-"""Each commit adds files, so a lake takes what gathers in a while."""
+"""Each commit adds files to a lake, so changes are collected for a while and committed together."""
 POLICY: Final = LeasePolicy()
 
 
 @click.group()
 def cdc() -> None:
-    """Change data capture into a lake."""
+    """Change data capture: write every change into a lake."""
 
 
 @cdc.command()
 @service_argument
 @lake_option()
 @store_options
-@click.option("--once", is_flag=True, help="Stop when everything that is there was read.")
-@click.option("--start", type=Instant(), help="A new lake gets the changes from this instant on, and nothing before.")
+@click.option("--once", is_flag=True, help="Stop when all existing changes have been read.")
+@click.option("--start", type=Instant(), help="Fill a new lake only with changes from this instant on.")
 @needs_lake
 def run(service: Service, lake: str, data: DataFolder, *, once: bool, start: float | None) -> None:
-    """Bring all changes into the lake, until Ctrl-C or SIGTERM. A new lake gets what is in the tables first.
+    """Write every change into the lake, until Ctrl-C or SIGTERM.
 
-    Several may run at once, on any machines: they share the shards of each stream.
+    The existing items are loaded into a new lake first. Several processes may run at once, on any machines: they share
+    the shards of each stream.
     """
     stop = threading.Event()
     with _opened(data) as store, _consumers(lake, [service], store, data, start) as consumers:
@@ -59,7 +60,7 @@ def run(service: Service, lake: str, data: DataFolder, *, once: bool, start: flo
         if once:
             return
         on_stop_signal(stop.set)
-        click.echo(f"If this process is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
+        click.echo(f"If this process is killed, others take over within {POLICY.takeover_seconds:g} seconds.")
         click.echo(f"Following {service.name} into {lake}. Stop with Ctrl-C.")
         with following(_named(consumers), poll_seconds=POLL_SECONDS):
             stop.wait()
@@ -67,7 +68,7 @@ def run(service: Service, lake: str, data: DataFolder, *, once: bool, start: flo
 
 
 class _ShardStatus(Struct, frozen=True):
-    """How far the lake of one table is behind in one shard, and who reads it."""
+    """How far the lake of one table lags in one shard, and which process reads the shard."""
 
     shard: str
     owner: str | None
@@ -76,7 +77,7 @@ class _ShardStatus(Struct, frozen=True):
 
 
 class _Status(Struct, frozen=True):
-    """How far the lake of one table is behind; None where it was never filled."""
+    """How far the lake of one table lags; None if it was never filled."""
 
     table: str
     records: int | None
@@ -91,7 +92,11 @@ class _Status(Struct, frozen=True):
 @json_option
 @needs_lake
 def status(service: Service, lake: str, data: DataFolder, *, as_json: bool) -> None:
-    """How far the lake is behind, in changes and in seconds since the oldest of them; and who reads which shard."""
+    """Show how far the lake lags in each shard.
+
+    The lag is the number of changes that the lake does not have yet, and the age of the oldest of them in seconds. Also
+    shows which process reads each shard.
+    """
     from partita.change.lake import location_of
 
     place = location_of(lake, data.profile)
@@ -100,9 +105,7 @@ def status(service: Service, lake: str, data: DataFolder, *, as_json: bool) -> N
     if as_json:
         echo_json(found)
         return
-    echo_table(
-        ("TABLE", "SHARD", "OWNER", "RECORDS BEHIND", "SECONDS BEHIND"), [row for s in found for row in _rows(s)]
-    )
+    echo_table(("TABLE", "SHARD", "OWNER", "LAG (RECORDS)", "LAG (SECONDS)"), [row for s in found for row in _rows(s)])
 
 
 def _status(place: LakeLocation, table: Table, store: Store) -> _Status:
@@ -133,7 +136,11 @@ def _owners(place: LakeLocation, table: Table, store: Store) -> dict[str, str | 
 @store_options
 @needs_lake
 def rebuild(service: Service, lake: str, data: DataFolder) -> None:
-    """Load the current tables of the lake again. The log keeps what it has, and the items are added to it."""
+    """Load the current tables into the lake again.
+
+    This is necessary after changes were missed. The log of changes keeps its records, and the items are added to it.
+    Other running processes release their shards first.
+    """
     with _opened(data) as store, _consumers(lake, [service], store, data) as consumers:
         for table, consumer in consumers.items():
             click.echo(f"{table.name}: loaded {consumer.rebuild():,} items.")
@@ -145,7 +152,11 @@ def rebuild(service: Service, lake: str, data: DataFolder) -> None:
 @store_options
 @needs_lake
 def forget(service: Service, lake: str, data: DataFolder) -> None:
-    """Forget who filled a lake that nobody fills any more. The lake stays as it is, and can be filled again."""
+    """Remove the leases of a lake that is no longer filled.
+
+    Servers then stop showing its shards. The lake does not change, and can be filled again. Refused while a process
+    still fills the lake.
+    """
     from partita.change.lake import location_of
 
     place = location_of(lake, data.profile)
@@ -164,7 +175,7 @@ def filling(
     data: DataFolder,
     troubles: Troubles | None = None,
 ) -> Iterator[None]:
-    """Fill the lake of the services in the background, if there is to be one."""
+    """Fill the lake of the services in the background while the block runs, unless `lake` is None."""
     if lake is None:
         yield
         return
@@ -177,10 +188,10 @@ def filling(
 
 
 def reach_lake(lake: str, data: DataFolder) -> None:
-    """Look into a lake before anything is made for it.
+    """Check that a lake can be read, before anything is created for it.
 
     Raises:
-        PartitaError: there is no such place, or it may not be read.
+        PartitaError: its location does not exist, or must not be read.
     """
     from partita.change.lake import location_of
 
@@ -188,17 +199,17 @@ def reach_lake(lake: str, data: DataFolder) -> None:
 
 
 def check_lake(lake: str, services: Sequence[Service], store: Store, data: DataFolder) -> None:
-    """Open the lake of the services and close it again, so that whoever starts processes can say what is wrong.
+    """Open the lake of the services and close it again, so that errors are reported before processes are started.
 
     Raises:
-        PartitaError: it cannot be filled.
+        PartitaError: the lake cannot be filled.
     """
     with _consumers(lake, [service for service in services if _streams(service)], store, data):
         pass
 
 
 def is_captured(service: Service) -> bool:
-    """Whether a lake can have the changes of a service."""
+    """Whether the changes of a service can be written to a lake."""
     return bool(_streams(service))
 
 
@@ -208,20 +219,20 @@ def _named(consumers: Mapping[Table, SharedConsumer]) -> dict[str, Follower]:
 
 @contextmanager
 def _opened(data: DataFolder) -> Iterator[Store]:
-    """The store, whose tables are only read: the role `cdc` may do no more."""
+    """Open the store. Its tables are only read, because the role `cdc` permits no more."""
     with closing(data.open_store(must_exist=True)) as store:
         try:
             yield store
         except TableNotFound as error:
-            message = f"{error.message.rstrip('.')}."  # DynamoDB ends it without
-            raise TableNotFound(message, hint="Make it with `partita tables update`.") from error
+            message = f"{error.message.rstrip('.')}."  # DynamoDB's messages end without a full stop
+            raise TableNotFound(message, hint="Create it with `partita tables update`.") from error
 
 
 @contextmanager
 def _consumers(
     lake: str, services: Sequence[Service], store: Store, data: DataFolder, start: float | None = None
 ) -> Iterator[dict[Table, SharedConsumer]]:
-    """A consumer for each table, with its lake. All who name the same lake share the shards of each stream."""
+    """A consumer for each table, with its lake. All processes with the same lake share the shards of each stream."""
     from partita.change.lake import location_of
 
     place = location_of(lake, data.profile)
@@ -233,7 +244,7 @@ def _consumers(
             table: opened.enter_context(closing(_open_lake(place, table, f"{table.name} {streams[table]}", service)))
             for service, table in captured
         }
-        leases = prepare_leases(store) if sinks else Session(store)  # not before all lakes could be opened
+        leases = prepare_leases(store) if sinks else Session(store)  # created only after all lakes could be opened
         for table, sink in sinks.items():
             membership = Membership(leases, place.uri, process_name(), POLICY)
             upkeep = Upkeep(sink.has_users_to_erase, sink.erase_users)
@@ -284,12 +295,12 @@ def _captured(service: Service) -> list[Table]:
 
 
 def _streams(service: Service) -> list[Table]:
-    """The tables whose changes a lake can have."""
+    """The tables whose changes can be written to a lake."""
     return [table for table in service.tables if table.schema.stream == "NEW_AND_OLD_IMAGES"]
 
 
 def _rows(status: _Status) -> list[tuple[str, ...]]:
-    """The whole table first, then its shards where there are several, or somebody has the only one."""
+    """The rows of a table: first the whole table, then each shard."""
     if status.records is None or status.seconds is None:
         return [(status.table, "", "", "not filled yet", "")]
     shards = [_row(status.table, each.shard, each.owner or "-", each.records, each.seconds) for each in status.shards]

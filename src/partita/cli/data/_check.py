@@ -1,4 +1,4 @@
-"""`partita check`: look for damage in the database and in the queues."""
+"""`partita check`: look for damage in the database and the queues."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from partita.queue.embedded import EmbeddedQueue
 @click.command()
 @data_option
 def check(data: DataFolder) -> None:
-    """Prove that the database and the queues are sound.
+    """Verify that the database and the queues are consistent.
 
-    Reads all of them, compares items, index entries and streams, messages and groups, and changes nothing.
+    Reads all of them completely, and compares items with index entries and streams, and messages with their groups.
+    Changes nothing. Exits with 1 if there is an inconsistency.
     """
     with readable(data) as folder:
         with folder.open_existing() as store, progress_bar(f"Checking {data.database.name}") as progress:
             store.verify(progress)
-        click.echo(f"{data.database}: sound")
+        click.echo(f"{data.database}: consistent")
         for file in sorted(folder.path.glob("queue-*.db")):
             with EmbeddedQueue(file, file.stem.removeprefix("queue-")) as queue:
                 queue.verify()
-            click.echo(f"{data.path / file.name}: sound")
+            click.echo(f"{data.path / file.name}: consistent")

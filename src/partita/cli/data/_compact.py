@@ -1,4 +1,4 @@
-"""`partita compact`: write the database again, without what was deleted."""
+"""`partita compact`: rewrite the database without deleted data."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from partita.cli._progress import progress_bar
 @click.command()
 @data_option
 def compact(data: DataFolder) -> None:
-    """Write the database again without what is free in it, while it is in use.
+    """Rewrite the database without its free space, while it is in use.
 
-    Nothing that was deleted is left in the file then. Writers wait meanwhile.
+    Afterwards, the file contains no deleted data. Writers wait meanwhile. The command needs as much free disk space as
+    the file has.
     """
     before = data.database.stat().st_size if data.database.exists() else 0
     with data.open_existing() as store, progress_bar("Compacting") as progress:

@@ -1,4 +1,4 @@
-"""`partita copy`: bring tables from one store to another, follow their changes, and compare both."""
+"""`partita copy`: copy tables from one store to another, follow their changes, and compare both sides."""
 
 from __future__ import annotations
 
@@ -32,36 +32,36 @@ from partita.transfer import (
 POLL_SECONDS: Final = 0.1
 REMOTE_POLL_SECONDS: Final = 1.0
 MAX_SHOWN: Final = 100
-"""So many differences are printed; all are counted."""
+"""How many differences are printed; all are counted."""
 
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[SERVICE|TABLE]...")
-@address_option("--from", "source", "Where the items are")
-@address_option("--to", "target", "Where they go")
-@click.option("--from-prefix", default="", metavar="TEXT", help="What stands before the names of the source's tables.")
-@click.option("--to-prefix", default="", metavar="TEXT", help="What stands before the names of the target's tables.")
-@click.option("--follow", is_flag=True, help="Then bring over every change, until Ctrl-C or SIGTERM.")
+@address_option("--from", "source", "Source")
+@address_option("--to", "target", "Target")
+@click.option("--from-prefix", default="", metavar="TEXT", help="Prefix of the names of the source's tables.")
+@click.option("--to-prefix", default="", metavar="TEXT", help="Prefix of the names of the target's tables.")
+@click.option("--follow", is_flag=True, help="Then apply every change, until Ctrl-C or SIGTERM.")
 @click.option(
-    "--verify", is_flag=True, help="Copy nothing: compare every item of both sides. Exits with 1 if one differs."
+    "--verify", is_flag=True, help="Copy nothing: compare every item of both sides. Exits with 1 if any differ."
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Write units a second at most.")
-@click.option("--segments", type=click.IntRange(1, 64), default=4, show_default=True, help="Parts of a scan at once.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Maximum write units per second.")
+@click.option("--segments", type=click.IntRange(1, 64), default=4, show_default=True, help="Parallel parts of a scan.")
 @click.option(
     "--in-flight",
     "workers",
     type=click.IntRange(1, 64),
     default=8,
     show_default=True,
-    help="Batches of writes at once.",
+    help="Parallel batches of writes.",
 )
-@click.option("--replace", is_flag=True, help="Make a target that is not empty equal: delete what only it has.")
-@click.option("--restart", is_flag=True, help="Begin again, whatever was copied before.")
+@click.option("--replace", is_flag=True, help="Allow a target that is not empty, and delete items that only it has.")
+@click.option("--restart", is_flag=True, help="Start again, whatever was copied before.")
 @click.option("--still", is_flag=True, help="Nobody writes to the source, so it needs no stream.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="N", help="For development: N partitions of each table.")
 @click.option("--mask", is_flag=True, help="With --sample: mask the fields that services declare to be personal.")
-@click.option("--changes-only", is_flag=True, help="Both sides are equal now: copy what changes from now on.")
+@click.option("--changes-only", is_flag=True, help="Both sides are equal now: copy only changes from now on.")
 def copy(
     names: tuple[str, ...],
     source: Address,
@@ -75,13 +75,14 @@ def copy(
 ) -> None:
     """Copy tables from one store to another: embedded, DynamoDB, or a compatible server.
 
-    The target becomes exactly what the source is, although others write to it meanwhile. A copy that was cut off goes
-    on where it was. Tables are those that are named, those of services that are named, or all.
+    Names select tables, or all tables of a service; without names, all tables are copied. The target becomes exactly
+    equal to the source, even if others write to the source meanwhile. If the copy is interrupted, the same command
+    continues it.
     """
     yes, sample, mask = others.pop("yes"), others.pop("sample"), others.pop("mask")
     options = CopyOptions(**others)
     if (sample is None and mask) or (sample is not None and (follow or verify)):
-        raise click.UsageError("--mask is for --sample, which neither follows nor verifies.")
+        raise click.UsageError("--mask needs --sample, and --sample cannot be combined with --follow or --verify.")
     with ExitStack() as opened:
         one = opened.enter_context(source.opened(from_prefix, must_exist=True))
         other = opened.enter_context(target.opened(to_prefix, must_exist=verify))
@@ -92,7 +93,7 @@ def copy(
             compare(one, other, estimates)
             return
         if follow and target.costs:
-            click.echo("Each change that follows costs twice its units, and up to 99 of them those of one more item.")
+            click.echo("Following a change costs twice its units; up to 99 changes share the cost of one more item.")
         if not yes:
             click.confirm("Copy?", abort=True, err=True)
         if sample is not None:
@@ -102,7 +103,7 @@ def copy(
 
 
 def show_estimates(estimates: Sequence[Estimate], source: Address, target: Address, *, writes: bool) -> None:
-    """Print what it will take, before it begins."""
+    """Print the expected units and cost, before the copy begins."""
     rows = [
         (
             each.table,
@@ -120,7 +121,7 @@ def show_estimates(estimates: Sequence[Estimate], source: Address, target: Addre
     if source.costs or target.costs:
         click.echo(f"About ${dollars:,.2f} at DynamoDB's on-demand price in us-east-1; other regions may cost more.")
     else:
-        click.echo("Neither side costs money by the unit.")
+        click.echo("Neither side charges for units.")
 
 
 def run_copy(
@@ -132,7 +133,7 @@ def run_copy(
     *,
     follow: bool,
 ) -> None:
-    """Copy, and follow if that is asked; with a progress bar."""
+    """Copy the tables with a progress bar, and follow their changes if `follow` is set."""
     owner = new_ulid()
     with progress("Copying", sum(each.items for each in estimates)) as bar:
         copies = [
@@ -144,15 +145,15 @@ def run_copy(
             running.prepare()
             for each in copies:
                 for note in each.notes:
-                    click.echo(f"{each.table}: {note}; it is left so.", err=True)
+                    click.echo(f"{each.table}: {note}; this is not changed.", err=True)
             bar(sum(each.copied for each in copies))
             goes_on = follow and all(each.is_exact for each in copies)
             changed = running.load(every_change=follow)
             bar.finish()
             if goes_on:
-                click.echo(f"Going on where the last run stopped, {running.lag().records:,} changes behind.")
+                click.echo(f"Continuing the last run, with a lag of {running.lag().records:,} changes.")
             else:
-                click.echo(f"The target has what the source has; {changed:,} items had changed meanwhile.")
+                click.echo(f"The target is equal to the source; {changed:,} items had changed meanwhile.")
             if follow:
                 _follow(running, REMOTE_POLL_SECONDS if not source.has_snapshots else POLL_SECONDS)
 
@@ -163,7 +164,7 @@ def _follow(running: StoreCopy, poll_seconds: float) -> None:
     click.echo("Following changes. Stop with Ctrl-C.")
     running.follow(stop, lambda: stop.wait(poll_seconds))
     lag = running.lag()
-    click.echo(f"Stopped, {lag.records:,} changes behind.")
+    click.echo(f"Stopped, with a lag of {lag.records:,} changes.")
 
 
 def _sample(
@@ -177,7 +178,7 @@ def _sample(
 
 
 class Progress:
-    """Counts what was done, from any thread, and shows how fast that is."""
+    """Counts finished items, from any thread, and shows the rate."""
 
     def __init__(self, advance: Callable[[int], object], finish: Callable[[], object]) -> None:
         self._advance = advance
@@ -185,14 +186,14 @@ class Progress:
         self.finish = finish
 
     def __call__(self, items: int) -> None:
-        """So many more are done."""
+        """Add a number of finished items."""
         with self._lock:
             self._advance(items)
 
 
 @contextmanager
 def progress(label: str, length: int) -> Iterator[Progress]:
-    """A progress bar with the rate and the time that is left."""
+    """A progress bar with the rate and the remaining time."""
     begun, done = time.monotonic(), 0
 
     def rate(_: object) -> str:
@@ -204,7 +205,7 @@ def progress(label: str, length: int) -> Iterator[Progress]:
             nonlocal done
             done += items
             bar.length = max(bar.length or 1, bar.pos + items)
-            bar.update(items, done)  # what is shown of it is the rate
+            bar.update(items, done)  # `done` makes it show the rate
 
         def finish() -> None:
             bar.update(max((bar.length or 0) - bar.pos, 0))
@@ -214,7 +215,7 @@ def progress(label: str, length: int) -> Iterator[Progress]:
 
 
 def compare(source: Side, target: Side, estimates: Sequence[Estimate]) -> None:
-    """Compare the tables, print what differs, and exit with 1 if something does."""
+    """Compare the tables, print the differences, and exit with 1 if there are any."""
     found: list[ItemDifference] = []
     results = []
     with progress("Comparing", 2 * sum(each.items for each in estimates)) as bar:

@@ -1,4 +1,4 @@
-"""Erasing a user wherever an installation has them, and saying what remains where, and until when."""
+"""Erasing the data of a user everywhere in an installation, and reporting what remains where, and until when."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _DEAD_AT_ONCE: Final = 10_000
 
 
 class ErasedPlace(Struct, frozen=True):
-    """One place that had something of a user."""
+    """One place that had data of a user."""
 
     place: str
     erased: str
-    """What was done there."""
+    """What was erased there."""
     remains: str = ""
-    """What still has it, and until when; empty where nothing has."""
+    """What still has the data, and until when; empty if nothing has."""
 
 
 def erase_items(kept: PersonalData, user_id: str, db: Session) -> Iterator[ErasedPlace]:
@@ -48,7 +48,7 @@ def erase_items(kept: PersonalData, user_id: str, db: Session) -> Iterator[Erase
 
 
 def erase_queues(service: Service, data: DataFolder, user_id: str) -> Iterator[ErasedPlace]:
-    """Discard dead letters about the user. What waits is delivered soon, to handlers that find nobody."""
+    """Discard dead letters about the user. Waiting messages are delivered soon, to handlers that find no such user."""
     for name, policy in service.queues.items():
         if data.queue == EMBEDDED and not queue_file(data.path, data.queue_name(name)).exists():
             continue
@@ -65,12 +65,12 @@ def _erase_queue(queue: Queue, name: str, user_id: str) -> ErasedPlace:
     discarded = queue.execute(Discard(about)) if about else 0
     stats = queue.execute(GetStats())
     waiting = stats.waiting + stats.in_flight
-    remains = f"{waiting:,} messages wait: overwritten as they are delivered" if waiting else ""
+    remains = f"{waiting:,} waiting messages: overwritten when they are delivered" if waiting else ""
     return ErasedPlace(f"queue {name}", f"{discarded:,} dead letters discarded", remains)
 
 
 def names_user(body: str, user_id: str) -> bool:
-    """Whether a message says anything of a user; what is not JSON is searched as text."""
+    """Whether a message mentions a user. A body that is not JSON is searched as text."""
     try:
         return _has(msgspec.json.decode(body), user_id)
     except msgspec.DecodeError:
@@ -86,7 +86,7 @@ def _has(value: Any, user_id: str) -> bool:
 
 
 def erase_projection(service: Service, store: Store, data: DataFolder) -> Iterator[ErasedPlace]:
-    """Bring the projection of this folder up to date, so that it has nothing more of the user."""
+    """Bring the projection of this folder up to date, so that it has no data of the user left."""
     if service.projection is None:
         return
     path = data.path / f"{data.prefix}{service.name}-projection.db"
@@ -103,7 +103,7 @@ def erase_projection(service: Service, store: Store, data: DataFolder) -> Iterat
 
 
 def overwrite_log(data: DataFolder) -> Iterator[ErasedPlace]:
-    """Cut the log of the database, which has pages from before."""
+    """Truncate the log of the database, which contains earlier versions of pages."""
     if data.store == EMBEDDED:
         with data.open_existing() as store:
             store.sweep()
@@ -111,7 +111,7 @@ def overwrite_log(data: DataFolder) -> Iterator[ErasedPlace]:
         yield ErasedPlace("database file", "deleted items overwritten, log cut")
         for table, log in logs.items():
             if log.enabled:
-                until = f"up to {log.days} days; `partita points disable {table}` drops them"
+                until = f"up to {log.days} days; `partita points disable {table}` discards them"
                 yield ErasedPlace(f"continuous backups of {table}", "", until)
     else:
         until = "point-in-time recovery of DynamoDB: up to 35 days"
@@ -119,7 +119,7 @@ def overwrite_log(data: DataFolder) -> Iterator[ErasedPlace]:
 
 
 def what_remains(kept: PersonalData, lake: Path | None, now: float) -> Iterator[ErasedPlace]:
-    """What no command reaches: old images, lakes elsewhere, and backups."""
+    """The places that no command can reach: old images, lakes elsewhere, and backups."""
     if lake is not None:
         yield ErasedPlace(f"lake {lake}", "erased in every version of its tables")
     done = {"queues", "lakes"} if lake is not None else {"queues"}

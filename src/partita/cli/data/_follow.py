@@ -1,4 +1,4 @@
-"""Reading change streams in the background, as long as a command runs."""
+"""Reading change streams in the background while a command runs."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ from partita.store import Store
 logger: Final = logging.getLogger("partita.change")
 
 POLL_SECONDS: Final = 0.1
-"""How often a stream is read that others write to all the time."""
+"""Interval of reads of a stream that is written to continuously."""
 IDLE_SECONDS: Final = 10.0
-"""How often one is read to which, as far as is known, nobody has written."""
+"""Interval of reads of a stream for which no write was noticed."""
 REMOTE_POLL_SECONDS: Final = 1.0
-"""DynamoDB Streams lets a shard be read five times a second."""
+"""Interval for DynamoDB Streams, where a shard can be read five times a second."""
 RETRY_SECONDS: Final = 5.0
 
 P = TypeVar("P", bound=SqliteProjection)
 
 
 class Follower(Protocol):
-    """What reads a change stream: a consumer, alone or one of many."""
+    """A reader of a change stream: a consumer, alone or one of several."""
 
     def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:
         """Read until `stop` is set."""
         ...
 
     def rebuild(self) -> int:
-        """Make up for missed changes."""
+        """Recover from missed changes; return the number of loaded items."""
         ...
 
 
 Troubles: TypeAlias = dict[str, str]
-"""What cannot go on, with the code of its last error."""
+"""The names of the readers that currently fail, each with the code of its last error."""
 
 
 @contextmanager
 def reading_projections(
     services: Sequence[Service], store: Store, data: DataFolder
 ) -> Iterator[dict[str, OpenProjection]]:
-    """The projections of the services, which another process keeps up to date."""
+    """Open the projections of the services, which another process keeps up to date."""
     with ExitStack() as opened:
         yield {
             service.name: OpenProjection(sink, _RunElsewhere(store, service.projection.table, sink))
@@ -61,7 +61,7 @@ def reading_projections(
 
 
 class _RunElsewhere(Consumer):
-    """A consumer that another process runs, so that what was known a moment ago is not where the sink is."""
+    """A consumer that another process runs, so that the position of its sink must be read each time."""
 
     def lag(self) -> Lag:
         self.forget()
@@ -76,7 +76,7 @@ def _path_of(service: Service, data: DataFolder) -> Path:
 def projecting(
     services: Sequence[Service], store: Store, data: DataFolder, troubles: Troubles | None = None
 ) -> Iterator[dict[str, OpenProjection]]:
-    """Keep the projections of the services up to date, in files of the data folder."""
+    """Keep the projections of the services up to date while the block runs, in files of the data folder."""
     with ExitStack() as opened:
         projections: dict[str, OpenProjection] = {}
         for service in services:
@@ -100,18 +100,18 @@ def build_projections(services: Sequence[Service], store: Store, data: DataFolde
 
 
 def _open_or_rebuild(open_at: Callable[[Path], P], path: Path) -> P:
-    """Open a projection; one that is damaged is removed first, and built again from its table."""
+    """Open a projection. A damaged one is deleted, and rebuilt from its table."""
     try:
         return open_at(path)
     except StoreDamaged as error:
-        logger.warning("A projection is damaged, and is built again: %s", error.message)
+        logger.warning("A projection is damaged and will be rebuilt: %s", error.message)
         for part in ("", "-wal", "-shm", "-journal"):
             Path(f"{path}{part}").unlink(missing_ok=True)
         return open_at(path)
 
 
 class Pace:
-    """When a stream is read again: after each commit to a file, but not more often than so; without one, so often."""
+    """When to read a stream again: after each commit to a file, at most once per interval, or once per interval."""
 
     def __init__(
         self, seconds: float, notice: CommitNotice | None = None, *, clock: Callable[[], float] = time.monotonic
@@ -132,7 +132,7 @@ class Pace:
         self._read_at = self._clock()
 
     def stop(self) -> None:
-        """Wait no longer."""
+        """End the current wait, and all later ones."""
         self.is_over.set()
         if self._notice is not None:
             self._notice.wake()
@@ -146,9 +146,9 @@ def following(
     poll_seconds: float = POLL_SECONDS,
     file: Path | None = None,
 ) -> Iterator[None]:
-    """Run consumers, each in a thread, until the block ends; the batch of each is finished.
+    """Run consumers, each in a thread, until the block ends; their current batches are finished.
 
-    `troubles` says all the time which of them cannot go on, by their names. Where all that they read is in a `file`,
+    `troubles` always has the names of the consumers that currently fail. If everything that they read is in one `file`,
     they read after each commit to it.
     """
     seen: Troubles = {} if troubles is None else troubles
@@ -169,7 +169,7 @@ def following(
 
 
 def _follow(name: str, consumer: Follower, pace: Pace, troubles: Troubles) -> None:
-    """Read on, also after trouble: a consumer is where its sink is, and how far behind is for all to see."""
+    """Run a consumer until it has to stop, and retry after errors: it continues at the position of its sink."""
 
     def idle() -> None:
         troubles.pop(name, None)
@@ -178,10 +178,10 @@ def _follow(name: str, consumer: Follower, pace: Pace, troubles: Troubles) -> No
     while not pace.is_over.is_set():
         try:
             _run_or_rebuild(consumer, pace.is_over, idle)
-        except Exception as error:  # whatever a sink is in trouble with: full disks and broken files get better
+        except Exception as error:  # sinks fail for many reasons that pass, such as a full disk
             code = error.code if isinstance(error, PartitaError) else type(error).__name__
-            if troubles.get(name) != code:  # an outage is in the log once, however long it lasts
-                logger.exception("The %s cannot follow its change stream, and is tried again.", name)
+            if troubles.get(name) != code:  # an outage is logged once, however long it lasts
+                logger.exception("The %s cannot follow its change stream and will be retried.", name)
             troubles[name] = code
             pace.is_over.wait(RETRY_SECONDS)
 

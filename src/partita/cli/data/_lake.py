@@ -1,4 +1,4 @@
-"""`partita lake`: SQL over the lake."""
+"""`partita lake`: query the lake with SQL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class _LakePlace(click.Path):
-    """A folder, or a URL, which is looked at by whoever opens it."""
+    """A folder, or a URL, which is not checked until it is opened."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False)
@@ -32,8 +32,10 @@ class _LakePlace(click.Path):
         return value if "://" in str(value) else str(super().convert(value, param, ctx))
 
 
-def lake_option(*, required: bool = True) -> Callable[[Command], Command]:
-    """The option `--lake`, which gives the command where the lake is, as text."""
+def lake_option(
+    *, required: bool = True, about: str = "Also fill the lake at this location."
+) -> Callable[[Command], Command]:
+    """The option `--lake`, passed to the command as text. `about` is its help if it is not required."""
     return click.option(
         "--lake",
         envvar="PARTITA_LAKE",
@@ -41,13 +43,13 @@ def lake_option(*, required: bool = True) -> Callable[[Command], Command]:
         required=required,
         type=_LakePlace(),
         metavar="DIR|s3://BUCKET/PREFIX",
-        help="Where the lake is." if required else "Fill the lake that is there meanwhile.",
+        help="Location of the lake." if required else about,
     )
 
 
 @click.group()
 def lake() -> None:
-    """SQL over the lake."""
+    """Query the lake with SQL."""
 
 
 @lake.command()
@@ -58,7 +60,10 @@ def lake() -> None:
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV with a header.")
 @needs_lake
 def query(sql: str, lake: str, profile: str | None, *, as_json: bool, as_csv: bool) -> None:
-    """Answer a query, such as "select status, count(*) from task group by status"."""
+    """Run an SQL query over the lake.
+
+    Example: "select status, count(*) from task group by status"
+    """
     from partita.change.lake import location_of, query_lake
 
     found = query_lake(location_of(lake, profile), sql)
@@ -71,19 +76,19 @@ def query(sql: str, lake: str, profile: str | None, *, as_json: bool, as_csv: bo
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
         writer.writerows(rows)
-        sys.stdout.flush()  # here it can still be said where that fails
+        sys.stdout.flush()  # an error here can still be reported
     else:
         echo_table(names, [[_text(value) for value in row] for row in rows])
 
 
 def _rows(batch: pa.RecordBatch) -> Iterator[tuple[Any, ...]]:
-    """By position: two columns may have one name."""
+    """The rows as tuples, because two columns may have the same name."""
     return zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _refuse_twins(names: Sequence[str]) -> None:
     if twins := [name for name, count in Counter(names).items() if count > 1]:
-        raise OperationError(f"Two columns are named {twins[0]}.", hint="Name one of them otherwise with AS.")
+        raise OperationError(f"Two columns are named {twins[0]}.", hint="Rename one of them with AS.")
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`partita personal`: what a service keeps of one user, for operators whom the user has asked."""
+"""`partita personal`: export or erase everything that a service stores about a user, at the user's request."""
 
 from __future__ import annotations
 
@@ -26,29 +26,29 @@ from partita.service import Service
 
 @click.group()
 def personal() -> None:
-    """What a service keeps of one user: all of it, or its end."""
+    """Export or erase everything a service stores about a user."""
 
 
 @personal.command()
 @service_argument
-@click.option("--user", "user_id", required=True, metavar="ID", help="Whose.")
+@click.option("--user", "user_id", required=True, metavar="ID", help="The user.")
 @store_options
 def export(service: Service, user_id: str, data: DataFolder) -> None:
-    """Print all that the service keeps of a user, as JSON."""
+    """Print everything that the service stores about a user, as JSON."""
     kept = _personal(service)
     with _session(data) as db:
         found = {items.name: list(_items(kept, items, user_id, db)) for items in kept.items}
     at = datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     file = {"service": service.name, "user_id": user_id, "exported_at": at, "data": found}
     sys.stdout.write(msgspec.json.format(msgspec.json.encode(file)).decode() + "\n")
-    sys.stdout.flush()  # here it can still be said where that fails
+    sys.stdout.flush()  # an error here can still be reported
 
 
 @personal.command()
 @service_argument
-@click.option("--user", "user_id", required=True, metavar="ID", help="Whose.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@lake_option(required=False)
+@click.option("--user", "user_id", required=True, metavar="ID", help="The user.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@lake_option(required=False, about="Also bring the lake at this location up to date, and erase the user there.")
 @store_and_queue_options
 @json_option
 @click.pass_context
@@ -62,10 +62,15 @@ def erase(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Erase what the service keeps of a user, for good, and say what remains where, and until when."""
+    """Permanently erase what the service stores about a user.
+
+    This covers the whole installation: items, the projection in the folder, dead letters that name the user, the
+    database file and its log, and with --lake the lake. Prints what was erased where, what is kept and why, and which
+    places still hold data of the user until when. If the command is interrupted, run it again.
+    """
     kept = _personal(service)
     if not yes:
-        click.confirm(f"Erase all that {service.name} keeps of {user_id!r}? It cannot be undone.", abort=True)
+        click.confirm(f"Erase everything {service.name} stores about {user_id!r}? This cannot be undone.", abort=True)
     with _session(data) as db:
         places = list(erase_items(kept, user_id, db))
         places += erase_projection(service, db.store, data)
@@ -81,15 +86,15 @@ def erase(
 
 
 def _bring_up_to_date(context: click.Context, service: Service, lake: Path, data: DataFolder) -> None:
-    """Have the lake read on, as `partita cdc run --once` does: it hears of the erasure, and erases."""
+    """Bring the lake up to date as `partita cdc run --once` does: it then reads of the erasure, and erases too."""
     options = {"store": data.store, "table_prefix": data.prefix, "profile": data.profile}
-    with redirect_stdout(sys.stderr):  # the report alone is the output
+    with redirect_stdout(sys.stderr):  # the standard output is for the report only
         context.invoke(run_cdc, service=service, lake=lake, data=data.path, once=True, **options)
 
 
 def _personal(service: Service) -> PersonalData:
     if service.personal is None or not service.personal.items:
-        raise click.ClickException(f"{service.name} declares nothing that it keeps of its users (Service.personal).")
+        raise click.ClickException(f"{service.name} declares no personal data of its users (Service.personal).")
     return service.personal
 
 

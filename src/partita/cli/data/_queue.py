@@ -1,4 +1,4 @@
-"""`partita queue`: how a service's queue is doing, and what becomes of its dead letters."""
+"""`partita queue`: the state of a service's queue, and its dead letters."""
 
 from __future__ import annotations
 
@@ -14,19 +14,22 @@ from partita.queue import Create, Discard, GetStats, Queue, ReadDead, Redrive, q
 
 name_argument = click.argument("name")
 ids_argument = click.argument("ids", nargs=-1, metavar="[ID]...")
-all_option = click.option("--all", "is_all", is_flag=True, help="All of them.")
+all_option = click.option("--all", "is_all", is_flag=True, help="All dead letters.")
 
 
 @click.group()
 def queue() -> None:
-    """The queues in which work waits, by the names of their services."""
+    """Manage the queues of services and their dead letters.
+
+    NAME is the name of a queue, such as `events` or `todo-reminders`.
+    """
 
 
 @queue.command()
 @name_argument
 @queue_options
 def create(name: str, data: DataFolder) -> None:
-    """Create a queue and its dead-letter queue where they are missing."""
+    """Create a queue and its dead-letter queue if they are missing."""
     with closing(data.open_queue(name)) as opened:
         opened.execute(Create())
     click.echo(f"{name}: ready")
@@ -37,7 +40,7 @@ def create(name: str, data: DataFolder) -> None:
 @queue_options
 @json_option
 def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
-    """How many messages wait, are being worked on, and are dead."""
+    """Count the messages that are waiting, in flight and dead."""
     with _existing(data, name) as opened:
         measured = opened.execute(GetStats())
     if as_json:
@@ -51,10 +54,10 @@ def stats(name: str, data: DataFolder, *, as_json: bool) -> None:
 @queue.command()
 @name_argument
 @queue_options
-@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Maximum number to show.")
 @json_option
 def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
-    """Show the dead letters: messages that were handed out too often."""
+    """Show the dead letters: messages that were delivered too often."""
     with _existing(data, name) as opened:
         letters = opened.execute(ReadDead(limit))
     if as_json:
@@ -69,7 +72,7 @@ def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
 @queue_options
 @all_option
 def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
-    """Send dead letters once more, to the end of their groups."""
+    """Send dead letters again, to the end of their groups."""
     with _existing(data, name) as opened:
         click.echo(f"{name}: {opened.execute(Redrive(_chosen(ids, is_all=is_all)))} sent again")
 
@@ -80,20 +83,20 @@ def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) 
 @queue_options
 @all_option
 def discard(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
-    """Throw dead letters away, for good."""
+    """Delete dead letters permanently."""
     with _existing(data, name) as opened:
-        click.echo(f"{name}: {opened.execute(Discard(_chosen(ids, is_all=is_all)))} thrown away")
+        click.echo(f"{name}: {opened.execute(Discard(_chosen(ids, is_all=is_all)))} deleted")
 
 
 def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
     if bool(ids) == is_all:
-        raise click.UsageError("Name the dead letters by their ids, or say --all.")
+        raise click.UsageError("Give either the ids of dead letters, or --all.")
     return None if is_all else ids
 
 
 @contextmanager
 def _existing(data: DataFolder, name: str) -> Iterator[Queue]:
-    """The queue of that name; an embedded one is not made by looking at it."""
+    """Open an existing queue. An embedded queue that does not exist is not created."""
     if data.queue == EMBEDDED and not queue_file(data.path, data.queue_name(name)).exists():
         raise QueueNotFound(f"There is no queue {data.queue_name(name)!r} in {data.path}.")
     with closing(data.open_queue(name)) as opened:

@@ -1,4 +1,4 @@
-"""`partita restore`: put a backup in the place of what a data folder has."""
+"""`partita restore`: replace the contents of a data folder with a backup."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from partita.folder import Manifest, data_files, is_archive, replace_files, unpa
 from partita.store.embedded.upkeep import Progress, copy_sound, replace_with_backup, unused
 
 DERIVED: Final = ("*-projection.db*", "backfill-*.json", "seeding-*")
-"""What the data folder has of the database as it was: it is made again, or was about items that are gone."""
+"""Files of the data folder that belong to the previous database: they are rebuilt, or are no longer needed."""
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @data_option
 def restore(file: Path, data: DataFolder) -> None:
-    """Put a backup in the place of what is there, which no process may use meanwhile.
+    """Replace the contents of the data folder with a backup.
 
-    FILE is an archive of `partita backup`, or a copy of the database alone. It is proved first, and stays. What was
-    there is kept under another name.
+    FILE is an archive of `partita backup`, or a copy of the database alone. It is verified first, and does not change.
+    No process may use the folder meanwhile. The previous files are kept under other names.
     """
     with _made(data):
         kept = _restore_archive(file, data) if is_archive(file) else _restore_database(file, data)
     for each in kept:
-        click.echo(f"What was there is kept as {each}")
+        click.echo(f"The previous contents are kept as {each}")
 
 
 @contextmanager
 def _made(data: DataFolder) -> Iterator[None]:
-    """Make the folder where it is missing; where nothing is restored into it, it is gone again."""
+    """Create the folder if it is missing. If the restore fails, the new folder is removed again."""
     was_there = data.path.exists()
     data.create()
     try:
         yield
     except BaseException:
         if not was_there:
-            with suppress(OSError):  # something is in it
+            with suppress(OSError):  # it is not empty
                 data.path.rmdir()
         raise
 

@@ -22,7 +22,10 @@ from partita.service import Service
 @chosen_services
 @store_options
 def seed(services: Sequence[Service], data: DataFolder) -> None:
-    """Fill the services with sample data. What is there already stays as it is."""
+    """Fill the services with sample data.
+
+    Existing data does not change, so running the command twice adds nothing.
+    """
     with closing(data.open_store()) as store:
         session = Session(store, keys=data.keys())
         for service in services:
@@ -31,12 +34,12 @@ def seed(services: Sequence[Service], data: DataFolder) -> None:
 
 
 def is_seeding(service: Service, data: DataFolder) -> bool:
-    """Whether sample data was begun and is not complete."""
+    """Whether filling with sample data has begun and is not complete."""
     return _marker(service, data).exists()
 
 
 def begin_seeding(service: Service, data: DataFolder) -> None:
-    """Note that a service is to have its sample data, until all of it is there.
+    """Record that a service gets sample data; the mark is removed when the data is complete.
 
     Raises:
         StoreReadOnly: the data folder cannot be written.
@@ -53,7 +56,7 @@ def _marker(service: Service, data: DataFolder) -> Path:
 
 
 def seed_service(service: Service, session: Session, data: DataFolder) -> None:
-    """Write a service's sample data, with a progress bar, and say how much of it was new."""
+    """Write a service's sample data, with a progress bar, and print how much of it was new."""
     operations = service.seed(time.time()) if service.seed else ()
     new = 0
     with click.progressbar(operations, label=f"Sample data of {service.name}") as shown:
@@ -64,4 +67,4 @@ def seed_service(service: Service, session: Session, data: DataFolder) -> None:
             except AlreadyExists:
                 continue
     _marker(service, data).unlink(missing_ok=True)
-    click.echo(f"{service.name}: {new} new, {len(operations) - new} there already")
+    click.echo(f"{service.name}: {new} new, {len(operations) - new} existed already")

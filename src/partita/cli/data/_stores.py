@@ -1,4 +1,4 @@
-"""Stores that commands read from and write to, named by an address: a file or data folder, DynamoDB, a server."""
+"""Stores that commands read from and write to, by address: a file or data folder, DynamoDB, a compatible server."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from partita.store import Store, TableNames, is_path, open_store
 from partita.transfer import Side, tables_of
 
 SETTLE_SECONDS: Final = 10.0
-"""So long a record may take into a stream of DynamoDB's."""
-ADDRESS: Final = "a data folder or database file, dynamodb://REGION, or the URL of a compatible server"
+"""How long a record may take to appear in a stream of DynamoDB."""
+ADDRESS: Final = "embedded, a data folder, a database file, dynamodb://REGION, or the URL of a compatible server"
 
 
 class Address(Struct, frozen=True):
-    """Where a store is, as it was written."""
+    """The address of a store, as given on the command line."""
 
     text: str
 
     @property
     def scheme(self) -> str:
-        """`dynamodb`, `http`, `https`; or nothing for a file."""
+        """`dynamodb`, `http` or `https`; empty for a file."""
         return urlsplit(self.text).scheme if "://" in self.text else ""
 
     @property
@@ -41,7 +41,7 @@ class Address(Struct, frozen=True):
 
     @contextmanager
     def opened(self, prefix: str = "", *, must_exist: bool = False) -> Iterator[Side]:
-        """The store, while the block runs.
+        """Open the store while the block runs.
 
         Raises:
             OperationError: the address cannot be used. StoreError: the store cannot be opened.
@@ -66,7 +66,7 @@ class Address(Struct, frozen=True):
             folder = DataFolder(path)
             return folder.open_existing() if must_exist else folder.open()
         if must_exist and not path.exists():
-            raise StoreError(f"There is no database {path}.", hint="Name its file, or its folder.")
+            raise StoreError(f"The database {path} does not exist.", hint="Give the path of its file or folder.")
         return open_store(str(path))
 
 
@@ -74,12 +74,12 @@ class _AddressType(click.ParamType[Address]):
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ARG002
-        """Take it as it is written."""
+        """Wrap the text, which is not checked yet."""
         return value if isinstance(value, Address) else Address(value)
 
 
 def address_option(name: str, parameter: str, what: str, default: Address | None = None) -> Callable[[Any], Any]:
-    """An option that takes the address of a store."""
+    """An option whose value is the address of a store."""
     if default is not None:
         return click.option(
             name,
@@ -96,10 +96,10 @@ def address_option(name: str, parameter: str, what: str, default: Address | None
 
 
 def chosen_tables(store: Store, names: Sequence[str]) -> tuple[str, ...]:
-    """The tables that are named, and those of the services that are named; all of the store where nothing is.
+    """The named tables, and those of the named services; all tables of the store if there are no names.
 
     Raises:
-        CopyRefused: there is neither a table nor a service of a name.
+        CopyRefused: a name is neither a table nor a service.
     """
     there = tables_of(store)
     if not names:
@@ -111,7 +111,7 @@ def chosen_tables(store: Store, names: Sequence[str]) -> tuple[str, ...]:
             continue
         service = named(name)
         if service is None:
-            hint = f"It has: {', '.join(there) or 'no tables'}."
+            hint = f"The store has: {', '.join(there) or 'no tables'}."
             raise CopyRefused(f"There is neither a table nor a service {name!r}.", hint=hint)
         found |= {table.name: None for table in service.tables if table.name in there}
     return tuple(found)

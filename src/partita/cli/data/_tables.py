@@ -1,4 +1,4 @@
-"""`partita tables`: what a store has of the declared tables, and bringing it in line."""
+"""`partita tables`: compare the tables of a store with the declared ones, and bring the store in line."""
 
 from __future__ import annotations
 
@@ -32,26 +32,29 @@ from partita.store import (
 
 
 class Difference(Struct, frozen=True):
-    """Something that is declared in one way and stored in another."""
+    """A difference between a declared table and the stored one."""
 
     table: str
     what: str
     remedy: str
     change: Request[TableDescription] | None = None
-    """What fixes it; None where nothing can, or nothing must."""
+    """The request that fixes the difference; None if none can, or none is needed."""
     is_harmless: bool = False
 
 
 @click.group()
 def tables() -> None:
-    """The declared tables, in a store."""
+    """Create, compare and update the declared tables in a store."""
 
 
 @tables.command()
 @chosen_services
 @store_options
 def create(services: Sequence[Service], data: DataFolder) -> None:
-    """Create the tables that are not there yet, and wait until they can be used."""
+    """Create missing tables, with their indexes, TTL and stream.
+
+    Waits until the tables can be used.
+    """
     with closing(data.open_store()) as opened:
         for schema in _schemas(services):
             name = data.table_names.stored(schema.name)
@@ -59,7 +62,7 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
                 opened.execute(CreateTable(schema))
                 click.echo(f"{name}: created")
             else:
-                click.echo(f"{name}: there already")
+                click.echo(f"{name}: exists already")
 
 
 @tables.command()
@@ -67,7 +70,11 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
 @store_options
 @json_option
 def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
-    """Compare what is declared with what is stored. Exits with 1 where something declared is missing or otherwise."""
+    """Compare the declared tables with those of a store.
+
+    Lists the differences and how to fix each, and writes nothing. Exits with 1 unless the store has everything that is
+    declared.
+    """
     with closing(data.open_store(must_exist=True)) as opened:
         found = _all_differences(opened, services)
     if as_json:
@@ -76,7 +83,7 @@ def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> Non
     elif found:
         echo_table(("TABLE", "DIFFERENCE", "REMEDY"), [(each.table, each.what, each.remedy) for each in found])
     else:
-        click.echo("The store has what is declared.")
+        click.echo("The store has everything that is declared.")
     if any(not each.is_harmless for each in found):
         raise click.exceptions.Exit(1)
 
@@ -85,7 +92,11 @@ def diff(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> Non
 @chosen_services
 @store_options
 def update(services: Sequence[Service], data: DataFolder) -> None:
-    """Add what is missing, one change after another. Nothing is ever taken away; exits with 1 if something remains."""
+    """Add missing tables, indexes and settings, one after another.
+
+    Removes nothing. Exits with 1 if a difference remains that cannot be changed: a key, a local index, or another
+    projection.
+    """
     with closing(data.open_store()) as opened:
         for each in _all_differences(opened, services):
             if each.change is not None:
@@ -99,7 +110,7 @@ def update(services: Sequence[Service], data: DataFolder) -> None:
 
 
 def _fix(store: Store, change: Request[TableDescription]) -> None:
-    """Execute what fixes a difference; to add an index takes long where there are many items."""
+    """Execute a change that fixes a difference. Adding an index takes long if there are many items."""
     if isinstance(change, CreateIndex):
         with progress_bar(f"Adding {change.index.name}") as progress:
             store.execute(replace(change, progress=progress))
@@ -124,13 +135,13 @@ def _all_differences(store: Store, services: Sequence[Service]) -> list[Differen
 
 
 def differences(declared: TableSchema, stored: TableSchema | None) -> Iterator[Difference]:
-    """All that differs, each with what fixes it."""
+    """All differences, each with the change that fixes it."""
     name = declared.name
     if stored is None:
-        yield Difference(name, "is not there", "partita tables create", CreateTable(declared))
+        yield Difference(name, "is missing", "partita tables create", CreateTable(declared))
         return
     if declared.key != stored.key:
-        yield Difference(name, "has another key", "declare another table and copy the items")
+        yield Difference(name, "has a different key", "declare another table and copy the items")
     yield from _indexes(declared, stored)
     yield from _setting(name, "TTL", declared.ttl, stored.ttl, SetTimeToLive(name, declared.ttl))
     yield from _setting(name, "stream", declared.stream, stored.stream, SetStream(name, declared.stream))
@@ -142,23 +153,23 @@ def _indexes(declared: TableSchema, stored: TableSchema) -> Iterator[Difference]
         if found is None:
             yield _missing(declared.name, index)
         elif not found.is_like(index):
-            yield Difference(declared.name, f"index {index.name} is another", "declare it under another name")
+            yield Difference(declared.name, f"index {index.name} differs", "declare it under another name")
     for vectors in declared.vectors:
         known = stored.vector(vectors.name)
         if known is None:
             create = CreateVectorIndex(declared.name, vectors)
-            yield Difference(declared.name, f"index {vectors.name} is not there", "partita tables update", create)
+            yield Difference(declared.name, f"index {vectors.name} is missing", "partita tables update", create)
         elif not known.is_like(vectors):
-            yield Difference(declared.name, f"index {vectors.name} is another", "declare it under another name")
+            yield Difference(declared.name, f"index {vectors.name} differs", "declare it under another name")
     for name in sorted(set(stored.index_names) - set(declared.index_names)):
         what = f"index {name} is not declared"
-        yield Difference(declared.name, what, "nothing, but it costs with every write", is_harmless=True)
+        yield Difference(declared.name, what, "none needed, but it adds cost to writes", is_harmless=True)
 
 
 def _missing(table: str, index: IndexSchema) -> Difference:
-    what = f"index {index.name} is not there"
+    what = f"index {index.name} is missing"
     if index.local:
-        return Difference(table, what, "a local index is made with its table: declare another table")
+        return Difference(table, what, "a local index is created with its table: declare another table")
     return Difference(table, what, "partita tables update", CreateIndex(table, index))
 
 
@@ -170,6 +181,6 @@ def _setting(
     if stored is None:
         yield Difference(table, f"{setting} {declared} is not set", "partita tables update", change)
     elif declared is None:
-        yield Difference(table, f"{setting} {stored} is not declared", "nothing", is_harmless=True)
+        yield Difference(table, f"{setting} {stored} is not declared", "none needed", is_harmless=True)
     else:
         yield Difference(table, f"{setting} is {stored}, not {declared}", "switch it off in the store first")

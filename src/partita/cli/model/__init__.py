@@ -1,3 +1,3 @@
-"""Commands on what is declared: patterns, cost, documentation, schemas, infrastructure."""
+"""Commands on declarations: patterns, cost, documentation, schemas, infrastructure."""
 
 __all__: list[str] = []

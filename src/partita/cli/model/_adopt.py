@@ -1,4 +1,4 @@
-"""`partita adopt`: a model for a table that exists, proved on a sample of its items."""
+"""`partita adopt`: write a model for an existing table, and prove it on a sample of its items."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("table", required=False)
 @store_options
-@click.option("--sample", type=click.IntRange(1), default=1_000, show_default=True, help="How many items to read.")
+@click.option("--sample", type=click.IntRange(1), default=1_000, show_default=True, help="Maximum items to read.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("model.py"),
     show_default=True,
-    help="The file to write; it must not be there yet.",
+    help="File to write; it must not exist yet.",
 )
 @click.option("--yes", is_flag=True, help="Read the sample without asking first.")
-@click.option("--check", metavar="FILE[:NAME]", help="Write nothing: prove the model in this file on a new sample.")
+@click.option("--check", metavar="FILE[:NAME]", help="Write nothing: prove the model in FILE again, on a new sample.")
 def adopt(table: str | None, data: DataFolder, sample: int, out: Path, check: str | None, *, yes: bool) -> None:
-    """Write a model for a TABLE that exists, and prove it on a sample of its items.
+    """Write a model for the existing TABLE, and prove it on a sample of its items.
 
-    Exits with 1 if an item is not of exactly one entity, or would not be written back as it is stored.
+    Exits with 1 if an item does not belong to exactly one entity, or would not be written back as it is stored.
     """
     if (table is None) == (check is None):
-        raise click.UsageError("Name either a TABLE or, with --check, the file of a model.")
+        raise click.UsageError("Give either a TABLE, or the file of a model with --check.")
     with closing(data.open_store(must_exist=True)) as store:
         if check is not None:
             proof = _check(check, store, sample, is_agreed=yes)
@@ -52,9 +52,9 @@ def _adopt(table: str, store: Store, limit: int, out: Path, *, is_agreed: bool) 
     from partita.adopt import adopt_items
 
     if out.exists():
-        raise click.UsageError(f"{out} is there already. Name another file with --out.")
+        raise click.UsageError(f"{out} exists already. Choose another file with --out.")
     if not out.parent.is_dir():
-        raise click.UsageError(f"There is no folder {out.parent}.")
+        raise click.UsageError(f"The folder {out.parent} does not exist.")
     sample = _sampled(table, store, limit, is_agreed=is_agreed)
     adoption = adopt_items(sample.schema, sample.items, out)
     click.echo(f"Wrote {out}.")
@@ -71,17 +71,17 @@ def _check(given: str, store: Store, limit: int, *, is_agreed: bool) -> Proof:
 
 
 def _file_and_name(given: str) -> tuple[Path, str | None]:
-    """The file, and the name of the table in it; a path may have colons of its own, as on Windows."""
+    """Split FILE:NAME into the file and the name of the table in it. The path itself may contain colons."""
     path, colon, name = given.rpartition(":")
     if not colon or not name.isidentifier() or Path(given).exists():
         path, name = given, ""
     if not Path(path).is_file():
-        raise click.UsageError(f"There is no file {path}.")
+        raise click.UsageError(f"The file {path} does not exist.")
     return Path(path), name or None
 
 
 def _sampled(table: str, store: Store, limit: int, *, is_agreed: bool) -> Sample:
-    """The sample, once it is said what it will cost and that is agreed to."""
+    """Print what the sample will cost, ask for confirmation, and read it."""
     from partita.adopt import describe, estimate, read_sample
     from partita.errors import TableNotFound
     from partita.runtime import run
@@ -89,19 +89,19 @@ def _sampled(table: str, store: Store, limit: int, *, is_agreed: bool) -> Sample
     try:
         found = run(describe(table), store.execute)
     except TableNotFound:
-        message = f"There is no table {table} there. Say where it is with --store, or --data."
+        message = f"The store has no table {table}. Choose another store with --store or --data."
         raise click.ClickException(message) from None
     cost = estimate(found, limit)
     _show_table(found)
     click.echo(_cost_text(cost))
     if not is_agreed:
-        click.confirm("Read it?", abort=True, default=True)
+        click.confirm("Read the sample?", abort=True, default=True)
     with click.progressbar(length=cost.items, label="Reading") as bar:
         sample = run(read_sample(found, limit, bar.update), store.execute)
-    whole = "all that the table has" if sample.is_whole else "a part of the table"
+    whole = "the whole table" if sample.is_whole else "a part of the table"
     click.echo(f"Read {len(sample.items)} items, {whole}, for {sample.read_units:g} read units.")
     if not sample.items:
-        raise click.ClickException(f"The table {table} has no items, so there is nothing to learn from.")
+        raise click.ClickException(f"The table {table} has no items, so no model can be derived from it.")
     return sample
 
 
@@ -109,7 +109,7 @@ def _cost_text(cost: Estimate) -> str:
     if cost.is_bound:
         return (
             f"A sample of up to {cost.items} items will cost at most {cost.read_units:g} read units, "
-            "and far less where items are small: the table does not say yet how large they are."
+            "and far less if items are small: the table does not report yet how large they are."
         )
     return f"A sample of {cost.items} items will cost about {cost.read_units:g} read units."
 

@@ -12,7 +12,7 @@ from click.shell_completion import get_completion_class
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script for a shell.
 
-    Use it with: eval "$(partita completion bash)"
+    To enable completion in bash: eval "$(partita completion bash)"
     """
     root = context.find_root()
     completion_class = get_completion_class(shell)

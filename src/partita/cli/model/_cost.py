@@ -1,4 +1,4 @@
-"""`partita cost`: what each access pattern may consume, and what it does consume on sample data."""
+"""`partita cost`: the budget of each access pattern, and its consumption on sample data."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partita.service import Service
 def cost(services: Sequence[Service], *, as_json: bool) -> None:
     """Compare the cost of access patterns with their budgets.
 
-    Runs every one of them on sample data in memory. Exits with 1 if one consumed more than it declares.
+    Runs every access pattern once on sample data in memory. Exits with 1 if a pattern is over its budget.
     """
     measured = {service.name: measure(service) for service in services}
     if as_json:

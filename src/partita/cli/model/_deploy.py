@@ -1,4 +1,4 @@
-"""`partita deploy`: infrastructure from the model, and how a running endpoint differs from it."""
+"""`partita deploy`: derive infrastructure from the model, and compare it with a running endpoint."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def deploy() -> None:
-    """Infrastructure from the model."""
+    """Derive infrastructure from the model."""
 
 
 deploy.add_command(diff)
@@ -47,7 +47,7 @@ deploy.add_command(diff)
 
 def _check_key(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
     if value not in ("aws-owned", "aws-managed") and not value.startswith("arn:"):
-        raise click.BadParameter("It is aws-owned, aws-managed, or an ARN.")
+        raise click.BadParameter("Must be aws-owned, aws-managed, or the ARN of a key.")
     return value
 
 
@@ -58,24 +58,26 @@ def _check_key(context: click.Context, parameter: click.Parameter, value: str) -
     "--provisioned",
     type=(click.IntRange(min=1), click.IntRange(min=1)),
     metavar="READ WRITE",
-    help="Units of each table and index, not on demand.",
+    help="Capacity units of each table and global index. Default: on demand.",
 )
 @click.option(
     "--encryption",
     default="aws-owned",
     show_default=True,
     callback=_check_key,
-    help="`aws-managed`, or the ARN of a key.",
+    help="Key that encrypts the tables: aws-owned, aws-managed, or the ARN of a key of your own.",
 )
-@click.option("--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="A tag of every table.")
-@click.option("--alarm-topic", metavar="ARN", help="The SNS topic that alarms are sent to.")
+@click.option(
+    "--tag", "tags", type=(str, str), metavar="KEY VALUE", multiple=True, help="Tag of every table; may be repeated."
+)
+@click.option("--alarm-topic", metavar="ARN", help="SNS topic that alarms are sent to.")
 @click.option(
     "--compute",
     type=click.Choice(["lambda", "container"]),
-    help="What the services run on: functions of AWS Lambda, or tasks of Amazon ECS.",
+    help="Run the services as functions of AWS Lambda, or as tasks of Amazon ECS. Default: neither.",
 )
-@click.option("--lake", metavar="s3://BUCKET/PREFIX", help="With --compute lambda: bring changes into this lake.")
-@click.option("--disposable", is_flag=True, help="Tables that may be deleted, without backups: for trials.")
+@click.option("--lake", metavar="s3://BUCKET/PREFIX", help="With --compute lambda: write changes to this lake.")
+@click.option("--disposable", is_flag=True, help="For trials: tables may be deleted, and have no backups.")
 @prefix_option
 def synth(  # noqa: PLR0913 - one for each option
     services: Sequence[Service],
@@ -90,12 +92,13 @@ def synth(  # noqa: PLR0913 - one for each option
     lake: str | None,
     disposable: bool,
 ) -> None:
-    """Write a CloudFormation template for each service, and one for the table in which their workers report.
+    """Write a CloudFormation template for each service.
 
-    With --compute container also the Dockerfile of their image.
+    If services have workers, also writes one for the table of their reports. With --compute container, also writes the
+    Dockerfile of the image.
     """
     if lake is not None and compute != "lambda":
-        raise click.UsageError("--lake needs --compute lambda: elsewhere `partita cdc run` brings changes into a lake.")
+        raise click.UsageError("--lake needs --compute lambda. Otherwise, fill the lake with `partita cdc run`.")
     runs_on = {"lambda": Functions(lake=lake), "container": Containers(), None: None}[compute]
     settings = TableSettings(
         capacity=Provisioned(*provisioned) if provisioned else "on-demand",
@@ -109,7 +112,7 @@ def synth(  # noqa: PLR0913 - one for each option
     out.mkdir(parents=True, exist_ok=True)
     for service in with_leases(with_reports(services)):
         path = out / f"{service.name}.template.json"
-        own = None if service in (REPORTS, LEASES) else runs_on  # the others write to their tables
+        own = None if service in (REPORTS, LEASES) else runs_on  # the services write to these tables themselves
         made = template(service, settings, table_names=TableNames(prefix=table_prefix), compute=own)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(made), indent=2) + b"\n")
         click.echo(path)
@@ -123,8 +126,8 @@ def synth(  # noqa: PLR0913 - one for each option
 @click.option(
     "--role", "roles", type=click.Choice(get_args(RoleName)), multiple=True, help="Only this role; may be repeated."
 )
-@click.option("--region", default="*", show_default=True, help="For the names of resources.")
-@click.option("--account", default="*", show_default=True, help="For the names of resources.")
+@click.option("--region", default="*", show_default=True, help="Region in the names of resources.")
+@click.option("--account", default="*", show_default=True, help="Account in the names of resources.")
 @prefix_option
 @json_option
 def iam(
@@ -132,8 +135,8 @@ def iam(
 ) -> None:
     """Print the policy of each role, with the access pattern that needs each line.
 
-    Of credentials of one caller also what they do not allow, and why. With --json the policies themselves, as IAM
-    takes them.
+    For credentials of a single caller, also prints what they do not allow, and why. With --json, prints the policies in
+    the format that IAM accepts.
     """
     wanted = cast("Sequence[RoleName]", roles or tuple(ROLES))
     services = with_leases(with_reports(services))

@@ -1,4 +1,4 @@
-"""`partita docs`: a page for each service, written from its model."""
+"""`partita docs`: a page for each service, generated from its model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ from partita.service import Service
 def docs(services: Sequence[Service], out: Path, *, check: bool) -> None:
     """Write a page on the model of each service.
 
-    It has the entities, keys, access patterns with their measured cost, lifecycles, and who reads the changes.
+    A page shows the entities, their keys, the access patterns with their measured cost, the lifecycles, and the
+    consumers of changes.
     """
     pages = [_update(out / f"{service.name}-model.md", service, check=check) for service in services]
     outdated = [path for path in pages if path is not None]
@@ -35,11 +36,11 @@ def docs(services: Sequence[Service], out: Path, *, check: bool) -> None:
     if not outdated:
         click.echo("All pages are current.")
     elif check:
-        raise click.ClickException("Run `partita docs` to write what the models say.")
+        raise click.ClickException("Run `partita docs` to update the pages.")
 
 
 def _update(path: Path, service: Service, *, check: bool) -> Path | None:
-    """The page, where it had to be written."""
+    """Update a page; return its path, or None if it was current."""
     page = render_page(service, measure(service))
     if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == page:
         return None

@@ -1,4 +1,4 @@
-"""`partita explain`: the request that an access pattern sends, and what it costs."""
+"""`partita explain`: the request that an access pattern sends, and its cost."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from partita.patterns import UnfitArgument, operation_of
 @click.argument("pattern", type=PatternName())
 @click.argument("arguments", nargs=-1, metavar="[ARGUMENT]...")
 @click.option(
-    "--run", is_flag=True, help="Run it on the database, too (a write does happen), and say what it consumed."
+    "--run", is_flag=True, help="Also run it on the database, and print what it consumed. Writes are executed."
 )
 @json_option
 @store_options
 def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: bool, data: DataFolder) -> None:
-    """Show the request of an access pattern, and its cost.
+    """Show the request that an access pattern sends, and its cost.
 
-    An argument is written as in a URL: pending, 2026-01-31. A range of dates is FIRST..LAST, where either end may be
-    left out; an entity is a JSON object.
+    Write arguments as in a URL: pending, 2026-01-31. Write a range as FIRST..LAST, with either end optional, and an
+    entity as a JSON object. If two services have a pattern of the same name, write SERVICE.PATTERN.
     """
     operation = _operation(pattern, arguments)
     if run:
@@ -43,11 +43,11 @@ def explain(pattern: Pattern, arguments: Sequence[str], *, run: bool, as_json: b
 
 
 def _operation(pattern: Pattern, arguments: Sequence[str]) -> Operation[Any]:
-    """The operation, or what is wrong with the arguments, for people."""
+    """The operation. Raise a readable usage error if the arguments do not fit the pattern."""
     names = list(pattern.signature.parameters)
     if len(arguments) != len(names):
         usage = " ".join([pattern.name, *(name.upper() for name in names)])
-        raise click.UsageError(f"It takes {len(names)} arguments, not {len(arguments)}: {usage}")
+        raise click.UsageError(f"The pattern takes {len(names)} arguments, not {len(arguments)}: {usage}")
     try:
         return operation_of(pattern, dict(zip(names, arguments, strict=True)))
     except UnfitArgument as unfit:

@@ -28,7 +28,7 @@ AnyTable: TypeAlias = VersionedTable[..., Any]
 
 @click.group()
 def migrate() -> None:
-    """Data versions of the stored items."""
+    """Count and rewrite stored items of old data versions."""
 
 
 @migrate.command()
@@ -36,7 +36,10 @@ def migrate() -> None:
 @store_options
 @json_option
 def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> None:
-    """Count the stored items of each data version. Reads all of the versioned tables."""
+    """Count the stored items of each data version.
+
+    Reads the versioned tables completely, and writes nothing.
+    """
     with closing(data.open_store(must_exist=True)) as store:
         session = Session(store, keys=data.keys()).maintenance("partita migrate status")
         counts = [_counted(session, table) for table in tables_of(services)]
@@ -58,13 +61,14 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
     type=click.FloatRange(min=0, min_open=True),
     default=100.0,
     show_default=True,
-    help="Write units per second, at most.",
+    help="Maximum write units per second.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: float, *, yes: bool) -> None:
-    """Rewrite old items in the current data version, after showing what it costs. A stopped run goes on where it was.
+    """Rewrite old items in the current data version.
 
-    Changes of other writers are never lost, and data that newer code has written is left alone.
+    Shows the cost, and asks for confirmation. Changes of other writers are never lost, and items that newer code has
+    written are not touched. If a run is stopped, the next run continues it.
     """
     with closing(data.open_store(must_exist=True)) as store:
         session = Session(store, keys=data.keys()).maintenance("partita migrate backfill")
@@ -79,7 +83,7 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
 def _counted(session: Session, table: AnyTable) -> VersionCount:
     try:
         return session.run(count_versions(table))
-    except TableNotFound:  # counting makes no tables
+    except TableNotFound:  # counting creates no tables
         return VersionCount(table.form.schema.name, table.form.data_version)
 
 
@@ -88,7 +92,7 @@ def _rewrite(
 ) -> BackfillProgress:
     progress = _resumed(kept, table)
     if progress.position is not None:
-        click.echo(f"Going on after {progress.inspected:,} items of an earlier run.")
+        click.echo(f"Continuing an earlier run, after {progress.inspected:,} items.")
     total = sum(count.items.values())
     with click.progressbar(length=total, label=f"Rewriting {count.entity}") as bar:
         while not progress.done:
@@ -101,7 +105,7 @@ def _rewrite(
 
 
 def _progress_file(data: DataFolder, table: AnyTable) -> Path:
-    stored = data.table_names.stored(table.form.schema.table.name)  # each stage goes on where it was
+    stored = data.table_names.stored(table.form.schema.table.name)  # each stage has its own progress
     return data.path / f"backfill-{stored}-{snake(table.form.schema.name)}.json"
 
 
@@ -143,12 +147,12 @@ def _estimate(count: VersionCount, wcu_per_second: float) -> str:
     seconds = count.rewrite.write / wcu_per_second
     return (
         f"{count.entity}: {count.old:,} of {total:,} items are older than data version {count.data_version}. "
-        f"Rewriting them takes about {count.rewrite} and, at {wcu_per_second:g} WCU a second, {seconds:,.0f} s."
+        f"Rewriting them takes about {count.rewrite} and, at {wcu_per_second:g} WCU per second, {seconds:,.0f} s."
     )
 
 
 def _summary(table: AnyTable, done: BackfillProgress) -> str:
     parts = [f"{table.form.schema.name}: {done.rewritten:,} rewritten"]
-    parts += [f"{done.newer:,} newer left alone"] if done.newer else []
-    parts += [f"{done.overtaken:,} changed meanwhile by old code: run it again"] if done.overtaken else []
+    parts += [f"{done.newer:,} newer not touched"] if done.newer else []
+    parts += [f"{done.overtaken:,} changed meanwhile by old code (run the backfill again)"] if done.overtaken else []
     return ", ".join(parts) + "."

@@ -1,4 +1,4 @@
-"""`partita new`: an entity or a service, in the shape that all of them have."""
+"""`partita new`: generate an entity or a service, in the structure that all services have."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _OPTIONS: Final = (
         "indexes",
         multiple=True,
         metavar="FIELD[:TYPE]",
-        help="A field with an index and a list by it; TYPE is str or date. May be repeated.",
+        help="Field with an index and a list by it; TYPE is str or date. May be repeated.",
     ),
     click.option(
         "--field",
         "fields",
         multiple=True,
         metavar="FIELD[:TYPE]",
-        help="A field; TYPE is str, int, bool or date. May be repeated; a title unless said otherwise.",
+        help="Field; TYPE is str, int, bool or date. May be repeated. Default: a title.",
     ),
-    click.option("--package", metavar="NAME", help="The package to add to, where the project has several."),
+    click.option("--package", metavar="NAME", help="Package to add to, if the project has several."),
 )
 
 
@@ -45,15 +45,18 @@ def _with_options(command: F) -> F:
 
 @click.group()
 def new() -> None:
-    """Write an entity or a service that passes lint, types and tests at once."""
+    """Generate an entity or a service, with its tests.
+
+    The code passes lint, types and tests as generated.
+    """
 
 
 @new.command()
 @click.argument("name")
-@click.option("--service", metavar="NAME", help="The service that it belongs to; the package itself unless given.")
-@click.option("--owner", metavar="FIELD", help="Whose it is, such as user_id: what is one owner's is listed together.")
+@click.option("--service", metavar="NAME", help="Service that the entity belongs to, if any.")
+@click.option("--owner", metavar="FIELD", help="Field that holds the owner, such as user_id.")
 @_with_options
-@click.option("--versioned", is_flag=True, help="A versioned table: its schema is kept, and changes are migrated.")
+@click.option("--versioned", is_flag=True, help="Use a versioned table, with a schema snapshot and migrations.")
 @needs_serve
 def entity(
     name: str,
@@ -65,9 +68,10 @@ def entity(
     *,
     versioned: bool,
 ) -> None:
-    """Write an entity with a table of its own: its access patterns, budgets and tests.
+    """Generate an entity with its own table and tests.
 
-    A versioned one gets its schema snapshot, too. Nothing that is there is overwritten.
+    Also generates its access patterns with budgets, and for a versioned entity, its schema snapshot. Existing files are
+    never overwritten.
     """
     from partita.scaffold import Name, Project, new_entity
 
@@ -75,22 +79,23 @@ def entity(
         project = Project.find(Path.cwd(), package)
         shape = _shape(Name.parse(name), indexes, fields, owner=owner, versioned=versioned)
         if service is not None and not (project.folder(service) / "bootstrap.py").is_file():
-            raise ValueError(f"There is no service {service!r} in {project.package}. `partita new service` writes one.")
+            raise ValueError(f"There is no service {service!r} in {project.package}. Run `partita new service` first.")
         written = new_entity(project, shape, service).write()
     _say(written, _steps_of_entity(project, shape, service))
 
 
 @new.command()
 @click.argument("name")
-@click.option("--entity", "entity_name", metavar="NAME", help="What it is about; one of NAME unless said otherwise.")
+@click.option("--entity", "entity_name", metavar="NAME", help="Entity of the service. Default: the singular of NAME.")
 @_with_options
 @needs_serve
 def service(
     name: str, entity_name: str | None, indexes: Sequence[str], fields: Sequence[str], package: str | None
 ) -> None:
-    """Write a service with one entity: model, handlers, HTTP, sample data and tests.
+    """Generate a service with one entity and tests.
 
-    Its entry point is added to pyproject.toml. Nothing that is there is overwritten.
+    Generates its model, handlers, HTTP API and sample data, and adds its entry point to pyproject.toml. Existing files
+    are never overwritten.
     """
     from partita.scaffold import Project, new_service, service_name
 
@@ -104,7 +109,7 @@ def service(
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """What cannot be done is said in one line."""
+    """Report an invalid request in one line."""
     try:
         yield
     except ValueError as error:
@@ -112,7 +117,7 @@ def _told() -> Iterator[None]:
 
 
 def _subject(service: str, given: str | None) -> Name:
-    """What a service is about."""
+    """The name of the entity of a service: the given one, or the singular of the service's name."""
     from partita.scaffold import Name, singular
 
     if given is not None:
@@ -120,7 +125,7 @@ def _subject(service: str, given: str | None) -> Name:
     try:
         return Name.parse(singular(service))
     except ValueError as error:
-        raise ValueError(f"{error} The service can keep its own: --entity says what it is about.") from None
+        raise ValueError(f"{error} To keep the name of the service, name its entity with --entity.") from None
 
 
 def _shape(
@@ -149,25 +154,25 @@ def _say(written: Sequence[Path], steps: Sequence[str], added_to: Path | None = 
 
 def _steps_of_entity(project: Project, shape: Shape, service: str | None) -> list[str]:
     tests = (project.tests(service) / f"test_{shape.name.snake}.py").relative_to(project.root)
-    steps = [f"Run its tests: pytest {tests}", "Say in its docstrings what it is, and give its fields their rules."]
+    steps = [f"Run its tests: pytest {tests}", "Describe the entity in its docstrings, and add rules to its fields."]
     if service is not None:
         bootstrap = (project.folder(service) / "bootstrap.py").relative_to(project.root)
         imported = f"from {project.module(service)} import {shape.name.snake}"
-        steps.append(f"Name its table in {bootstrap}: `{imported}`, and `{shape.name.snake}.TABLE` in `tables=`.")
-        steps.append(f"See what it declares: partita patterns {service}, and partita docs {service}.")
+        steps.append(f"Add its table in {bootstrap}: `{imported}`, and `{shape.name.snake}.TABLE` in `tables=`.")
+        steps.append(f"See its declarations: partita patterns {service}, and partita docs {service}.")
     if shape.versioned:
         whose = service or f"--module {project.module(shape.name.snake)}"
-        steps.append(f"After a change of its fields: partita schema check {whose}.")
+        steps.append(f"After each change of its fields, run: partita schema check {whose}.")
     return steps
 
 
 def _steps_of_service(project: Project, name: str) -> list[str]:
     steps = [
-        "Make the entry point known: pip install -e . (in Partita's own repository, make setup).",
+        "Install the entry point: pip install -e . (in Partita's own repository: make setup).",
         f"Run its tests: pytest {project.tests(name).relative_to(project.root)}",
-        f"Use it: partita serve {name}, and partita cost {name} for what its access patterns consume.",
-        f"Write its page: partita docs {name}.",
+        f"Use it: partita serve {name}, and partita cost {name} to see what its access patterns consume.",
+        f"Write its documentation page: partita docs {name}.",
     ]
     if not project.imports_tests_by_path:
-        steps.insert(1, "Add --import-mode=importlib to pytest's addopts: tests of two services may have one name.")
+        steps.insert(1, "Add --import-mode=importlib to pytest's addopts: test files of services may share names.")
     return steps

@@ -1,4 +1,4 @@
-"""`partita openapi`: the OpenAPI description of each service, as a file."""
+"""`partita openapi`: write the OpenAPI description of each service to a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from partita.service import Service
 def openapi(services: Sequence[Service], out: Path, *, check: bool) -> None:
     """Write the OpenAPI description of each service.
 
-    It is what the service serves at /SERVICE/api/openapi.json, sorted by name, so that two versions can be compared.
+    The file has what the service serves at /SERVICE/api/openapi.json, with sorted names, so that two versions can be
+    compared.
     """
     from partita.app import describe_apis
 
@@ -43,7 +44,7 @@ def openapi(services: Sequence[Service], out: Path, *, check: bool) -> None:
     if not outdated:
         click.echo("All descriptions are current.")
     elif check:
-        raise click.ClickException("Run `partita openapi` to write what the services serve.")
+        raise click.ClickException("Run `partita openapi` to update the descriptions.")
 
 
 def _text(description: dict[str, Any]) -> str:

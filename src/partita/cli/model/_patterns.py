@@ -15,7 +15,7 @@ from partita.service import PatternSummary, Service, summary_of
 @services_argument
 @json_option
 def patterns(services: Sequence[Service], *, as_json: bool) -> None:
-    """List the access patterns, with their budgets."""
+    """List the access patterns and their budgets."""
     summaries = {service.name: [summary_of(pattern) for pattern in service.patterns] for service in services}
     if as_json:
         echo_json(summaries)
@@ -23,7 +23,7 @@ def patterns(services: Sequence[Service], *, as_json: bool) -> None:
     for number, service in enumerate(services):
         click.echo(("\n" if number else "") + click.style(f"{service.title}: {service.summary}", bold=True))
         echo_table(
-            ("PATTERN", "KIND", "SERVED BY", "BUDGET", "WHAT IT IS"),
+            ("PATTERN", "KIND", "SERVED BY", "BUDGET", "DESCRIPTION"),
             [_row(summary) for summary in summaries[service.name]],
         )
 

@@ -1,4 +1,4 @@
-"""`partita schema`: compare the committed schema snapshots with the code, and renew them."""
+"""`partita schema`: compare the committed schema snapshots with the code, and update them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ folder_option = click.option(
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     default=_usual_folder,
-    show_default=f"{SNAPSHOT_FOLDER}, or {SNAPSHOT_FOLDER_IN_TESTS} where only that is there",
-    help="Where the snapshots are committed.",
+    show_default=f"{SNAPSHOT_FOLDER}, or {SNAPSHOT_FOLDER_IN_TESTS} if only that exists",
+    help="Folder of the committed snapshots.",
 )
 
 
 def versioned_tables_argument(command: Command) -> Command:
-    """Declare whose versioned tables a command is about: those of services, or of modules that belong to none."""
+    """Declare arguments that select versioned tables: those of services, or of modules outside any service."""
 
     @wraps(command)
     def run(*args: Any, services: Sequence[Service], everything: bool, modules: Sequence[str], **others: Any) -> Any:
@@ -52,14 +52,17 @@ def versioned_tables_argument(command: Command) -> Command:
         return command(*args, tables=tables, **others)
 
     modules = click.option(
-        "--module", "modules", multiple=True, metavar="NAME", help="A module with versioned tables. May be repeated."
+        "--module", "modules", multiple=True, metavar="NAME", help="Module with versioned tables. May be repeated."
     )
     return named_services_argument(all_option(modules(run)))
 
 
 @click.group()
 def schema() -> None:
-    """Schema snapshots of the versioned tables: what a change means for stored items."""
+    """Check and renew the schema snapshots of versioned tables.
+
+    A check reports what a change of the code means for stored items.
+    """
 
 
 @schema.command()
@@ -67,15 +70,16 @@ def schema() -> None:
 @folder_option
 @json_option
 def check(tables: Sequence[AnyTable], folder: Path, *, as_json: bool) -> None:
-    """Compare the snapshots with the code, read every frozen item, and say what to do.
+    """Compare the snapshots with the code.
 
-    Exits with 1 if there is something to do.
+    Also reads every frozen item. Reports whether a change is compatible or breaking, and what to do. Exits with 1 if
+    there is something to do.
     """
     reports = [check_schema(table, folder) for table in tables]
     if as_json:
         echo_json([{"settled": report.settled, "advice": str(report), **_fields(report)} for report in reports])
     else:
-        click.echo("\n".join(str(report) for report in reports) or "There is no versioned table.")
+        click.echo("\n".join(str(report) for report in reports) or "There are no versioned tables.")
     if not all(report.settled for report in reports):
         raise click.exceptions.Exit(1)
 
@@ -84,7 +88,10 @@ def check(tables: Sequence[AnyTable], folder: Path, *, as_json: bool) -> None:
 @versioned_tables_argument
 @folder_option
 def accept(tables: Sequence[AnyTable], folder: Path) -> None:
-    """Renew the snapshots, and freeze an item of each new data version. Refuses what would break stored items."""
+    """Renew the snapshots.
+
+    Also freezes an item of each new data version. Refuses changes that would break stored items.
+    """
     for table in tables:
         written = accept_schema(table, folder)
         name = table.form.schema.name
@@ -102,7 +109,7 @@ def _tables_in(module: str) -> Iterator[AnyTable]:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        hint = "Name it as in an import; `pip install -e .` makes those of your project known."
+        hint = "Write it as in an import; `pip install -e .` installs the modules of your project."
         raise click.ClickException(f"There is no module {module!r}. {hint}") from error
     yield from (each for each in vars(found).values() if isinstance(each, VersionedTable))
 

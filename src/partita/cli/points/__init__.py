@@ -1,3 +1,3 @@
-"""The commands on points in time."""
+"""The command `partita points`."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""`partita points`: continuous backups of tables, and tables restored to an instant."""
+"""`partita points`: continuous backups of tables, and restoring tables to an instant."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from partita.store.embedded import EmbeddedStore
 
 @click.group()
 def points() -> None:
-    """Points in time: continuous backups, and tables as they were."""
+    """Continuous backups: restore tables to an instant."""
 
 
 @points.command()
@@ -37,10 +37,10 @@ def points() -> None:
     type=click.IntRange(1, MAX_RECOVERY_DAYS),
     default=MAX_RECOVERY_DAYS,
     show_default=True,
-    help="For how long the past is kept.",
+    help="How many days of the past are kept.",
 )
 def enable(table: str, data: DataFolder, days: int) -> None:
-    """Keep a table restorable to every second of the last days."""
+    """Keep TABLE restorable to every second of the last days."""
     with closing(data.open_store(must_exist=True)) as store:
         store.execute(SetRecovery(table, days))
     click.echo(f"{table}: every second of the last {days} {'day' if days == 1 else 'days'} is kept from now on.")
@@ -50,14 +50,14 @@ def enable(table: str, data: DataFolder, days: int) -> None:
 @click.argument("table")
 @store_options
 def disable(table: str, data: DataFolder) -> None:
-    """Stop keeping the past of a table, and drop what was kept."""
+    """Discard the recorded changes of TABLE, and stop recording."""
     with closing(data.open_store(must_exist=True)) as store:
         store.execute(SetRecovery(table, None))
-    click.echo(f"{table}: its past is not kept any more.")
+    click.echo(f"{table}: changes are no longer recorded.")
 
 
 class _Status(Struct, frozen=True):
-    """What is kept of a table."""
+    """The continuous backups of a table."""
 
     table: str
     days: int | None
@@ -71,7 +71,10 @@ class _Status(Struct, frozen=True):
 @store_options
 @json_option
 def list_(data: DataFolder, *, as_json: bool) -> None:
-    """Which instants each table can be restored to, and what its change log takes on disk."""
+    """List the instants to which each table can be restored.
+
+    Also shows the disk space of its change log.
+    """
     with closing(data.open_store(must_exist=True)) as store:
         found = [_status(store, table) for table in store.execute(ListTables())]
     if as_json:
@@ -98,11 +101,12 @@ def _row(status: _Status) -> tuple[str, ...]:
 @click.argument("table")
 @click.argument("new_table")
 @store_options
-@click.option("--at", "instant", type=Instant(), help="Such as 2026-01-31T12:00:00Z or '90m ago'. By default now.")
+@click.option("--at", "instant", type=Instant(), help="Such as 2026-01-31T12:00:00Z or '90m ago'. Default: now.")
 def restore(table: str, new_table: str, data: DataFolder, instant: float | None) -> None:
-    """Make NEW_TABLE with the items that TABLE had at an instant. TABLE stays as it is, and may be in use.
+    """Create NEW_TABLE with the items that TABLE had at an instant.
 
-    The new table has the indexes of the old one, and neither its stream nor its TTL attribute.
+    TABLE does not change, and may be in use. The new table has the indexes of TABLE, but not its stream and TTL
+    attribute.
     """
     with closing(data.open_store(must_exist=True)) as store:
         source = store.execute(DescribeTable(table))
@@ -114,7 +118,7 @@ def restore(table: str, new_table: str, data: DataFolder, instant: float | None)
 
 def _restored(store: Store, request: RestoreTable, about: int) -> TableDescription:
     if not isinstance(store, EmbeddedStore):
-        click.echo(f"Restoring {request.table}: the endpoint takes a while.")
+        click.echo(f"Restoring {request.table}: this takes a while.")
         return store.execute(request)
     with click.progressbar(length=max(about, 1), label=f"Restoring {request.table}") as bar:
         made = store.history.restore_table(request, bar.update)

@@ -1,4 +1,4 @@
-"""Several processes that serve on one port: who starts them, replaces them, stops them, and adds up what they count."""
+"""Several processes that serve on one port: starting, replacing and stopping them, and adding up their figures."""
 
 from partita.cli.processes._acceptor import Acceptor
 from partita.cli.processes._beside import working_beside

@@ -1,12 +1,13 @@
-"""Accepting connections of a socket that several processes listen on, so that all of them have about as many.
+"""Accepting connections from a socket that several processes listen on, so that all have about the same number.
 
-    connections wait ──> every process hears of them
-    who has the fewest   accepts until another has fewer
-    who has more         waits a little, and accepts some of those that are still there: the others may be busy
+    connections wait ──> every process is notified
+    the process with the fewest connections   accepts until another has fewer
+    a process with more                       waits a little, and accepts some that are left: the others may be busy
 
-asyncio would accept all that wait, and one process would have them all. One in each iteration would take long: an
-iteration lasts for as long as its requests do, and those of a burst share a commit only if they are read together. The
-socket is the same for all processes, and so is the queue of connections that wait: when a process dies, none is lost.
+asyncio would accept all waiting connections, so that one process would get them all. Accepting one per iteration of the
+event loop would take long: an iteration lasts as long as its requests, and the requests of a burst share a commit only
+if they are read together. All processes share the socket, and thus its queue of waiting connections: none is lost when
+a process dies.
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ from typing import Any, Final
 from partita.cli.processes._board import ConnectionBoard
 
 GRACE_SECONDS: Final = 0.005
-"""How long a process leaves a connection to those that have fewer."""
+"""How long a process leaves a connection to processes that have fewer."""
 MAX_AT_ONCE: Final = 64
-"""So many are accepted at most before requests are served again."""
+"""The maximum number of connections that are accepted before requests are served again."""
 RETRY_SECONDS: Final = 1.0
-"""After so long accepting is tried again where files have run out."""
+"""When accepting is retried after the process has run out of file descriptors."""
 _EXHAUSTED: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 class Acceptor:
-    """Accepts for one process. It belongs to one event loop."""
+    """Accepts connections for one process, in one event loop."""
 
     def __init__(
         self,
@@ -41,10 +42,10 @@ class Acceptor:
         """Set up an acceptor; nothing is accepted yet.
 
         Args:
-            listener: the socket.
-            make: gives the protocol of a connection.
-            board: how many connections each process has. The protocols say when that changes.
-            number: that of this process.
+            listener: the listening socket.
+            make: creates the protocol of a connection.
+            board: how many connections each process has. The protocols update it.
+            number: the number of this process.
         """
         self._listener = listener
         self._make = make
@@ -56,20 +57,20 @@ class Acceptor:
         self._is_open = False
 
     def start(self) -> None:
-        """Begin to accept."""
-        self._listener.setblocking(False)  # all processes hear of a connection, and one of them gets it
+        """Begin to accept connections."""
+        self._listener.setblocking(False)  # all processes are notified of a connection, and one of them gets it
         self._is_open = True
         self._board.open(self._number)
         self._listen()
 
     async def stop(self) -> None:
-        """Accept no more, and close the socket; those that were accepted have begun when this returns."""
+        """Stop accepting, close the socket, and wait until the accepted connections have begun."""
         if not self._is_open:
             return
         self._is_open = False
         self._board.close(self._number)
         self._loop.remove_reader(self._listener)
-        self._listener.close()  # where all processes have, the system refuses whoever connects, and they need not wait
+        self._listener.close()  # once all processes have closed it, the system refuses new clients, so they do not wait
         if self._later is not None:
             self._later.cancel()
         if self._connecting:
@@ -93,17 +94,17 @@ class Acceptor:
         self._later = self._loop.call_later(seconds, then)
 
     def _accept_left(self) -> None:
-        """Accept what those with fewer have left: a quarter of what there are here, so that few are spread."""
+        """Accept connections that other processes have left: at most a quarter of the number that this one has."""
         self._listen()
         for _ in range(min(MAX_AT_ONCE, max(1, self._board.get(self._number) // 4))):
             if not self._accept():
                 return
 
     def _accept(self) -> bool:
-        """Accept one connection; False if none can be had now."""
+        """Accept one connection. Return False if none is waiting, or none can be accepted now."""
         try:
             connection, _ = self._listener.accept()
-        except (BlockingIOError, InterruptedError, ConnectionAbortedError):  # another process has it, or nobody
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):  # another process has it, or none
             return False
         except OSError as error:
             if error.errno not in _EXHAUSTED:

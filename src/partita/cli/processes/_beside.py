@@ -1,7 +1,7 @@
-"""Work that is done once, before the processes of a server are forked: in a process that ends, and its memory with it.
+"""Work that is done once, before the processes of a server are forked, in a separate process that then ends.
 
-What a process has loaded and allocated stays in it as long as it runs, and what the supervisor has is in all that are
-forked from it. So neither of them does what is needed once.
+Memory that a process has allocated is kept as long as it runs, and that of the supervisor is inherited by all processes
+that are forked from it. So the work that is needed only once is done in a process whose memory is freed when it ends.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from partita.errors import PartitaError
 
 @contextmanager
 def working_beside(work: Callable[[], None]) -> Iterator[None]:
-    """Do work in a process of its own while the block runs, and wait for its end.
+    """Do work in a separate process while the block runs, and wait for its end.
 
-    This process must have one thread, and must have opened no database: the other one is forked from it. A signal that
-    asks to stop ends both at once, so it must be work that can be done again.
+    The process is forked from this one, which must have only one thread, and no open database. A stop signal ends both
+    at once, so the work must be repeatable.
 
     Raises:
-        ClickException: the work could not be done, and why.
+        ClickException: the work failed; the message says why.
     """
     ours, theirs = fork_context().Pipe(duplex=False)
     process = fork_context().Process(target=_run, args=(work, theirs))
     with ours:
         try:
-            with holding_stop_signals():  # one that comes meanwhile ends this block
+            with holding_stop_signals():  # a signal that arrives in this block ends it
                 on_stop_signal(lambda: sys.exit(0))
                 process.start()
             theirs.close()
@@ -47,7 +47,7 @@ def working_beside(work: Callable[[], None]) -> Iterator[None]:
             if process.pid is not None:
                 process.kill()
         if process.exitcode != 0:
-            raise click.ClickException(_failure(ours) or f"The process that prepares ended with {process.exitcode}.")
+            raise click.ClickException(_failure(ours) or f"The preparing process ended with {process.exitcode}.")
 
 
 def _run(work: Callable[[], None], pipe: Connection) -> None:

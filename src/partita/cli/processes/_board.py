@@ -1,4 +1,4 @@
-"""How many connections each of the processes has, in memory that all of them share."""
+"""The number of connections of each process, in memory that all processes share."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FORMAT: Final = "i"
 
 
 class ConnectionBoard:
-    """One number for each process. A process writes its own, and reads those of the others.
+    """One number for each process. A process writes its own number, and reads those of the others.
 
-    Processes that are forked after it was made share it.
+    Processes that are forked after the board was created share it.
     """
 
     def __init__(self, processes: int) -> None:
@@ -23,23 +23,23 @@ class ConnectionBoard:
         self._counts[:] = memoryview(start)
         self._begun = [0] * processes
         self._beginning = [0] * processes
-        """Those that were accepted and have not begun. Only a process itself knows its own."""
+        """The connections that were accepted and have not begun. A process knows only its own number."""
 
     def get(self, number: int) -> int:
-        """How many connections a process has; -1 where it accepts none."""
+        """The number of connections of a process; -1 if it does not accept connections."""
         return self._counts[number]
 
     def open(self, number: int) -> None:
-        """A process accepts from now on."""
+        """Record that a process accepts connections from now on."""
         self._counts[number] = 0
 
     def accepted(self, number: int) -> None:
-        """A process has accepted a connection, which begins later."""
+        """Record that a process has accepted a connection, which begins later."""
         self._beginning[number] += 1
         self._count(number)
 
     def update(self, number: int, connections: int) -> None:
-        """So many connections of a process have begun and not ended."""
+        """Set the number of connections of a process that have begun and not ended."""
         new = connections - self._begun[number]
         self._begun[number] = connections
         if new > 0:
@@ -47,7 +47,7 @@ class ConnectionBoard:
         self._count(number)
 
     def settle(self, number: int, beginning: int) -> None:
-        """At most so many of those that were accepted may still begin: some were refused, or have replaced others."""
+        """Limit the number of accepted connections that may still begin: some were refused, or replaced others."""
         self._beginning[number] = min(self._beginning[number], beginning)
         self._count(number)
 
@@ -56,11 +56,11 @@ class ConnectionBoard:
             self._counts[number] = self._begun[number] + self._beginning[number]
 
     def setter(self, number: int) -> Callable[[int], None]:
-        """The same as `update`, for one process."""
+        """A function that calls `update` for one process."""
         return lambda connections: self.update(number, connections)
 
     def close(self, number: int) -> None:
-        """A process accepts no more: it does not count when others compare themselves."""
+        """Record that a process no longer accepts connections, so that others ignore it in comparisons."""
         self._counts[number] = _CLOSED
 
     def has_fewest(self, number: int) -> bool:

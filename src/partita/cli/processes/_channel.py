@@ -1,9 +1,9 @@
-"""What the supervisor and a process that serves say to each other, over one pipe.
+"""The messages between the supervisor and each of its processes, over one pipe.
 
     process ──> supervisor   Ready, Failed, Counted, Asked
     supervisor ──> process   Stop, Cut, Count, Answer
 
-A process that is asked counts in memory and responds at once, from a thread that does nothing else.
+A process responds to `Count` at once, from memory, in a thread that does nothing else.
 """
 
 from __future__ import annotations
@@ -25,60 +25,60 @@ from partita.errors import StoreUnavailable
 from partita.reports import ProcessFigures, ServerFigures
 
 PATIENCE_SECONDS: Final = 10.0
-"""How long a process waits for an answer: several times what the supervisor waits for the others."""
+"""How long a process waits for an `Answer`: several times as long as the supervisor waits for the others."""
 
 
 class Ready(Struct, frozen=True, tag=True):
     """The process accepts connections; the one for background work has prepared everything."""
 
     banner: str = ""
-    """What the first of them says to whoever has started the server."""
+    """From the first server: the text to print for the user."""
     before: ProcessFigures = ProcessFigures()
-    """What workers had counted by then; the process for background work knows it."""
+    """From the process for background work: the figures of workers until then."""
 
 
 class Failed(Struct, frozen=True, tag=True):
-    """The process cannot begin."""
+    """The process cannot start."""
 
     message: str
 
 
 class Counted(Struct, frozen=True, tag=True):
-    """What the process has counted since it was started."""
+    """The figures that the process has counted since it was started."""
 
     figures: ServerFigures
     troubles: dict[str, str] = {}
-    """What it cannot go on with."""
+    """The parts of its work that currently fail, with the codes of their errors."""
 
 
 class Asked(Struct, frozen=True, tag=True):
-    """The process wants to know how the others are doing."""
+    """The process requests the figures of the others."""
 
     number: int
-    """Of the question."""
+    """The number of the request."""
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Accept no more, finish what has begun, and end."""
+    """Stop accepting, finish the work that has begun, and end."""
 
 
 class Cut(Struct, frozen=True, tag=True):
-    """Finish nothing more."""
+    """End without finishing the work that has begun."""
 
 
 class Count(Struct, frozen=True, tag=True):
-    """Say what you have counted."""
+    """Send `Counted`."""
 
 
 class Answer(Struct, frozen=True, tag=True):
-    """How the others are doing."""
+    """The figures of the other processes."""
 
     number: int
-    """Of the question."""
+    """The number of the request."""
     figures: ServerFigures = ServerFigures()
-    """What all others have counted, also those that have ended."""
+    """The sum of the figures of all others, including processes that have ended."""
     troubles: dict[str, str] = {}
-    """What the process for background work cannot go on with."""
+    """The failures of the process for background work."""
 
 
 FromProcess: TypeAlias = Ready | Failed | Counted | Asked
@@ -89,22 +89,22 @@ _TO_PROCESS: Final[msgspec.json.Decoder[ToProcess]] = msgspec.json.Decoder(ToPro
 
 
 def send(connection: Connection, message: FromProcess | ToProcess) -> None:
-    """Send a message; one to whoever has ended is dropped."""
+    """Send a message. It is dropped if the receiver has ended."""
     with suppress(OSError):
         connection.send_bytes(zlib.compress(msgspec.json.encode(message), 1))
 
 
 def receive_from_process(connection: Connection) -> FromProcess:
-    """The next message of a process.
+    """Receive the next message of a process.
 
     Raises:
-        EOFError, OSError: it has ended.
+        EOFError, OSError: the process has ended.
     """
     return _FROM_PROCESS.decode(zlib.decompress(connection.recv_bytes()))
 
 
 class ProcessChannel:
-    """The end of the pipe that a process has."""
+    """The end of the pipe in a process that the supervisor has started."""
 
     def __init__(
         self,
@@ -114,9 +114,9 @@ class ProcessChannel:
         before: ProcessFigures = ProcessFigures(),  # noqa: B008 - frozen
     ) -> None:
         self.is_first = is_first
-        """Whether nobody has said yet that the server is ready."""
+        """Whether no process of this kind has reported yet that it is ready."""
         self.before = before
-        """What workers had counted when the server was started."""
+        """The figures of workers when the server was started."""
         self._connection = connection
         self._sending = threading.Lock()
         self._asking = threading.Lock()
@@ -127,63 +127,63 @@ class ProcessChannel:
         self._count: Callable[[], ServerFigures] = ServerFigures
         self._troubles: Mapping[str, str] = {}
         self.stopping = threading.Event()
-        """Set when the process has to end: it was told so, or nobody is left who could tell."""
+        """Set when the process has to end, because it was notified or the supervisor is gone."""
 
     def start(self) -> None:
         """Begin to listen, in a thread."""
         threading.Thread(target=self._listen, name="supervisor", daemon=True).start()
 
     def on_stop(self, stop: Callable[[], None], cut: Callable[[], None]) -> None:
-        """What to call when the process has to end, and when at once. Both may be called more than once."""
+        """Set the functions to call on `Stop` and on `Cut`. Both may be called more than once."""
         self._stop, self._cut = stop, cut
         if self.stopping.is_set():
             stop()
 
     def wait_for_stop(self) -> None:
-        """Sleep in the main thread until the process has to end. A signal's handler may interrupt that anywhere."""
-        stopped = SimpleQueue[None]()  # to wait for `stopping` would take a lock that the handler needs
+        """Sleep in the main thread until the process has to end. A signal handler may interrupt this anywhere."""
+        stopped = SimpleQueue[None]()  # waiting for `stopping` would hold a lock that the signal handler needs
         self.on_stop(lambda: stopped.put(None), lambda: None)
         stopped.get()
 
     def count_with(
         self, count: Callable[[], ServerFigures], troubles: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """What gives the figures of this process, from any thread, and what it cannot go on with."""
+        """Set the function that returns the figures of this process, from any thread, and its current failures."""
         self._count, self._troubles = count, troubles
 
     def ready(self, banner: str = "", before: ProcessFigures = ProcessFigures()) -> None:  # noqa: B008 - frozen
-        """Say that connections are accepted, or that all is prepared."""
+        """Report that connections are accepted, or that everything is prepared."""
         self._send(Ready(banner, before))
 
     def failed(self, message: str) -> None:
-        """Say why this process cannot begin."""
+        """Report why this process cannot start."""
         self._send(Failed(message))
 
     def ended(self) -> None:
-        """Say for the last time what was counted."""
+        """Report the figures for the last time."""
         self._send(self._counted())
 
     def stop(self) -> None:
-        """End, as if the supervisor had said so."""
+        """Stop as on `Stop` of the supervisor."""
         self.stopping.set()
         self._stop()
 
     def ask(self) -> Answer:
-        """How the other processes are doing; from a thread that may wait.
+        """Request the figures of the other processes. Blocks the calling thread.
 
         Raises:
-            StoreUnavailable: the supervisor does not answer.
+            StoreUnavailable: the supervisor does not respond.
         """
         with self._asking:
             self._asked += 1
             self._send(Asked(self._asked))
             answer = self._answer_to(self._asked)
         if answer is None:
-            raise StoreUnavailable("The process that started this one does not answer.", hint="Try again.")
+            raise StoreUnavailable("The supervisor process does not respond.", hint="Try again.")
         return answer
 
     def _answer_to(self, number: int) -> Answer | None:
-        """The answer; those to earlier questions came too late, and are dropped."""
+        """The answer to a request, or None. Late answers to earlier requests are dropped."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         with suppress(Empty):
             while True:
@@ -203,7 +203,7 @@ class ProcessChannel:
         try:
             while True:
                 self._heard(_TO_PROCESS.decode(zlib.decompress(self._connection.recv_bytes())))
-        except (EOFError, OSError):  # whoever has started this process is gone
+        except (EOFError, OSError):  # the supervisor is gone
             self._answers.put(None)
             self.stop()
 

@@ -1,8 +1,8 @@
-"""How the processes are doing, added up by the supervisor for whichever of them was asked.
+"""The figures of all processes, which the supervisor adds up for a process that requests them.
 
-A process that takes longer than `COUNT_SECONDS` to say what it has counted has what it said last. It may be stopped
-(SIGSTOP, a debugger): until it speaks again nobody waits for it, and it is not asked again. A pipe that nobody reads
-would be full some day, and the supervisor would wait for it in turn.
+If a process takes longer than `COUNT_SECONDS` to report its figures, its last report is used. It may be stopped
+(SIGSTOP, a debugger): until it reports again, it is neither waited for nor asked. Otherwise its pipe, which it does not
+read, would fill up, and the supervisor would block on it.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from partita.cli.processes._running import Running, Work
 from partita.reports import ServerFigures
 
 COUNT_SECONDS: Final = 2.0
-"""How long the others may take to say what they have counted."""
+"""How long the others may take to report their figures."""
 ENDED: Final = "process_ended"
 SILENT: Final = "process_silent"
 
 
 class _Asking(Struct, eq=False):
-    """A process that waits for an answer, and those that have not said yet what they counted."""
+    """A process that waits for an answer, and the processes that have not reported yet."""
 
     asker: Running
     number: int
-    """Of its question."""
+    """The number of its request."""
     missing: set[tuple[str, int]]
 
 
 class CommonFigures:
-    """What all processes have counted, also those that have ended, and what they have trouble with."""
+    """The figures of all processes, including those that have ended, and their current failures."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class CommonFigures:
         background: Work,
         after: Callable[[float, Callable[[], None]], None],
     ) -> None:
-        """Nobody has asked yet.
+        """Set up without requests.
 
         Args:
             running: the processes, by their keys.
-            background: what must be done by one of them at any time.
-            after: calls something after so many seconds.
+            background: the work that one of them must be doing at any time.
+            after: calls a function after a number of seconds.
         """
         self._running = running
         self._background = background
@@ -54,7 +54,7 @@ class CommonFigures:
         self._asking: list[_Asking] = []
 
     def ask_others(self, asker: Running, number: int) -> None:
-        """A process wants to know how the others are doing: it gets an answer when all have counted."""
+        """Handle a process's request for the figures of the others. It gets the answer when all have reported."""
         others = [each for each in self._running.values() if each is not asker and each.is_ready and not each.is_silent]
         asking = _Asking(asker, number, {each.key for each in others})
         self._asking.append(asking)
@@ -66,12 +66,12 @@ class CommonFigures:
             self._answer(asking)
 
     def has_counted(self, each: Running) -> None:
-        """A process has said what it counted."""
+        """Record that a process has reported its figures."""
         each.is_silent = False
         self._miss_no_more(each)
 
     def has_ended(self, each: Running) -> None:
-        """A process has ended: what it said last stays in the sum."""
+        """Record that a process has ended. Its last figures stay in the sum."""
         self._ended = self._ended.plus(each.counted)
         self._miss_no_more(each)
 

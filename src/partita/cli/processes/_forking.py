@@ -1,8 +1,8 @@
-"""Where the processes are forked from: the supervisor, which has loaded everything, opened nothing, and has one thread.
+"""Forking the processes from the supervisor, which has loaded everything, has opened nothing, and has one thread.
 
-A fork of a process that has opened a database would share its file locks; a fork of one with threads would have their
-locks and not the threads. So the supervisor does neither: what is done once is done by a process of its own. A process
-that is started again would load everything once more, and share no memory.
+A fork of a process with an open database would share its file locks; a fork of a process with threads would have the
+locks of these threads, but not the threads. So the supervisor has neither, and work that must be done once is done in a
+separate process. Spawned processes would load everything again, and share no memory.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ from partita._sqlite import file_system
 
 
 def fork_context() -> ForkContext:
-    """Starts processes by forking this one."""
+    """The context that starts processes by forking this one."""
     return multiprocessing.get_context("fork")
 
 
 @contextmanager
 def loading_for_forks(modules: Iterable[str] = ()) -> Iterator[None]:
-    """Load modules, and make in here what the processes are to share besides.
+    """Load modules. The block creates other objects that the processes will share.
 
-    CPython writes to the objects that it looks through for garbage, and what is written to is no longer shared. So
-    nothing is looked for while it is made, and nobody looks at what was made.
+    CPython's garbage collector writes to the objects that it examines, and a written memory page is no longer shared.
+    So the collector is off in the block, and never examines the objects that were created here.
 
     Raises:
-        ClickException: a thread was started, whose locks a fork would keep for ever.
+        ClickException: a thread was started, whose locks a fork would hold forever.
     """
     gc.disable()
     try:
         for name in modules:
-            with suppress(ImportError):  # some are not installed everywhere; who needs one says that it is missing
+            with suppress(ImportError):  # some are optional; the code that needs one reports that it is missing
                 import_module(name)
-        file_system()  # SQLite's extension is loaded into the memory that all share
+        file_system()  # loads SQLite's extension into the memory that all share
         yield
     finally:
         gc.freeze()
         gc.enable()
     if threading.active_count() > 1:
-        message = "A service starts threads while it is loaded, so that no process can be forked: say --processes 1."
+        message = "A service starts threads while it is loaded, so processes cannot be forked. Use --processes 1."
         raise click.ClickException(message)

@@ -1,4 +1,4 @@
-"""What each process does before and after its work: signals, logs, and the pipe to the supervisor."""
+"""The setup and end of each process around its work: signals, logs, and the pipe to the supervisor."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run_process(
     is_first: bool,
     before: ProcessFigures,
 ) -> None:
-    """Do the work of one process, until it is told to stop or nobody is left who could tell."""
+    """Do the work of one process, until it has to stop or the supervisor is gone."""
     channel = ProcessChannel(pipe, is_first=is_first, before=before)
     _take_signals(channel)
     _name_logs(name)
@@ -47,7 +47,7 @@ def run_process(
 
 
 def _take_signals(channel: ProcessChannel) -> None:
-    """SIGTERM means to finish. Those of a terminal reach the supervisor too, which tells when to stop."""
+    """Finish on SIGTERM. Signals of a terminal also reach the supervisor, which decides when to stop."""
     signals = set(stop_signals())
     for each in signals:
         signal.signal(each, signal.SIG_IGN)
@@ -56,5 +56,5 @@ def _take_signals(channel: ProcessChannel) -> None:
 
 
 def _name_logs(name: str) -> None:
-    """Every line of the log says which process wrote it."""
+    """Add the name and id of the process to every line of the log."""
     logging.basicConfig(format=f"{name} (%(process)d): %(message)s", force=True)

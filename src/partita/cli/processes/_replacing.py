@@ -1,4 +1,4 @@
-"""When a process that has ended is replaced: at once, and later each time where it cannot begin.
+"""When a process that has ended is replaced: at once, or after growing pauses if it cannot start.
 
 it served, and was killed     another within a second
 it ends before it is ready    after 1, 2, 4, 8, 16, and then every 30 seconds, until one is ready
@@ -14,7 +14,7 @@ RESTART_SECONDS: Final = 1.0
 LONGEST_SECONDS: Final = 30.0
 """The longest pause before another one is tried."""
 STEADY_SECONDS: Final = 10.0
-"""A process that has lived for so long had begun, whether it said so or not; workers do not."""
+"""A process that has lived this long counts as started, even without a report; workers send none."""
 
 
 class Restarts:
@@ -22,10 +22,13 @@ class Restarts:
 
     def __init__(self) -> None:
         self._failures: dict[Hashable, int] = {}
-        """Of each process, how many in a row could not begin."""
+        """For each process, the number of consecutive failed starts."""
 
     def pause(self, process: Hashable, lived: float, *, has_begun: bool = False) -> float:
-        """The pause after one that has lived for so many seconds; those in its place are the same process here."""
+        """The pause before the replacement of a process that has lived `lived` seconds.
+
+        A process and its replacements have the same `process` key.
+        """
         if has_begun or lived > STEADY_SECONDS:
             self._failures.pop(process, None)
             return max(0.0, RESTART_SECONDS - lived)

@@ -1,4 +1,4 @@
-"""One process that the supervisor has forked: its work, its pipe, and what it said last."""
+"""One process that the supervisor has forked: its work, its pipe, and its last report."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from partita.reports import ProcessFigures, ServerFigures
 
 
 class Work(Struct, frozen=True):
-    """What some of the processes do."""
+    """The work of one kind of process."""
 
     kind: str
-    """What people call them: `server`."""
+    """The name of this kind, such as `server`."""
     run: Callable[..., None]
-    """Called in each of them with its `ProcessChannel`, its number, the board, and `arguments`."""
+    """Called in each process with its `ProcessChannel`, its number, the board, and `arguments`."""
     arguments: tuple[Any, ...] = ()
     count: int = 1
-    """How many processes do it."""
+    """How many processes do this work."""
 
 
 class Running(Struct):
-    """A process that runs."""
+    """A running process."""
 
     work: Work
     number: int
@@ -43,20 +43,20 @@ class Running(Struct):
     is_asked_to_stop: bool = False
     """Whether `Stop` was sent to it."""
     is_silent: bool = False
-    """Whether it did not say in time what it has counted, and nothing since."""
+    """Whether it did not report its figures in time, and has not reported since."""
     failure: str = ""
-    """Why it could not begin."""
+    """Why it could not start."""
     counted: ServerFigures = ServerFigures()
-    """What it said last."""
+    """The figures that it reported last."""
     troubles: dict[str, str] = {}
 
     @property
     def key(self) -> tuple[str, int]:
-        """No other that runs has the same."""
+        """Identifies the process among the running ones."""
         return self.work.kind, self.number
 
     def hear_last(self) -> None:
-        """Read what a process said before it ended."""
+        """Read the messages that the process sent before it ended."""
         with suppress(EOFError, OSError):
             while self.pipe.poll():
                 match receive_from_process(self.pipe):
@@ -75,7 +75,7 @@ def fork_process(
     before: ProcessFigures,
     let_go: Callable[[], None],
 ) -> Running:
-    """Start a process. `let_go` is called there first: it closes what belongs to this one."""
+    """Start a process. `let_go` is called first in the new process: it closes what belongs only to this one."""
     context = fork_context()
     ours, theirs = context.Pipe()
 

@@ -1,12 +1,12 @@
 """The supervisor: starts the processes, replaces those that die, and stops them.
 
-    background ── it has prepared all ── workers, the first server ── it is ready ── say so, the other servers ── …
-               └─ it ends: an error                                └─ it ends: an error     └─ one ends: another follows
+    background ── it has prepared all ── workers, the first server ── it is ready ── the banner, the other servers ── …
+               └─ it ends: an error                                └─ it ends: an error     └─ one ends: it is replaced
     … ── a signal ── Stop to servers ── they have ended ── Stop to workers ── they have ended ── Stop to background
 
-It is what all of them are forked from, so it opens no database, starts no thread, and does no work. It holds the
-listening socket and accepts nothing itself: a connection that waits is never lost with a process, it waits for the next
-one that accepts.
+All processes are forked from the supervisor, so it opens no database, starts no thread, and does no work itself. It
+holds the listening socket, but accepts no connections: if a process dies, no waiting connection is lost, because
+another process accepts it.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from partita.reports import ProcessFigures
 logger: Final = logging.getLogger("partita.serve")
 
 KILL_SECONDS: Final = DRAIN_SECONDS + 5.0
-"""After so long a server that was told to stop is killed."""
+"""How long a server may take to stop before it is killed."""
 WORK_SECONDS: Final = 60.0
-"""The same for those that work: what they have begun may take longer than a request."""
+"""The same for workers, whose work may take longer than a request."""
 CUT_SECONDS: Final = 5.0
-"""The same for all, after a second signal."""
+"""The same for all processes, after a second signal."""
 
 
 class Supervisor:
-    """Runs the work of a server in several processes. All of it is done by the main thread."""
+    """Runs the work of a server in several processes, from the main thread."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class Supervisor:
         """Set up a supervisor; nothing is started yet.
 
         Args:
-            listener: what the servers accept from; the others do not keep it.
-            servers: what those do that serve.
-            background: what is done once, by one process. It prepares what the servers need, and says that it has.
-            workers: what those do that work for the services.
-            on_ready: called with the banner of the first server, once it accepts connections.
+            listener: the socket from which the servers accept; the other processes close it.
+            servers: the work of the servers.
+            background: the work of the one process that prepares what the servers need, and reports when it is ready.
+            workers: the work of the workers of the services.
+            on_ready: called with the banner of the first server when it accepts connections.
         """
         self._listener = listener
         self._servers = servers
@@ -73,7 +73,7 @@ class Supervisor:
         self._board = ConnectionBoard(servers.count)
         self._running: dict[tuple[str, int], Running] = {}
         self._begun: set[str] = set()
-        """The kinds of which one was ready."""
+        """The kinds of work for which a process was ready."""
         self._before = ProcessFigures()
         self._timers: list[tuple[float, int, Callable[[], None]]] = []
         self._order = count()
@@ -86,10 +86,10 @@ class Supervisor:
         os.set_blocking(self._waker, False)
 
     def run(self) -> None:
-        """Serve until a signal asks to stop, and all processes have ended.
+        """Serve until a stop signal, and until all processes have ended.
 
         Raises:
-            ClickException: what prepares, or the first server, could not begin.
+            ClickException: the background process or the first server could not start.
         """
         on_stop_signal(self._signalled)
         self._start(self._background, 0)
@@ -103,7 +103,7 @@ class Supervisor:
         if self._failure is not None:
             raise click.ClickException(self._failure)
 
-    # What is heard
+    # Events
 
     def _wait(self) -> None:
         pipes = {each.pipe: each for each in self._running.values()}
@@ -139,7 +139,7 @@ class Supervisor:
                 self._figures.ask_others(each, message.number)
 
     def _is_ready(self, each: Running, message: Ready) -> None:
-        """The first of its kind is ready: those that wait for it can begin, too."""
+        """When the first process of its kind is ready, start those that wait for it."""
         each.is_ready = True
         if each.work.kind in self._begun:
             return
@@ -192,7 +192,7 @@ class Supervisor:
         self._stop()
 
     def _let_go(self, *, is_server: bool) -> None:
-        """Close in a fork what is not its own. Who keeps a pipe of another would keep that from hearing of our end."""
+        """Close inherited files in a fork. An open copy of a pipe would hide the supervisor's end from its process."""
         for each in self._running.values():
             each.pipe.close()
         os.close(self._wake)
@@ -201,7 +201,7 @@ class Supervisor:
             self._listener.close()
 
     def _has_ended(self, each: Running) -> None:
-        """A process has ended: keep what it counted, and start another in its place."""
+        """Handle the end of a process: keep its figures, and start a replacement."""
         each.process.join()
         code = each.process.exitcode
         each.hear_last()
@@ -229,11 +229,11 @@ class Supervisor:
 
     def _signalled(self) -> None:
         self._signals += 1
-        with suppress(BlockingIOError):  # what is in the pipe already will be read
+        with suppress(BlockingIOError):  # the pipe is full, so it wakes the main loop anyway
             os.write(self._waker, b"!")
 
     def _stop_as_asked(self) -> None:
-        """The first signal: finish. The second: do not."""
+        """On the first signal, finish the work that has begun; on the second, cut it off."""
         if not self._is_stopping:
             self._stop()
         if self._signals > 1:
@@ -244,14 +244,14 @@ class Supervisor:
 
     def _stop(self) -> None:
         self._is_stopping = True
-        self._listener.close()  # when the servers have closed it, too, who connects is refused and does not wait
-        if self._background.kind not in self._begun:  # what it prepares is prepared again where it ends in between
+        self._listener.close()  # once the servers have closed it, too, new clients are refused instead of waiting
+        if self._background.kind not in self._begun:  # interrupted preparation is repeated at the next start
             for each in self._of(self._background):
                 each.process.kill()
         self._stop_next()
 
     def _stop_next(self) -> None:
-        """Servers finish first, then those who work for them, and then who does the work of all."""
+        """Stop the servers first, then the workers, and then the background process."""
         for work in (self._servers, self._workers, self._background):
             running = self._of(work)
             for each in running:
@@ -274,7 +274,7 @@ class Supervisor:
         self._after(seconds, lambda: self._kill(each))
 
     def _kill(self, each: Running) -> None:
-        """A process that may be stopped, or stuck, is not waited for."""
+        """Kill a process that did not stop in time: it may be suspended, or stuck."""
         if self._running.get(each.key) is each:
             logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
             each.process.kill()

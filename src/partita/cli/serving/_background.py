@@ -1,4 +1,4 @@
-"""What is done besides serving: the store is prepared, and where several processes serve, one sweeps and projects."""
+"""The work besides serving: preparing the store, and with several processes, one that sweeps and projects for all."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ SWEEP_SECONDS: Final = 60.0
 
 
 class Background(Struct, frozen=True):
-    """What is done besides serving."""
+    """The settings of the work besides serving."""
 
     lake: str | None
     workers: int
     seed: bool | None
-    """Whether there is to be sample data; None where that was not said."""
+    """Whether to add sample data; None if neither `--seed` nor `--no-seed` was given."""
 
     def prepare(self, services: Sequence[Service], store: Store, data: DataFolder) -> list[Service]:
-        """Create the tables, with sample data where it is wanted; gives the services that got it."""
+        """Create the tables, with sample data if wanted. Return the services that got some."""
         with_samples = data.store == EMBEDDED if self.seed is None else self.seed
         return prepare(services, store, data, with_samples=with_samples, asked=self.seed is True)
 
     def prepare_folder(self, services: Sequence[Service], data: DataFolder) -> None:
-        """The same where the store is not open yet, and what is made from sample data with it. It is closed again."""
+        """Open the store, prepare it, build the projections of services that got sample data, and close the store."""
         with closing(data.open_store()) as store:
             build_projections(self.prepare(services, store, data), store, data)
 
@@ -50,7 +50,7 @@ def run_background(
     data: DataFolder,
     background: Background,
 ) -> None:
-    """Do until the supervisor says to stop what only one may do. The store is prepared."""
+    """Do the work that only one process may do, until the supervisor sends `Stop`. The store is already prepared."""
     data = replace(data, is_in_use=True)
     await_folder(data, channel.stopping)
     if channel.stopping.is_set():
@@ -58,7 +58,7 @@ def run_background(
     meter, troubles = Meter(), dict[str, str]()
     with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         before = prepare_reports(Session(store, meter=meter))
-        data.secret("cursors")  # what is wrong with it is said once, and here
+        data.secret("cursors")  # an error with it is reported once, here
         channel.count_with(lambda: ServerFigures(meter.usage()), troubles)
         with projecting(services, store, data, troubles), filling(background.lake, services, store, data, troubles):
             channel.ready(before=before)
@@ -68,14 +68,14 @@ def run_background(
 def prepare(
     services: Sequence[Service], store: Store, data: DataFolder, *, with_samples: bool, asked: bool = False
 ) -> list[Service]:
-    """Create the tables; a service that had none of them yet, or is asked for it, gets its sample data or its rest.
+    """Create the tables. A service gets sample data if it had no tables yet, or if `asked`; or the missing rest of it.
 
-    Gives the services that got some.
+    Return the services that got some.
     """
     session, seeded = Session(store, keys=data.keys()), list[Service]()
     for service in services:
         if with_samples and service.seed is not None and (asked or _is_new(service, store)):
-            begin_seeding(service, data)  # before its tables are made: from then on it is no longer new
+            begin_seeding(service, data)  # before its tables are created, because then it is no longer new
         session.create_tables(service.tables)
         if with_samples and is_seeding(service, data):
             seed_service(service, session, data)

@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 @click.command()
 @data_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8000, show_default=True, help="0 chooses a free port.")
 @click.option(
     "--key",
     envvar="PARTITA_DYNAMODB_KEY",
     show_envvar=True,
     metavar="ID:SECRET",
-    help="Answer only requests that are signed with this access key. Prefer the variable: others see options.",
+    help="Respond only to requests signed with this access key. Prefer the variable: other users can see options.",
 )
 @allowed_hosts_option
 @processes_option
 @realism_options
-@click.option("--regions", is_flag=True, help="Keep the tables of each region apart; us-east-1 has the usual database.")
+@click.option("--regions", is_flag=True, help="Separate the tables of each region; us-east-1 uses the usual database.")
 @click.option(
     "--buckets",
     metavar="DIR|s3://",
-    help="Where bulk operations, exports and imports read and write: a folder that stands in for S3, with a folder for "
-    "each bucket, or s3:// for S3 itself; s3://?endpoint=URL for a compatible server.",
+    help="Where bulk operations, exports and imports read and write: a folder that replaces S3, with a folder for "
+    "each bucket; or s3:// for S3 itself, or s3://?endpoint=URL for a compatible server.",
 )
 @click.option(
     "--sweep-every",
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     default=SWEEP_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How often items that have expired are deleted.",
+    help="Interval at which expired items are deleted.",
 )
 def dynamodb(  # noqa: PLR0913 - one for each option
     data: DataFolder,
@@ -73,11 +73,14 @@ def dynamodb(  # noqa: PLR0913 - one for each option
     processes: int | None,
     **switches: Any,
 ) -> None:
-    """Serve the database to any DynamoDB tool until Ctrl-C or SIGTERM."""
+    """Serve the database over DynamoDB's own protocol, until Ctrl-C or SIGTERM.
+
+    It can be used with boto3, the AWS CLI, NoSQL Workbench and any other DynamoDB tool.
+    """
     if buckets is not None:
         from partita.buckets import open_buckets
 
-        open_buckets(buckets)  # a mistake is said before anything is served
+        open_buckets(buckets)  # reports a mistake before anything is served
     settings = WireSettings(data, allowed_hosts, switches, regions=regions, key=_access_key(key), buckets=buckets)
     processes = _processes(processes, switches)
     with listening(host, port) as listener:
@@ -89,11 +92,11 @@ def dynamodb(  # noqa: PLR0913 - one for each option
 
 
 def _processes(asked: int | None, switches: Mapping[str, Any]) -> int:
-    """How many processes serve: one, where it behaves in ways that only the process itself knows of."""
+    """How many processes serve: only one if options for tests are used, because their state is in its memory."""
     if not is_realistic(switches):
         return default_processes() if asked is None else asked
     if asked is not None and asked > 1:
-        message = "What is late, held or throttled is in the memory of one process: such options need --processes 1."
+        message = "Options for tests keep their state in the memory of one process, so they need --processes 1."
         raise click.UsageError(message)
     return 1
 
@@ -107,7 +110,7 @@ def _serve_here(listener: socket.socket, settings: WireSettings, sweep_every: fl
 
 
 def _serve_in_processes(listener: socket.socket, settings: WireSettings, sweep_every: float, processes: int) -> None:
-    """Serve in several processes, which are forked from this one; another one sweeps for all."""
+    """Serve in several processes that are forked from this one, with one more that sweeps for all."""
     with loading_for_forks(["partita.wire", "uvloop"]):
         servers = Work("dynamodb", run_wire_server, (listener, settings), processes)
         background = Work("background", run_sweeper, (settings, sweep_every))
@@ -126,7 +129,7 @@ def _access_key(text: str | None) -> AccessKey | None:
         return None
     name, separator, secret = text.partition(":")
     if not (name and separator and secret):
-        raise click.BadParameter("It has the form ID:SECRET.", param_hint="--key")
+        raise click.BadParameter("Must have the form ID:SECRET.", param_hint="--key")
     return AccessKey(name, secret)
 
 

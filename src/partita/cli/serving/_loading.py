@@ -1,4 +1,4 @@
-"""What is loaded and made before servers are forked, so that they share its memory and begin at once."""
+"""Loading before servers are forked, so that they share memory and start fast."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _OF_SERVERS: Final = (
     "uvicorn.loops.auto",
     "uvloop",
 )
-"""What a process that serves would load by itself."""
+"""Modules that a server process would otherwise load itself."""
 
 
 def load_for_servers(services: Sequence[Service]) -> PreparedRoutes:
-    """Load what it takes to serve the services and to work for them, and make their routes."""
+    """Load the modules for serving the services and for their workers, and prepare their routes."""
     with loading_for_forks([*_OF_SERVERS, *(name for service in services for name in service.preload)]):
         return prepare_routes(services)

@@ -10,7 +10,7 @@ from partita.errors import ModelError
 from partita.recipes.rate_limit import Rate
 
 RateOption: TypeAlias = Rate | Literal["declared", "off"]
-"""A rate for all services, what each declares, or any number of requests."""
+"""A rate for all services, the rate that each declares, or no limit."""
 
 
 def _parse(context: click.Context, parameter: click.Parameter, value: str | None) -> RateOption:  # noqa: ARG001 - click's
@@ -31,6 +31,6 @@ rate_limit_option = click.option(
     show_envvar=True,
     metavar="BURST/PER_SECOND",
     callback=_parse,
-    help="Requests of each caller to each service, such as 600/100; or `off`. What the services declare unless said.",
+    help="Request limit per caller and service, such as 600/100; `off` for none. Default: what each service declares.",
 )
-"""The option, which gives the command `rate_limit`."""
+"""The option, passed to the command as `rate_limit`."""

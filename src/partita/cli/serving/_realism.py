@@ -1,4 +1,4 @@
-"""Options that make a server behave as DynamoDB does where a file behaves better."""
+"""Options that make a server show behaviors of DynamoDB that the embedded store avoids, such as stale reads."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from partita.store import Store
 
 _SECONDS: Final = click.FloatRange(min=0)
 _SWITCHES: Final = {
-    "stale_seconds": (_SECONDS, "SECONDS", "Eventually consistent reads see a write up to so much later."),
-    "index_seconds": (_SECONDS, "SECONDS", "Entries of global indexes appear up to so much later."),
-    "table_seconds": (_SECONDS, "SECONDS", "Tables and new indexes can be used after so long."),
+    "stale_seconds": (_SECONDS, "SECONDS", "eventually consistent reads see a write up to this much later."),
+    "index_seconds": (_SECONDS, "SECONDS", "entries of global indexes appear up to this much later."),
+    "table_seconds": (_SECONDS, "SECONDS", "tables and new indexes can be used after this time."),
     "transaction_seconds": (
         _SECONDS,
         "SECONDS",
-        "Transactions hold their items for so long; who meets one is refused.",
+        "transactions hold their items for this time; requests for these items are refused.",
     ),
-    "unprocessed": (click.FloatRange(0, 1), "CHANCE", "Parts of batches are left unprocessed with this chance."),
-    "table_units": (str, "READ:WRITE", "Throttle a table that consumes more units in a second."),
-    "partition_units": (str, "READ:WRITE", "Throttle a partition key that consumes more units in a second."),
-    "seed": (int, "NUMBER", "What chance begins with, so that a failure repeats."),
+    "unprocessed": (click.FloatRange(0, 1), "CHANCE", "parts of batches are left unprocessed with this probability."),
+    "table_units": (str, "READ:WRITE", "throttle a table that consumes more units per second."),
+    "partition_units": (str, "READ:WRITE", "throttle a partition key that consumes more units per second."),
+    "seed": (int, "NUMBER", "seed of the random numbers, so that a failure can be repeated."),
 }
 
 
@@ -35,12 +35,12 @@ def realism_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_realistic(switches: Mapping[str, Any]) -> bool:
-    """Whether an option was given that changes how a store behaves."""
+    """Whether an option that changes the behavior of a store was given."""
     return any(value is not None for name, value in switches.items() if name != "seed")
 
 
 def realistically(switches: Mapping[str, Any]) -> Callable[[Store], Store]:
-    """What makes a store behave as the options say; nothing where none is given."""
+    """A function that makes a store behave as the options say. Without options, it returns the store unchanged."""
     if not is_realistic(switches):
         return lambda store: store
     given = {name: value for name, value in switches.items() if value is not None}
@@ -60,7 +60,7 @@ def _limits(text: str, option: str) -> Any:
     try:
         limits = UnitLimits(float(read), float(write))
     except ValueError:
-        raise click.BadParameter("It has the form READ:WRITE.", param_hint=option) from None
+        raise click.BadParameter("Must have the form READ:WRITE.", param_hint=option) from None
     if min(limits.read, limits.write) <= 0:
-        raise click.BadParameter("Both are above 0.", param_hint=option)
+        raise click.BadParameter("Both numbers must be greater than 0.", param_hint=option)
     return limits

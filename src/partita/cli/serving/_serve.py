@@ -1,4 +1,4 @@
-"""`partita serve`: run services on a store, in one process or several on one port."""
+"""`partita serve`: serve services on a store, in one process or in several on one port."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from partita.service import Service
 @click.command()
 @chosen_services
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8321, show_default=True, help="0 chooses a free port.")
 @allowed_hosts_option
 @store_and_queue_options
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
     default=None,
-    show_default="1 where store and queue are embedded, else 0",
-    help="How many worker processes to start.",
+    show_default="1 if store and queue are embedded, else 0",
+    help="Number of worker processes to start.",
 )
 @processes_option
 @lake_option(required=False)
@@ -45,36 +45,36 @@ from partita.service import Service
     "--seed/--no-seed",
     default=None,
     show_default="on the first start of the embedded database",
-    help="Sample data, in any store; or none.",
+    help="Add sample data, in any store; or add none.",
 )
 @click.option(
     "--issuer",
     envvar="PARTITA_ISSUER",
     show_envvar=True,
     metavar="URL",
-    help="Take the tokens of this OpenID Connect issuer, instead of those of `partita token`.",
+    help="Accept tokens of this OpenID Connect issuer instead of tokens from `partita token`.",
 )
 @click.option(
     "--audience",
     envvar="PARTITA_AUDIENCE",
     show_envvar=True,
     metavar="NAME",
-    help="What the issuer's tokens must be meant for; required with --issuer.",
+    help="Audience (aud) that the issuer's tokens must have; required with --issuer.",
 )
-@click.option("--any-audience", is_flag=True, help="Take the tokens that the issuer makes for other clients too.")
+@click.option("--any-audience", is_flag=True, help="Also accept tokens that the issuer makes for other clients.")
 @click.option(
     "--client-id",
     envvar="PARTITA_CLIENT_ID",
     show_envvar=True,
     show_default="the audience",
     metavar="NAME",
-    help="As which client the issuer knows the pages, where people sign in. PARTITA_CLIENT_SECRET has its secret.",
+    help="Client id of the pages at the issuer, for sign-in. PARTITA_CLIENT_SECRET has its secret, if it has one.",
 )
 @click.option(
     "--demo-sign-in/--no-demo-sign-in",
     default=None,
-    show_default="on this machine alone, without --issuer",
-    help="One click signs in as a demo user or operator.",
+    show_default="on, unless other machines can connect or --issuer is used",
+    help="Let one click sign in as a demo user or operator.",
 )
 @rate_limit_option
 @needs_serve
@@ -96,7 +96,10 @@ def serve(  # noqa: PLR0913 - one for each option
     demo_sign_in: bool | None,
     rate_limit: RateOption,
 ) -> None:
-    """Serve the services until Ctrl-C or SIGTERM."""
+    """Serve the services until Ctrl-C or SIGTERM.
+
+    Serves the front page, the API and pages of each service, and the console on one port. Creates missing tables.
+    """
     if issuer is not None:
         _check_audience(audience, any_audience=any_audience)
     _check_apis(services)
@@ -121,7 +124,7 @@ def serve(  # noqa: PLR0913 - one for each option
 def _serve_here(
     services: Sequence[Service], listener: socket.socket, settings: ServeSettings, background: Background
 ) -> None:
-    """Serve in this process, which does all the rest, too."""
+    """Serve in this process, which also does the background work."""
     data, troubles, meter = settings.data, dict[str, str](), Meter()
     with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         background.prepare(services, store, data)
@@ -141,11 +144,11 @@ def _serve_here(
 def _serve_in_processes(
     services: Sequence[Service], listener: socket.socket, settings: ServeSettings, background: Background
 ) -> None:
-    """Serve in several processes, which are forked from this one. What is to be done once has a process of its own."""
+    """Serve in several processes that are forked from this one, with one more for the work that must be done once."""
     data = settings.data
 
     def prepare() -> None:
-        listener.close()  # whoever serves has it, and nobody else
+        listener.close()  # only the servers keep the socket
         background.prepare_folder(services, data)
 
     with working_beside(prepare):
@@ -173,18 +176,18 @@ def _check_demo(demo: bool | None, listener: socket.socket, *, has_issuer: bool)
 
 
 def _check_apis(services: Sequence[Service]) -> None:
-    """Refuse services of which there is nothing to serve."""
+    """Refuse to serve if none of the services has an API or pages."""
     if not any(service.router or service.site or service.pages or service.apps for service in services):
         names = ", ".join(service.name for service in services)
-        raise click.ClickException(f"There is nothing to serve: {names} has no API. Give its Service a router.")
+        raise click.ClickException(f"There is nothing to serve: {names} has no API. Add a router to its Service.")
 
 
 def _check_audience(audience: str | None, *, any_audience: bool) -> None:
-    """Refuse an issuer of which it was not said whose tokens are taken."""
+    """Refuse an issuer without an audience, unless any audience is accepted explicitly."""
     if audience and any_audience:
         raise click.UsageError("Give --audience or --any-audience, not both.")
     if not audience and not any_audience:
         reason = (
-            "--issuer needs --audience NAME: an issuer makes tokens for other clients too, which must not be taken."
+            "--issuer needs --audience NAME: an issuer may make tokens for other clients, too, which must be refused."
         )
-        raise click.UsageError(f"{reason} Where it has no other clients, say --any-audience.")
+        raise click.UsageError(f"{reason} If it has no other clients, use --any-audience.")

@@ -1,4 +1,4 @@
-"""The app that `partita serve` serves: made in its only process, or in each of several."""
+"""The app that `partita serve` serves, built in its only process, or in each of several."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class ServeSettings(Struct, frozen=True):
-    """What was said on the command line, and is the same for every process."""
+    """The settings from the command line, which are the same for every process."""
 
     data: DataFolder
     issuer: str | None
@@ -46,7 +46,7 @@ class ServeSettings(Struct, frozen=True):
 
 
 class ServerResources(Struct, frozen=True):
-    """What one process has opened for the app."""
+    """The resources that one process has opened for the app."""
 
     services: Sequence[Service]
     store: Store
@@ -56,29 +56,29 @@ class ServerResources(Struct, frozen=True):
     projections: Mapping[str, OpenProjection] = {}
     troubles: Mapping[str, str] = field(default_factory=dict)
     siblings: Siblings | None = None
-    """The other processes; None where there are none."""
+    """The other processes; None if there are none."""
     requests: RequestMetrics | None = None
     meter: Meter = field(default_factory=Meter)
     before: ProcessFigures = ProcessFigures()
-    """What workers had counted when the server was started."""
+    """The figures of workers when the server was started."""
     routes: PreparedRoutes | None = None
-    """Those of the services, where they were prepared before this process was forked."""
+    """The routes of the services, if they were prepared before this process was forked."""
 
 
 class ServedApp(Struct, frozen=True):
-    """The app, what it runs with, and what to say about it."""
+    """The app, its state, and its banner."""
 
     app: FastAPI
     state: AppState
     banner: Callable[[], str]
-    """What to say when it is ready. It has a new link to sign in with, so it is made once."""
+    """Creates the text to print when the app is ready. Each call creates a new sign-in link, so it is called once."""
 
 
 @contextmanager
 def opened_resources(
     services: Sequence[Service], store: Store, data: DataFolder, listener: socket.socket
 ) -> Iterator[ServerResources]:
-    """What the services have opened besides the store, with the queues among it."""
+    """Open the resources of the services in addition to the store, including their queues."""
     queues: dict[str, Queue] = {}
     installation = tracking_queues(queues, installation_of(data, address_of(listener)))
     with opening(services, installation) as resources:
@@ -86,7 +86,7 @@ def opened_resources(
 
 
 def make_app(settings: ServeSettings, opened: ServerResources) -> ServedApp:
-    """The app of the services."""
+    """Build the app of the services."""
     from partita.app import build_app
     from partita.http import ALONE, AppState
 

@@ -1,4 +1,4 @@
-"""One of several processes of `partita serve`: it serves, and leaves to the supervisor what is to be done once."""
+"""One of several server processes of `partita serve`. Work that must be done once is left to another process."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from partita.service import Service
 
 
 class AskedSiblings(Siblings):
-    """The other processes, asked through the supervisor."""
+    """The other processes, which are queried through the supervisor."""
 
     def __init__(self, channel: ProcessChannel) -> None:
         self._channel = channel
 
     async def figures(self) -> ServerFigures:
-        """What the others have counted."""
+        """The figures of the other processes."""
         return (await run_in_threadpool(self._channel.ask)).figures
 
     async def troubles(self) -> Mapping[str, str]:
-        """What the process for background work has trouble with."""
+        """The failures of the process for background work."""
         return (await run_in_threadpool(self._channel.ask)).troubles
 
 
@@ -48,9 +48,9 @@ def run_server(
     listener: socket.socket,
     settings: ServeSettings,
 ) -> None:
-    """Serve until the supervisor says to stop; what has begun is finished."""
+    """Serve until the supervisor sends `Stop`. Requests that have begun are finished."""
     if not channel.is_first:
-        logging.disable(logging.WARNING)  # what is said at a start was said by the first
+        logging.disable(logging.WARNING)  # warnings at the start were logged by the first server
     data, requests = replace(settings.data, is_in_use=True), RequestMetrics()
     with (
         closing(data.open_store()) as store,
@@ -72,7 +72,7 @@ def run_server(
 
 
 class SharingServer(QuietServer):
-    """A server that shares its socket with other processes. The supervisor has it stop, and no signal."""
+    """A server that shares its socket with other processes. The supervisor stops it, not a signal."""
 
     def __init__(
         self, served: ServedApp, listener: socket.socket, board: ConnectionBoard, number: int, channel: ProcessChannel
@@ -88,20 +88,20 @@ class SharingServer(QuietServer):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals as they are."""
+        """Install no signal handlers."""
         yield
 
     def stop(self) -> None:
-        """Finish; responses that have no end of their own end now."""
+        """Finish the requests that have begun; endless responses end now."""
         self._served.state.stopping.set()
         self.should_exit = True
 
     def cut(self) -> None:
-        """Finish nothing more."""
+        """Cut off the requests that have begun."""
         self.force_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept, and say so."""
+        """Begin to accept connections, and report that the server is ready."""
         log_outages()
         await super().startup(sockets)
         self._acceptor = Acceptor(self._listener, self._connection, self._board, self._number)
@@ -111,7 +111,7 @@ class SharingServer(QuietServer):
         logging.disable(logging.NOTSET)
 
     def _connection(self) -> asyncio.Protocol:
-        """What `uvicorn.Server.startup` makes for each connection."""
+        """Create the protocol of a connection, as `uvicorn.Server.startup` does."""
         config: Any = self.config
         made: asyncio.Protocol = config.http_protocol_class(
             config=config, server_state=self.server_state, app_state=self.lifespan.state, _loop=None
@@ -119,9 +119,9 @@ class SharingServer(QuietServer):
         return made
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept no more, and finish what has begun."""
+        """Stop accepting, and finish the requests that have begun."""
         if self._acceptor is not None:
             await self._acceptor.stop()
         await super().shutdown(sockets)
-        if self.force_exit:  # what is under way is cut off, but the app still closes what it opened
+        if self.force_exit:  # requests are cut off, but the app still closes its resources
             await self.lifespan.shutdown()

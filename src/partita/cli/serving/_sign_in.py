@@ -1,4 +1,4 @@
-"""How people sign in at the pages of `partita serve`."""
+"""The ways to sign in to the pages of `partita serve`."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from partita.http import Verifier
 
 LINKS: Final = "sign-in-links.json"
-"""The file of the data folder with the codes of links, as far as they are known."""
+"""The file in the data folder with the codes of sign-in links."""
 SECRET: Final = "PARTITA_CLIENT_SECRET"  # noqa: S105 - its name
-"""The environment variable with the secret of the client; an option would show it in the list of processes."""
+"""The environment variable with the secret of the client; an option would be visible in the list of processes."""
 
 
 def check_demo_sign_in(demo: bool | None, *, has_issuer: bool, is_loopback: bool) -> None:  # noqa: FBT001 - as it was given
-    """Refuse one click where it cannot be had.
+    """Refuse `--demo-sign-in` if it is not possible.
 
     Raises:
-        UsageError: other machines can reach the server, or it takes the tokens of an issuer.
+        UsageError: other machines can reach the server, or it accepts the tokens of an issuer.
     """
     if demo and not is_loopback:
-        raise click.UsageError("--demo-sign-in is for this machine alone: serve with --host 127.0.0.1.")
+        raise click.UsageError("--demo-sign-in is only possible on this machine: serve with --host 127.0.0.1.")
     if demo and has_issuer:
-        raise click.UsageError("--demo-sign-in cannot be used with --issuer, whose tokens alone are taken.")
+        raise click.UsageError("--demo-sign-in cannot be used with --issuer: only the issuer's tokens are accepted.")
 
 
 def sign_in_of(
@@ -38,10 +38,10 @@ def sign_in_of(
     demo: bool | None,  # noqa: FBT001 - as it was given
     installation: Installation,
 ) -> SignIn:
-    """The ways to sign in: the identity provider, or on this machine alone one click or a link.
+    """The ways to sign in: the identity provider, or one click or a link if only this machine can connect.
 
     Raises:
-        UsageError: one click was asked for where other machines can reach it, or beside an issuer.
+        UsageError: `--demo-sign-in` was given, but other machines can connect, or an issuer is used.
     """
     from partita.app.signin import DemoSignIn, IssuerClient, LinkCodes, SignIn
     from partita.http import Identity, Issuer
@@ -59,9 +59,9 @@ def sign_in_of(
 
 
 def sign_in_link(sign_in: SignIn, base: str | None) -> str | None:
-    """The address that signs whoever opens it in as the demo user, once; None where there is no such way in.
+    """A link that signs in as the demo user, once; None if the demo sign-in is off.
 
-    The code stands after `#`: that part of an address is never sent, so no log has it. The page takes it from there.
+    The code is in the fragment of the URL, which browsers never send, so it appears in no log. The page reads it there.
     """
     from partita.http import Role
 

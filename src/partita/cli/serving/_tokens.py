@@ -1,4 +1,4 @@
-"""`partita tokens`: which keys sign tokens, and which tokens were revoked."""
+"""`partita tokens`: list the keys that sign tokens, replace them, and revoke tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOKEN_ID: Final = re.compile("[0-9a-f]{32}")
 
 @click.group()
 def tokens() -> None:
-    """The keys that sign tokens, and the tokens that were revoked."""
+    """Revoke tokens, and replace the key that signs them."""
 
 
 @tokens.command("list")
@@ -29,9 +29,9 @@ def tokens() -> None:
 @json_option
 @needs_serve
 def list_tokens(data: DataFolder, *, as_json: bool) -> None:
-    """List the keys, the newest first, and what was revoked.
+    """List the keys, the newest first, and the revocations.
 
-    Tokens themselves are not stored, and so cannot be listed.
+    Tokens themselves are not stored, so they cannot be listed.
     """
     file = TokenFile(data)
     stored = file.read().without_expired(system_clock())
@@ -48,13 +48,13 @@ def list_tokens(data: DataFolder, *, as_json: bool) -> None:
 
 @tokens.command()
 @click.argument("token", required=False)
-@click.option("--user", metavar="ID", help="All tokens of this user that were made until now.")
+@click.option("--user", metavar="ID", help="Revoke all tokens of this user that were issued until now.")
 @data_option
 @needs_serve
 def revoke(token: str | None, user: str | None, data: DataFolder) -> None:
-    """Make a token invalid before it expires.
+    """Revoke a token before it expires.
 
-    TOKEN is the token, its id (`jti`), or - to read it from the standard input, where others do not see it.
+    TOKEN is the token, its id (`jti`), or - to read it from the standard input, where other users cannot see it.
     """
     if (token is None) == (user is None):
         raise click.UsageError("Give a token, or --user.")
@@ -63,8 +63,8 @@ def revoke(token: str | None, user: str | None, data: DataFolder) -> None:
         try:
             file.change(lambda stored: stored.without_user(user, now))
         except UnicodeEncodeError:
-            raise click.BadParameter("It is not text in UTF-8.", param_hint="--user") from None
-        click.echo(f"Revoked all tokens of {user} that were made until now.")
+            raise click.BadParameter("Must be valid UTF-8.", param_hint="--user") from None
+        click.echo(f"Revoked all tokens of {user} that were issued until now.")
         return
     found = _named(str(token), data)
     file.change(lambda stored: stored.without_token(found["jti"], int(found.get("exp", now + LONGEST_SECONDS))))
@@ -72,13 +72,13 @@ def revoke(token: str | None, user: str | None, data: DataFolder) -> None:
 
 
 @tokens.command()
-@click.option("--end-previous", is_flag=True, help="End all tokens that there are, at once.")
+@click.option("--end-previous", is_flag=True, help="End all existing tokens at once.")
 @data_option
 @needs_serve
 def rotate(data: DataFolder, *, end_previous: bool) -> None:
     """Sign with a new key from now on.
 
-    Tokens of the key so far stay valid until they expire, or until the next rotation.
+    Tokens of the previous key stay valid until they expire, or until the next rotation.
     """
     file = TokenFile(data)
     changed = file.change(lambda stored: stored.with_new_key(system_clock(), end_previous=end_previous))
@@ -88,7 +88,7 @@ def rotate(data: DataFolder, *, end_previous: bool) -> None:
 
 
 def _named(text: str, data: DataFolder) -> Mapping[str, Any]:
-    """The claims of a token; of one that is named by its id, only that."""
+    """The claims of a token; if it is given by its id, only the id."""
     from partita.http import HttpProblem
 
     given = sys.stdin.read().strip() if text == "-" else text
@@ -97,7 +97,7 @@ def _named(text: str, data: DataFolder) -> Mapping[str, Any]:
     try:
         return identity_of(data).claims(given)
     except HttpProblem as problem:
-        hint = "Is it of this data folder? The id of a token (`jti`) will do, too."
+        hint = "Check that it is a token of this data folder, or give its id (`jti`)."
         raise click.ClickException(f"{problem.detail} {hint}") from None
 
 

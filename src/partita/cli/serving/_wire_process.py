@@ -1,4 +1,4 @@
-"""DynamoDB's protocol in one process, or in one of several on one port."""
+"""Serving DynamoDB's protocol in the only process, or in one of several on one port."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class WireSettings(Struct, frozen=True):
-    """What was said on the command line, and is the same for every process."""
+    """The settings from the command line, which are the same for every process."""
 
     data: DataFolder
     allowed_hosts: AllowedHosts
@@ -35,14 +35,14 @@ class WireSettings(Struct, frozen=True):
     regions: bool
     key: AccessKey | None
     buckets: str | None = None
-    """Where bulk operations read and report: a folder, or the address of buckets."""
+    """Where bulk operations read and write reports: a folder, or the address of buckets."""
 
 
 @contextmanager
 def opened_server(
     settings: WireSettings, *, sweep_every: float | None, on_connections: Callable[[int], None] | None = None
 ) -> Iterator[WireServer]:
-    """The server on the database of the folder, and on one for each region where that was asked for."""
+    """A server on the database of the folder, and with `regions`, on one database for each region."""
     from partita.buckets import open_buckets
     from partita.wire import Limits, RegionStores, WireServer
 
@@ -67,7 +67,7 @@ def opened_server(
 def run_wire_server(
     channel: ProcessChannel, number: int, board: ConnectionBoard, listener: socket.socket, settings: WireSettings
 ) -> None:
-    """Serve until the supervisor says to stop; what has begun is finished."""
+    """Serve until the supervisor sends `Stop`. Requests that have begun are finished."""
     settings = replace(settings, data=replace(settings.data, is_in_use=True))
     with (
         opened_server(settings, sweep_every=None, on_connections=board.setter(number)) as server,
@@ -103,7 +103,7 @@ async def _serve(
 def run_sweeper(
     channel: ProcessChannel, _number: int, _board: ConnectionBoard, settings: WireSettings, every: float
 ) -> None:
-    """Make the database, and delete what has expired until the supervisor says to stop."""
+    """Create the database if needed, and delete expired data until the supervisor sends `Stop`."""
     data = settings.data if channel.is_first else replace(settings.data, is_in_use=True)
     await_folder(data, channel.stopping)
     if channel.stopping.is_set():
@@ -114,7 +114,7 @@ def run_sweeper(
 
 
 class RegionSweeper:
-    """Deletes what has expired in the databases of regions, which the processes that serve them make."""
+    """Deletes expired data in the databases of regions, which are created by the server processes."""
 
     def __init__(self, settings: WireSettings, every: float) -> None:
         self._data = settings.data
@@ -154,5 +154,5 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def banner_of(listener: socket.socket, data: DataFolder) -> str:
-    """What the server says when it is ready."""
+    """The text that the server prints when it is ready."""
     return f"DynamoDB's protocol at {address_of(listener)} from {data.path}\nStop with Ctrl-C."

@@ -1,4 +1,4 @@
-"""`partita worker`: processes that do the background work of services, as many as asked for."""
+"""`partita worker`: processes that do the background work of services."""
 
 from __future__ import annotations
 
@@ -37,27 +37,28 @@ _SPAWN: Final = get_context("spawn")  # a fork would share the open database
 
 @click.command()
 @chosen_services
-@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="How many processes.")
+@click.option("--workers", type=click.IntRange(1, 64), default=1, show_default=True, help="Number of processes.")
 @store_and_queue_options
 @lake_option(required=False)
 def worker(services: Sequence[Service], data: DataFolder, workers: int, lake: str | None) -> None:
-    """Work for the services until Ctrl-C or SIGTERM; what was begun is finished.
+    """Do the background work of services until Ctrl-C or SIGTERM.
 
-    With --lake the processes also fill that lake: they share the shards of each stream with all others who do.
+    Work that has begun is finished. With --lake, the processes also fill that lake, and share the shards of each stream
+    with all other processes that fill it. Any number of workers may run, on any machines that share store and queue.
     """
     with_work = [service for service in services if has_work(service, lake)]
     if not with_work:
-        raise click.ClickException("None of these services has work for a worker.")
+        raise click.ClickException("None of these services has work for workers.")
     if lake is not None:
         require("lake")
         reach_lake(lake, data)
-    with _opened(with_work, data, None) as work:  # what cannot be is said here, once, and not by the processes
+    with _opened(with_work, data, None) as work:  # errors are reported here, once, and not by each process
         if lake is not None:
             check_lake(lake, with_work, work.session.store, data)
     stop = threading.Event()
     on_stop_signal(stop.set)
     if lake is not None:
-        click.echo(f"If one is killed, others have its shards within {POLICY.takeover_seconds:g} seconds.")
+        click.echo(f"If a worker is killed, others take over within {POLICY.takeover_seconds:g} seconds.")
     with working(with_work, data, workers, lake=lake) as busy:
         click.echo(f"{workers} at work for {', '.join(busy)}. Stop with Ctrl-C.")
         stop.wait()
@@ -65,12 +66,12 @@ def worker(services: Sequence[Service], data: DataFolder, workers: int, lake: st
 
 
 def has_work(service: Service, lake: str | None) -> bool:
-    """Whether a worker has something to do for a service: its own work, or to fill a lake."""
+    """Whether a worker has something to do for a service: the service's own work, or filling a lake."""
     return service.worker is not None or (lake is not None and is_captured(service))
 
 
 def default_workers(data: DataFolder) -> int:
-    """How many workers a server starts by itself: where all is in one folder, nobody else may be there to do it."""
+    """How many workers a server starts by default: one if everything is in one folder, because no others may exist."""
     return 1 if (data.store, data.queue) == (EMBEDDED, EMBEDDED) else 0
 
 
@@ -78,10 +79,10 @@ def default_workers(data: DataFolder) -> int:
 def working(
     services: Sequence[Service], data: DataFolder, workers: int, url: str | None = None, lake: str | None = None
 ) -> Iterator[list[str]]:
-    """Keep processes at work while the block runs, and give the names of the services that they work for.
+    """Run worker processes while the block runs, and yield the names of the services that they work for.
 
-    One that dies is replaced. At the end all finish what they have begun. `url` is where the services are served, and
-    `lake` what they fill besides.
+    A process that dies is replaced. At the end, all finish the work that they have begun. `url` is where the services
+    are served, and `lake` is a lake that the workers also fill.
     """
     busy = [service.name for service in services if has_work(service, lake)]
     pool = WorkerPool(workers if busy else 0, busy, data, url, lake)
@@ -101,7 +102,7 @@ class WorkerPool:
         self._restarts = Restarts()
         self._started_at: dict[int, float] = {}
         self._due: dict[int, float] = {}
-        """When those that have ended are replaced."""
+        """When the processes that have ended are replaced, by their numbers."""
         self._stop, self._stopping = _SPAWN.Pipe()
         self._processes = [self._start(number) for number in range(workers)]
         self._watcher = threading.Thread(target=self._watch)
@@ -114,7 +115,7 @@ class WorkerPool:
         return process
 
     def _watch(self) -> None:
-        """Sleep until one dies, and replace it after a while: later each time where it ends as soon as it began."""
+        """Sleep until a process dies, and replace it after a pause, which grows if it ends soon after each start."""
         while True:
             alive = [each.sentinel for number, each in enumerate(self._processes) if number not in self._due]
             next_due = min(self._due.values(), default=None)
@@ -135,7 +136,7 @@ class WorkerPool:
         self._due[number] = now + wait
 
     def stop(self) -> None:
-        """Have all of them finish what they have begun. Who does not, because it is stopped or stuck, is killed."""
+        """Stop all processes after they finish the work that they have begun. Kill those that do not, if stuck."""
         self._stop.close()
         self._watcher.join()
         self._stopping.close()
@@ -151,9 +152,9 @@ class WorkerPool:
 
 
 def run_worker(services: Sequence[str], data: DataFolder, url: str | None, lake: str | None = None) -> None:
-    """What a worker process does, until it is told to stop or its parent is gone."""
+    """Run a worker process until it receives SIGTERM or its parent is gone."""
     stop = threading.Event()
-    for number in stop_signals():  # the terminal's reach the parent too, which tells when to stop
+    for number in stop_signals():  # signals of the terminal also reach the parent, which decides when to stop
         signal.signal(number, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     threading.Thread(target=_stop_with_parent, args=(stop,), daemon=True).start()
@@ -171,7 +172,7 @@ def run_worker_process(
     data: DataFolder,
     url: str | None,
 ) -> None:
-    """The same in a process that a server has forked, which tells it when to stop."""
+    """Run a worker in a process that the supervisor of a server has forked, until it sends `Stop`."""
     stop, data = threading.Event(), replace(data, is_in_use=True)
     channel.on_stop(stop.set, stop.set)
     await_folder(data, stop)
@@ -189,9 +190,9 @@ def _stop_with_parent(stop: threading.Event) -> None:
 def work_for(
     services: Sequence[Service], data: DataFolder, url: str | None, stop: threading.Event, lake: str | None = None
 ) -> None:
-    """Work for services, each in a thread, until it is time to stop; the first error ends all of it.
+    """Work for services, each in a thread, until `stop` is set. The first error ends the work for all services.
 
-    What it consumes is reported all the while, and for the last time when it ends.
+    The consumption is reported regularly, and for the last time at the end.
     """
     name = process_name()
     with _opened(services, data, url) as work, filling(lake, services, work.session.store, data):
@@ -207,7 +208,7 @@ def work_for(
             ]
             if done:
                 wait(done, return_when=FIRST_EXCEPTION)
-            else:  # the lake is all there is to do
+            else:  # filling the lake is the only work
                 stop.wait()
             stop.set()
         for worker in done:
@@ -215,20 +216,20 @@ def work_for(
 
 
 class OpenWork(Struct, frozen=True):
-    """What workers have opened: the store, what each service needs besides, and the queues among it."""
+    """The open resources of workers: the store, and what each service needs in addition, such as its queues."""
 
     session: Session
     resources: dict[str, Any]
     queues: dict[str, MeteredQueue]
 
     def counted(self) -> ProcessFigures:
-        """What they have consumed so far."""
+        """The consumption so far."""
         return ProcessFigures(self.session.meter.usage(), tuple(queue.usage for queue in self.queues.values()))
 
 
 @contextmanager
 def _opened(services: Sequence[Service], data: DataFolder, url: str | None) -> Iterator[OpenWork]:
-    """What workers of the services need: the store, with their tables, and what each has opened besides."""
+    """Open the store, create the tables of the services, and open the other resources that their workers need."""
     queues: dict[str, MeteredQueue] = {}
     installation = metering_queues(queues, installation_of(data, url))
     with closing(data.open_store()) as store, opening(services, installation) as resources:

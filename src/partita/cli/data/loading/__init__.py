@@ -1,3 +1,3 @@
-"""`partita load`: items of files and of S3, into one table."""
+"""`partita load`: write the items of files, or of objects in S3, into one table."""
 
 __all__: list[str] = []

@@ -22,12 +22,12 @@ from partita.store import DescribeTable
 from partita.store.embedded import EmbeddedStore
 
 CHUNK: Final = 50_000
-"""So many records are written at once: each transaction writes the pages of the key's index that it touches once."""
+"""Records per transaction. Large transactions write each page of the key index only once."""
 MAX_SHOWN: Final = 10
 
 
 def load_embedded(store: EmbeddedStore, table: str, inputs: Inputs, *, reports: str | None, wcu: float | None) -> None:
-    """Load, or go on with the same load; exits with 1 where a record failed or it was stopped.
+    """Load the inputs, or continue an interrupted load of them. Exit with 1 if a record failed or it was stopped.
 
     Raises:
         StoreBusy: another process loads into the same file.
@@ -38,18 +38,18 @@ def load_embedded(store: EmbeddedStore, table: str, inputs: Inputs, *, reports: 
     on_stop_signal(stop.set)
     lock = load_lock(store)
     if not lock.acquire(blocking=False):
-        raise StoreBusy(f"Another process loads into {store.path}.", hint="Wait for its end.")
+        raise StoreBusy(f"Another process is loading into {store.path}.", hint="Wait until it has finished.")
     try:
         with loading(inputs.size) as show:
             name = f"load/{table}/{created}/{inputs.fingerprint}"
             run = BulkLoad(store, table, name, pace=Pace(wcu), chunk=CHUNK, on_progress=show)
             begun = run.progress()
             if begun.processed:
-                click.echo(f"Going on after {begun.processed:,} records.", err=True)
+                click.echo(f"Continuing after {begun.processed:,} records.", err=True)
             show(begun)
             finished = run.run(inputs.inputs, stop.is_set)
         if not finished:
-            click.echo(f"Stopped after {run.progress().processed:,} records. The same command goes on.")
+            click.echo(f"Stopped after {run.progress().processed:,} records. Run the same command to continue.")
             raise click.exceptions.Exit(1)
         _end(run, reports)
     finally:
@@ -58,7 +58,7 @@ def load_embedded(store: EmbeddedStore, table: str, inputs: Inputs, *, reports: 
 
 
 def _end(run: BulkLoad, reports: str | None) -> None:
-    """Say what became of it, and write the reports."""
+    """Print the result, and write the reports."""
     done = run.progress()
     shown: list[str] = []
 
@@ -73,14 +73,14 @@ def _end(run: BulkLoad, reports: str | None) -> None:
     if reports is not None and names:
         click.echo(f"Reports: {', '.join(names)} in {reports}")
     elif done.failed + done.unmet > len(shown):
-        click.echo("Only some are shown: --reports DIR writes all.", err=True)
+        click.echo("Only some reports are shown; --reports DIR writes all.", err=True)
     run.forget()
     if done.failed:
         raise click.exceptions.Exit(1)
 
 
 def report_writer(place: str) -> Callable[[str, bytes], object]:
-    """What writes the parts of reports to a folder, or below a prefix of a bucket."""
+    """A function that writes the parts of reports to a folder, or below a prefix of a bucket."""
     if "://" in place:
         parts = urlsplit(place)
         buckets = open_buckets(f"{parts.scheme}://{f'?{parts.query}' if parts.query else ''}")
@@ -97,7 +97,7 @@ def report_writer(place: str) -> Callable[[str, bytes], object]:
 
 @contextmanager
 def loading(size: int) -> Iterator[Callable[[Progress], None]]:
-    """A bar of the bytes that were read, with the rate of records and the time that is left."""
+    """A progress bar of the bytes read, with the rate of records and the remaining time."""
     begun, first, rate = time.monotonic(), -1, ""
 
     def shown(_: object) -> str:
@@ -109,7 +109,7 @@ def loading(size: int) -> Iterator[Callable[[Progress], None]]:
             nonlocal first, rate
             first = progress.processed if first < 0 else first
             seconds = max(time.monotonic() - begun, 0.001)
-            rate = f"{progress.processed:,} records, {(progress.processed - first) / seconds:,.0f} a second"
+            rate = f"{progress.processed:,} records, {(progress.processed - first) / seconds:,.0f} per second"
             bar.update(max(min(progress.read_bytes, bar.length or 0) - bar.pos, 0), progress)
 
         yield show

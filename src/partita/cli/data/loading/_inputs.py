@@ -1,4 +1,4 @@
-"""What is to be loaded: which files or objects, of which format, packed in which way."""
+"""The inputs of a load: files or objects, their formats, and their compression."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ _PACKED: Final[dict[str, Compression]] = {".gz": "GZIP", ".zst": "ZSTD"}
 
 Read: TypeAlias = Callable[[BinaryIO, int], Iterator[Record]]
 Found: TypeAlias = tuple[str, int, Callable[[], BinaryIO], str]
-"""The name of an input, its size, how it is opened, and what tells it from another of that name."""
+"""The name of an input, its size, a function that opens it, and its version."""
 
 
 class Inputs(Struct, frozen=True):
-    """What is to be loaded, and what tells it from any other."""
+    """The inputs of a load, with a fingerprint that identifies them."""
 
     inputs: tuple[ObjectInput, ...]
     fingerprint: str
 
     @property
     def size(self) -> int:
-        """All bytes."""
+        """The total size in bytes."""
         return sum(each.size for each in self.inputs)
 
 
 def compression_of(name: str) -> Compression:
-    """How a file is packed, by its name."""
+    """The compression of a file, by its name."""
     return _PACKED.get(PurePosixPath(name).suffix, "NONE")
 
 
 def format_of(name: str, given: str | None) -> str:
-    """The format of a file, as it is said or by its name.
+    """The format of a file: the given one, or that of its name.
 
     Raises:
-        click.UsageError: neither says it.
+        click.UsageError: no format is given, and the name does not show it.
     """
     path = PurePosixPath(name)
     found = given or _SUFFIXES.get((path.with_suffix("") if path.suffix in _PACKED else path).suffix)
     if found is None:
-        raise click.UsageError(f"What is {name}? Say --format {', '.join(FORMATS)}.")
+        raise click.UsageError(f"The format of {name} is unknown. Use --format with one of {', '.join(FORMATS)}.")
     return found
 
 
 def entity_of(text: str) -> EntitySchema[Any]:
-    """The entity that is named as SERVICE.ENTITY.
+    """The entity named SERVICE.ENTITY.
 
     Raises:
-        click.UsageError: there is none, or its fields cannot be written without a session.
+        click.UsageError: it does not exist, or its fields cannot be written without a session.
     """
     service_name, _, name = text.partition(".")
     service = named(service_name)
@@ -73,14 +73,14 @@ def entity_of(text: str) -> EntitySchema[Any]:
     for schema in schemas:
         if schema.name.lower() == name.lower():
             if schema.secrets:
-                raise click.UsageError(f"{text} has encrypted fields, which only a session writes.")
+                raise click.UsageError(f"{text} has encrypted fields, which only a session can write.")
             return schema
     known = ", ".join(sorted(f"{service_name}.{each.name}" for each in schemas)) or "none"
-    raise click.UsageError(f"There is no entity {text}. There is: {known}.")
+    raise click.UsageError(f"There is no entity {text}. Known entities: {known}.")
 
 
 def find_inputs(source: str, given: str | None, entity: EntitySchema[Any] | None) -> Inputs:
-    """The inputs at a place.
+    """The inputs at a location.
 
     Raises:
         click.UsageError: there is nothing, or nothing that can be read.
@@ -92,7 +92,7 @@ def find_inputs(source: str, given: str | None, entity: EntitySchema[Any] | None
     else:
         found = [(str(path), path.stat().st_size, *_file(path)) for path in _files(Path(source))]
     if not found:
-        raise click.UsageError(f"There is nothing at {source}.")
+        raise click.UsageError(f"No input was found at {source}.")
     inputs = tuple(_input(name, size, opened, given, entity) for name, size, opened, _ in found)
     told = msgspec.json.encode(([(name, size, version) for name, size, _, version in found], given, str(entity)))
     return Inputs(inputs, hashlib.sha256(told).hexdigest()[:32])
@@ -107,19 +107,19 @@ def _objects(source: str) -> tuple[Buckets, list[StoredObject]]:
 
 def _files(path: Path) -> list[Path]:
     if not path.exists():
-        raise click.UsageError(f"There is nothing at {path}.")
+        raise click.UsageError(f"{path} does not exist.")
     if path.is_file():
         return [path]
     return sorted(each for each in path.rglob("*") if each.is_file() and not each.name.startswith("."))
 
 
 def _file(path: Path) -> tuple[Callable[[], BinaryIO], str]:
-    """How a file is opened, if it is still the same, and what tells it from another."""
+    """A function that opens a file if it has not changed, and the version of the file."""
     version = _version(path)
 
     def opened() -> BinaryIO:
         if not path.is_file() or _version(path) != version:
-            raise ObjectChanged(f"{path} is not the file that it was.")
+            raise ObjectChanged(f"The file {path} has changed since the load began.")
         return path.open("rb")
 
     return opened, version

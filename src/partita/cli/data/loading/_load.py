@@ -1,4 +1,4 @@
-"""`partita load`: put the items of files, or of objects in S3, into one table."""
+"""`partita load`: write the items of files, or of objects in S3, into one table."""
 
 from __future__ import annotations
 
@@ -17,36 +17,42 @@ from partita.store.embedded import EmbeddedStore
 
 @click.command()
 @click.argument("source", metavar="FILE|DIR|s3://BUCKET/PREFIX")
-@address_option("--to", "target", "Where they go", Address(EMBEDDED))
-@click.option("--to-prefix", default="", metavar="TEXT", help="What stands before the names of the target's tables.")
-@click.option("--table", metavar="NAME", help="The table that the items go to, which must be there.")
+@address_option("--to", "target", "Target", Address(EMBEDDED))
+@click.option("--to-prefix", default="", metavar="TEXT", help="Prefix of the names of the target's tables.")
+@click.option("--table", metavar="NAME", help="Table to write the items to, which must exist.")
 @click.option(
     "--entity",
     metavar="SERVICE.ENTITY",
-    help="Each line has the fields of this entity, which are checked; keys and table are derived.",
+    help="Instead of --table: each line has the fields of this entity. They are checked, and keys and table derived.",
 )
 @click.option(
     "--format",
     "kind",
     type=click.Choice(FORMATS),
-    help="What .json, .ion, .jsonl and .csv say otherwise.",
+    help="Format of the files, if their names (.json, .ion, .jsonl, .csv) do not show it.",
 )
 @click.option(
-    "--reports", metavar="DIR|s3://BUCKET/PREFIX", help="Where reports of what was not written go; for a server: S3."
+    "--reports",
+    metavar="DIR|s3://BUCKET/PREFIX",
+    help="Place for reports of records that were not written. Servers need S3.",
 )
-@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Write units a second at most.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Maximum write units per second.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def load(source: str, target: Address, *, to_prefix: str, table: str | None, entity: str | None, **others: Any) -> None:
-    """Put items into a table, each maybe with a condition; what is not written is reported. Cut off, it goes on.
+    """Write the items of files, or of objects in S3, into an existing table.
+
+    A record may have a condition. Records that are not written are reported, and the command exits with 1 if a record
+    failed. If the load is interrupted, the same command continues it.
 
     An embedded database is written in large transactions. DynamoDB, and a server that speaks its protocol, load objects
-    of S3 by themselves (StartBulkPutItems), which this starts and follows.
+    from S3 themselves: the command calls StartBulkPutItems and follows its progress. A local file is sent to them in
+    batches, and must not contain conditions.
     """
     schema = None if entity is None else entity_of(entity)
     if (table is None) == (schema is None):
-        raise click.UsageError("Say either --table or --entity.")
+        raise click.UsageError("Give either --table or --entity.")
     name = table if schema is None else schema.table.name
-    assert name is not None  # noqa: S101 - one of both was said
+    assert name is not None  # noqa: S101 - one of the two is given
     with target.opened(to_prefix, must_exist=True) as side:
         stored = side.names.stored(name)
         if isinstance(side.raw, EmbeddedStore):
@@ -56,7 +62,7 @@ def load(source: str, target: Address, *, to_prefix: str, table: str | None, ent
             load_embedded(side.raw, stored, inputs, reports=others["reports"], wcu=others["wcu"])
         elif "://" in source:
             if schema is not None:
-                raise click.UsageError("A server reads items as they are stored: --entity is for files.")
+                raise click.UsageError("A server loads items in their stored form: --entity is only for local files.")
             _confirm(others["yes"])
             load_remotely(side.raw, stored, source, kind=others["kind"], reports=others["reports"], wcu=others["wcu"])
         else:

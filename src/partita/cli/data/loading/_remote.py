@@ -1,4 +1,4 @@
-"""Loading by a server: DynamoDB reads S3 by itself. Files of this machine are sent in batches."""
+"""Loading through a server: DynamoDB loads objects from S3 itself; local files are sent in batches."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _RUNNING: Final = ("IN_PROGRESS", "CANCELLING")
 def load_remotely(
     store: Store, table: str, source: str, *, kind: str | None, reports: str | None, wcu: float | None
 ) -> None:
-    """Start StartBulkPutItems, and follow it; exits with 1 where it has not completed without errors."""
+    """Call StartBulkPutItems, and follow its progress. Exit with 1 unless it completes without errors."""
     remote = cast("RemoteStore", store)
     parameters = _parameters(table, source, kind, reports, wcu)
     described = remote.execute(StartBulkPut(parameters))
     arn = described["BulkOperationArn"]
-    click.echo(f"Started {arn}. It goes on without this command.")
+    click.echo(f"Started {arn}. It continues even if this command is stopped.")
     pause = LOCAL_POLL_SECONDS if is_loopback(urlsplit(remote.endpoint).hostname or "") else POLL_SECONDS
     while "TotalInputBytes" not in described and described["BulkOperationStatus"] in _RUNNING:
         time.sleep(pause)
@@ -53,14 +53,14 @@ def _say(described: Json) -> None:
 
 
 def _parameters(table: str, source: str, kind: str | None, reports: str | None, wcu: float | None) -> Json:
-    """What StartBulkPutItems is asked for.
+    """The parameters of StartBulkPutItems.
 
     Raises:
-        click.UsageError: it is not said where reports go, or the format is not one that a server reads.
+        click.UsageError: no location for reports is given, or a server does not read the format.
     """
     bucket, prefix = _place(source)
     if reports is None:
-        raise click.UsageError("A server writes reports to S3: say --reports s3://BUCKET/PREFIX.")
+        raise click.UsageError("A server writes reports to S3. Add --reports s3://BUCKET/PREFIX.")
     found = format_of(prefix, kind)
     if found not in WIRE_FORMATS:
         raise click.UsageError(f"A server reads {' and '.join(WIRE_FORMATS)}, not {found}.")
@@ -91,7 +91,7 @@ def _place(url: str) -> tuple[str, str]:
 
 
 def load_files_remotely(side: Side, table: str, path: Path, *, wcu: float | None) -> None:
-    """Send the items of one file in batches, over whatever the target has."""
+    """Send the items of one file in batches. They replace items with the same keys."""
     found = Import(path, table)
     with progress("Loading", found.items) as bar:
         found.run(side, owner=new_ulid(), options=CopyOptions(wcu=wcu), on_written=lambda items, _: bar(items))

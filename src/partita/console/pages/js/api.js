@@ -1,4 +1,4 @@
-// The console's API. What is declared and counted is for everybody; data is for operators.
+// The console's API. Declarations and figures are public; data is for operators.
 
 import { ask } from "/assets/api.js";
 

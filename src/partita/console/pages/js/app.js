@@ -1,4 +1,4 @@
-// The page: services at the left, and at the right what the address after # names.
+// The page: the services on the left, and on the right the view that the URL fragment names.
 
 import * as api from "./api.js";
 import { refresh, watch } from "./live.js";
@@ -13,8 +13,8 @@ import { failed, skeleton } from "/assets/states.js";
 const at = (id) => document.getElementById(id);
 const [main, nav, health] = [at("main"), at("services"), at("health")];
 const PARTS = ["patterns", "keys", "entities"];
-let services = null; // null until they are read
-let leaving = new AbortController(); // each page lives until the next one is shown
+let services = null; // null until they are loaded
+let leaving = new AbortController(); // aborted when the next view is shown
 
 function route() {
   if (services === null) return;
@@ -30,7 +30,7 @@ function route() {
 }
 
 function page(service, part, chosen) {
-  if (!services.length) return el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all that are installed."));
+  if (!services.length) return el("section", { className: "panel" }, el("h1", {}, "No service is served"), el("p", {}, "Start with ", el("code", {}, "partita serve --all"), " to serve all installed services."));
   return service ? servicePage(service, part, chosen, leaving.signal) : overview(services, leaving.signal);
 }
 

@@ -1,4 +1,4 @@
-// A form made of a pattern's parameters, and what a run of it gave: request, cost, items, and the way to read on.
+// A form generated from a pattern's parameters, and the result of a run: request, cost, items, and a button for more.
 
 import { token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
@@ -10,11 +10,11 @@ import { ItemTable } from "./items.js";
 import { refresh } from "./live.js";
 import { onToken, signIn } from "./signin.js";
 
-const KEPT = "partita-console-arguments"; // what was asked for last, by the name of the parameter
+const KEPT = "partita-console-arguments"; // the last arguments, by the name of the parameter
 
 const kept = () => JSON.parse(sessionStorage.getItem(KEPT) ?? "{}");
 
-// Without a token one signs in first; who signs in again later finds the form as it was.
+// Without a token, shows the sign-in first. Signing in again later keeps the contents of the form.
 export function attemptForm(service, pattern, signal) {
   const place = el("div", { className: "attempt" });
   let shown = null;
@@ -74,20 +74,20 @@ function input(parameter, value) {
   return el("input", { type: isInstant ? "text" : parameter.form, placeholder: isInstant ? "2026-01-31T12:00Z" : "", required, value, autocomplete: "off", spellcheck: false, step: parameter.form === "number" ? "any" : undefined });
 }
 
-// What was found so far, page by page.
+// The result so far, page by page.
 class Outcome {
   #pages = 0;
   #consumed = { read: 0, write: 0 };
 
-  // `readOn(this)` reads the next page, of what was asked for with `texts`.
+  // `readOn(this)` reads the next page for the arguments `texts`.
   constructor(page, texts, readOn, signal) {
     this.texts = texts;
     this.items = new ItemTable(signal);
     this.facts = el("dl", { className: "facts-row" });
     this.count = el("span", { role: "status" });
-    this.more = el("button", { className: "button", type: "button", onclick: () => readOn(this) }, "Read on");
+    this.more = el("button", { className: "button", type: "button", onclick: () => readOn(this) }, "Load more");
     this.request = el("pre", { tabIndex: 0, role: "region", ariaLabel: "The request" }, JSON.stringify(page.request, null, 2));
-    this.element = el("div", {}, this.facts, el("details", {}, el("summary", {}, "The request, as DynamoDB gets it"), this.request), this.items.element, el("p", { className: "paging" }, this.count, this.more));
+    this.element = el("div", {}, this.facts, el("details", {}, el("summary", {}, "The request as DynamoDB receives it"), this.request), this.items.element, el("p", { className: "paging" }, this.count, this.more));
     this.add(page);
   }
 

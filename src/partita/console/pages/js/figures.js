@@ -1,4 +1,4 @@
-// How units and ages are written, and what the patterns of a service add up to.
+// Formats units and ages, and adds up the figures of a service.
 
 const NUMBER = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 const NOTHING = { runs: 0, read: 0, write: 0, max_read: 0, max_write: 0, over_budget: 0, conflicts: 0, throttles: 0, failures: 0, retries: 0 };
@@ -13,7 +13,7 @@ export function cost({ read, write, searched, searched_least }) {
 
 export const usageOf = (live, service, pattern) => live?.usage[service.name]?.[pattern.name] ?? NOTHING;
 
-// Also of what recipes run under names of their own.
+// Includes operations that recipes run under their own names.
 export function totals(live, service) {
   const sum = { ...NOTHING };
   for (const usage of Object.values(live?.usage[service.name] ?? {})) {
@@ -22,8 +22,8 @@ export function totals(live, service) {
   return sum;
 }
 
-// How much of its budget the most expensive run took; null where nothing is declared or nothing ran. A command that runs
-// once may also take what its record costs, so a run that is not over its budget took all of it at most.
+// The share of its budget that the most expensive run consumed; null if there is no budget or no run. An idempotent
+// command may also consume the cost of its record, so for a pattern that is not over budget, the share is at most 1.
 export function share(usage, budget) {
   if (!budget || !usage.runs) return null;
   const parts = [];
@@ -33,7 +33,7 @@ export function share(usage, budget) {
   return usage.over_budget ? most : Math.min(most, 1);
 }
 
-// The workers of a service that report, and how old what they received last was.
+// The number of workers of a service that report, and the age of the messages that they received last.
 export function workers(live, service) {
   const found = (live?.workers ?? []).filter((worker) => worker.services.includes(service.name));
   const lags = found.flatMap((worker) => worker.queues.filter((queue) => service.queues.includes(queue.name)).map((queue) => queue.lag_seconds));
@@ -41,7 +41,7 @@ export function workers(live, service) {
   return `${number(found.length)}${late >= 1 ? `, ${Math.round(late)} s behind` : ""}`;
 }
 
-// How old the oldest change is that a sink does not have.
+// The age of the oldest change that a sink does not have.
 export function age(seconds) {
   return seconds < 1 ? "up to date" : `${Math.round(seconds)} s behind`;
 }

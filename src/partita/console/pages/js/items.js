@@ -1,4 +1,4 @@
-// A table of items, as wide as their fields; of thousands, those near the screen are drawn.
+// A table of items, with a column for each field. Only the rows near the viewport are drawn.
 
 import { el, replace } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";

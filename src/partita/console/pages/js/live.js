@@ -1,4 +1,4 @@
-// The current figures, read every two seconds while somebody looks.
+// The current figures, read every two seconds while the page is visible.
 
 import { poll } from "/assets/poll.js";
 import * as api from "./api.js";
@@ -8,7 +8,7 @@ const { signal: always } = new AbortController();
 const watchers = new Set();
 let newest = null;
 
-// Calls `show` with the figures now and whenever they are new, until `signal` ends it. Before the first they are null.
+// Calls `show` with the figures now and after each update, until `signal` aborts. Before the first update they are null.
 export function watch(show, signal = always) {
   watchers.add(show);
   signal.addEventListener("abort", () => watchers.delete(show));
@@ -20,5 +20,5 @@ function take(figures) {
   for (const show of watchers) show(newest);
 }
 
-// What cannot be read leaves the figures as they were. A lost connection has a bar of its own.
+// If reading fails, the figures stay as they are. A lost connection is shown separately.
 export const refresh = poll({ every: () => EVERY, read: api.live, show: take, failed: () => newest && take({ ...newest, healthy: false }), signal: always });

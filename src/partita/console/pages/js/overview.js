@@ -1,4 +1,4 @@
-// All services at a glance, and which access patterns consume the most.
+// An overview of all services, and the access patterns that consume the most.
 
 import { cost, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
@@ -8,13 +8,13 @@ import { kept, KeyedList } from "/assets/list.js";
 
 const BUSIEST = 8;
 
-// `signal` ends the page.
+// `signal` aborts when the page is left.
 export function overview(services, signal) {
   const busiest = ranking(services, signal);
   const page = el(
     "section",
     { className: "overview" },
-    el("h1", {}, "What the services declare, and what they consume"),
+    el("h1", {}, "The services, and what they consume"),
     el("ul", { className: "cards" }, services.map((service) => card(service, signal))),
     el("h2", {}, "Busiest access patterns"),
     busiest,
@@ -52,7 +52,7 @@ function notes(service, live, sum) {
   return parts.join(" · ");
 }
 
-// A table whose rows stay while their figures move.
+// A table whose rows are reused while their figures change.
 function ranking(services, signal) {
   const none = el("p", { className: "soft" }, "Nothing has run since the server was started.");
   const body = el("tbody", {});
@@ -79,7 +79,7 @@ function row({ service, pattern, usage }) {
   return el("tr", {}, cells.map((cell) => el("td", {}, cell)));
 }
 
-// What a recipe runs under a name of its own is not a declared pattern of the service.
+// An operation that a recipe runs under its own name is not a declared pattern of the service.
 function used(service, live) {
   const patterns = new Map(service.patterns.map((pattern) => [pattern.name, pattern]));
   const usages = Object.values(live?.usage[service.name] ?? {}).filter((usage) => usage.runs);

@@ -1,8 +1,8 @@
-// Parts of the page that several views have.
+// Elements that several views share.
 
 import { el } from "/assets/dom.js";
 
-// A key template with its places marked: TASK#{user_id}.
+// A key template with its placeholders highlighted: TASK#{user_id}.
 export function template(text) {
   const parts = text.split(/(\{[^}]*\})/).filter(Boolean);
   return el("code", {}, parts.map((part) => (part.startsWith("{") ? el("i", {}, part) : part)));
@@ -12,7 +12,7 @@ export function table(header, rows, { className = "", name = header.join(", ") }
   return frame(header, el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell) => el("td", {}, cell))))), className, name);
 }
 
-// A table in a frame that scrolls where it is too wide; the rows are the caller's.
+// A table in a frame that scrolls if the table is too wide; `body` has the rows.
 export function frame(header, body, className = "", name = header.join(", ")) {
   const head = el("tr", {}, header.map((cell) => el("th", { scope: "col" }, cell)));
   return el("div", { className: "wide", tabIndex: 0, role: "region", ariaLabel: name }, el("table", { className }, el("thead", {}, head), body));

@@ -1,4 +1,4 @@
-// The access patterns of a service with what each consumed; one opens to show its request, and to try it.
+// The access patterns of a service with their consumption. A pattern opens to show its request, and a form to try it.
 
 import { attemptForm } from "./attempt.js";
 import { cost, number, share, usageOf } from "./figures.js";
@@ -10,7 +10,7 @@ import { KeyedList } from "/assets/list.js";
 export function patternList(service, chosen, signal) {
   const rows = service.patterns.map((pattern) => ({ pattern, element: row(service, pattern, pattern.name === chosen, signal) }));
   const list = el("ul", { className: "patterns" });
-  const drawn = new KeyedList(list, { key: ({ pattern }) => pattern.name, draw: ({ element }) => element, signal }); // a row is made once
+  const drawn = new KeyedList(list, { key: ({ pattern }) => pattern.name, draw: ({ element }) => element, signal }); // a row is created once
   const none = el("p", { className: "soft", role: "status", hidden: true }, "No access pattern matches.");
   const find = (event) => {
     const words = event.target.value.toLowerCase();
@@ -67,8 +67,8 @@ function details(service, pattern, signal) {
   return [facts, trial];
 }
 
-// A command that runs once may take more than its pattern declares: the record of its key comes on top.
+// An idempotent command may consume more than its pattern declares: the record of its key is added.
 function withRecord(usage, budget) {
   const isMore = usage.max_read > budget.read || usage.max_write > budget.write;
-  return isMore && !usage.over_budget ? " and the record of its key" : "";
+  return isMore && !usage.over_budget ? ", plus its idempotency record" : "";
 }

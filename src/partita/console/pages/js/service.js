@@ -1,4 +1,4 @@
-// One service: its figures, and below them its access patterns, keys or entities.
+// One service: its figures, followed by its access patterns, keys or entities.
 
 import { age, depth, lag, number, totals, workers } from "./figures.js";
 import { watch } from "./live.js";
@@ -9,10 +9,10 @@ import { kept, KeyedList } from "/assets/list.js";
 
 const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "Entities"]];
 
-// `signal` ends the page.
+// `signal` aborts when the page is left.
 export function servicePage(service, part, chosen, signal) {
   const shown = { patterns: () => patternList(service, chosen, signal), keys: () => keys(service), entities: () => entities(service) }[part]();
-  const links = [service.page ? el("a", { href: service.page }, "Open its page") : null, service.api ? el("a", { href: `${service.api}/openapi.json` }, "OpenAPI") : null];
+  const links = [service.page ? el("a", { href: service.page }, "Open page") : null, service.api ? el("a", { href: `${service.api}/openapi.json` }, "OpenAPI") : null];
   return el(
     "section",
     { className: "service" },
@@ -53,11 +53,11 @@ function tiles(service, signal) {
   return list;
 }
 
-// Who reads which shard of the streams of its tables, where workers share them; nothing where nobody does.
+// Which process reads which shard of the streams of the service's tables, if workers share them; hidden otherwise.
 function shards(service, signal) {
   const tables = new Set(service.tables.map((each) => each.name));
   const key = ({ table: of, sink, shard }) => `${of} ${sink} ${shard}`;
-  const row = (shard) => el("tr", {}, [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "nobody", shard.lag_seconds === null ? "not known" : age(shard.lag_seconds)].map((cell) => el("td", {}, cell)));
+  const row = (shard) => el("tr", {}, [shard.table, shard.sink, el("code", {}, shard.shard), shard.owner ?? "none", shard.lag_seconds === null ? "unknown" : age(shard.lag_seconds)].map((cell) => el("td", {}, cell)));
   const body = el("tbody", {});
   const list = new KeyedList(body, { key, draw: row, spacer: "tr", signal });
   const place = el("section", { className: "panel shards", hidden: true }, el("h2", {}, "Shards"), frame(["Table", "Into", "Shard", "Read by", "Lag"], body));
@@ -89,6 +89,6 @@ function entities(service) {
     el("h2", {}, entity.name),
     el("p", { className: "soft" }, entity.doc),
     el("ul", { className: "chips" }, el("li", {}, each.name), entity.version ? el("li", {}, `guarded by ${entity.version}`) : null, entity.expires ? el("li", {}, `expires by ${entity.expires}`) : null),
-    el("dl", { className: "fields" }, entity.fields.map((field) => el("div", {}, el("dt", {}, el("code", {}, field.in_key ? el("b", {}, field.name) : field.name)), el("dd", {}, field.in_key ? `${field.type}, in the key` : field.optional ? `${field.type}, may be absent` : field.type)))),
+    el("dl", { className: "fields" }, entity.fields.map((field) => el("div", {}, el("dt", {}, el("code", {}, field.in_key ? el("b", {}, field.name) : field.name)), el("dd", {}, field.in_key ? `${field.type}, in the key` : field.optional ? `${field.type}, optional` : field.type)))),
   )));
 }

@@ -1,4 +1,4 @@
-// Who operates: the token is kept for this tab alone, and is asked for where data is to be read.
+// Sign-in of operators: the token is kept in this tab only, and is requested when data is to be read.
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
@@ -24,10 +24,10 @@ export function account(place) {
   show();
 }
 
-// The panel in the place of a form; the service says whether the token is an operator's.
+// The sign-in panel shown instead of a form; the server checks whether the token is an operator's.
 export const signIn = () => signInPanel({ ...operator, title: "Data is for operators", level: "h3", takesFocus: false, signedIn: tell });
 
-// Over a form that stays as it is.
+// Sign-in again, on top of a form that keeps its contents.
 signInBy(async () => {
   const isDone = await signInOver(operator);
   if (isDone) tell();
