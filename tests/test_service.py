@@ -36,7 +36,7 @@ FAULTS = {
     "a missing package": ("import disc_nowhere.part", "No module named 'disc_nowhere' ({file}, line 1)."),
     "another error": ("\nraise RuntimeError('out of\\n order')", "RuntimeError: out of order ({file}, line 2)."),
     "an end of the process": ("raise SystemExit(3)", "SystemExit: 3 ({file}, line 1)."),
-    "a wrong declaration": ("from partita import Table\nTable('x')", "'x' is not a valid name for a table or index. Use 3"),
+    "a wrong declaration": ("from partita import Table\nTable('x')", "'x' is not a valid name for a table or index."),
     "no service": ("SERVICE = {}", "disc_bad:SERVICE is not a Service, but of type dict."),
     "nothing": ("", "module 'disc_bad' has no attribute 'SERVICE'"),
 }
