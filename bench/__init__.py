@@ -1,1 +1,1 @@
-"""Measurements: `python -m bench` prints ratios, `python -m bench.soak` works one file hard for a while."""
+"""Benchmarks: `python -m bench` prints ratios, and `python -m bench.soak` stresses one file for a while."""

@@ -1,4 +1,4 @@
-"""The harness: measure ratios, print and record them, and fail if a bar is not met.
+"""The benchmark harness: measure ratios, print and record them, and fail if a bar is not met.
 
 python -m bench                       # all suites
 python -m bench imports reads         # some of them
@@ -76,17 +76,17 @@ TITLES: Final = {
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice((*SUITES, "plot")), metavar="[SUITE]... | plot")
-@click.option("--quick", is_flag=True, help="Three rounds of each comparison: shows that all of it works.")
+@click.option("--quick", is_flag=True, help="Run only three rounds of each comparison, to check that everything works.")
 @click.option("--json", "record", type=click.Path(path_type=Path, dir_okay=False), default=RECORD, show_default=True)
 @click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False), default=PLOTS, show_default=True)
 def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> None:
-    """Run all suites, or those that are named, and write a record; `plot` draws what the record has."""
+    """Run all suites, or the named ones, and write a record; `plot` draws the recorded results."""
     if names == ("plot",):
         for file in draw(msgspec.json.decode(record.read_bytes(), type=Run), folder):
             click.echo(f"wrote {file}")
         return
     if "plot" in names:
-        raise click.UsageError("Say plot alone: it draws the suites of the last run.")
+        raise click.UsageError("Pass plot alone: it draws all suites of the last run.")
     chosen = {name: suite for name, suite in SUITES.items() if not names or name in names}
     command = " ".join(["python -m bench", *(["--quick"] if quick else []), *names])
     prepare_process()
@@ -98,7 +98,7 @@ def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> 
 
 
 def draw(done: Run, folder: Path) -> list[Path]:
-    """Write the plot of each suite of a run, and beside it the record that it was drawn from."""
+    """Write the plot of each suite of a run, and next to it the record from which it was drawn."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for suite in dict.fromkeys(line.suite for line in done.lines):
@@ -110,7 +110,7 @@ def draw(done: Run, folder: Path) -> list[Path]:
 
 
 def as_json(done: Run) -> bytes:
-    """The record of a run, for people and programs."""
+    """The record of a run as formatted JSON."""
     return msgspec.json.format(msgspec.json.encode(done)) + b"\n"
 
 

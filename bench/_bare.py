@@ -1,4 +1,4 @@
-"""The read of an item by SQLite alone: the same row of the same file, found by the same index."""
+"""Reads of an item with SQLite alone: the same row of the same file, found by the same index."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from bench._model import TABLE, task_by_id, task_id, user_id
 
 
 class BareReads:
-    """A connection that reads rows of the table of all measurements by their keys."""
+    """A connection that reads rows of the benchmark table by their keys."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         table = connection.execute("SELECT id FROM tables WHERE name = ?", (TABLE.name,)).get
-        # By all columns of the key's index, or SQLite would read the whole table.
-        self._sql = f"SELECT size, item FROM items_{table} WHERE hh = ? AND hk = ? AND rk = ?"  # noqa: S608 - its own number
+        # Without all columns of the key's index, SQLite would read the whole table.
+        self._sql = f"SELECT size, item FROM items_{table} WHERE hh = ? AND hk = ? AND rk = ?"  # noqa: S608 - the table's own number
 
     def read(self, key: tuple[Any, ...]) -> list[Any]:
         """The row with this key."""
@@ -28,7 +28,7 @@ class BareReads:
 
 @contextmanager
 def bare_reads(path: str) -> Iterator[BareReads]:
-    """Reads from a file."""
+    """Open a file for such reads."""
     connection = apsw.Connection(path)
     try:
         yield BareReads(connection)
@@ -37,6 +37,6 @@ def bare_reads(path: str) -> Iterator[BareReads]:
 
 
 def bare_keys(numbers: Iterable[int]) -> list[tuple[Any, ...]]:
-    """The keys of tasks as their columns have them."""
+    """The keys of tasks as the values of their columns."""
     keys = (task_by_id(user_id(n), task_id(n)).key.values() for n in numbers)
     return [(crc32(hk.encode()), hk, rk) for hk, rk in keys]

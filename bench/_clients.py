@@ -1,4 +1,4 @@
-"""Clients of DynamoDB with one face: a get, a put and a query of one partition, all of the same items."""
+"""DynamoDB clients behind one interface: a get, a put and a query of one partition, all of the same items."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ QUERY: Final = QueryTable(TABLE, KeyCondition((("pk", PARTITION),)))
 
 
 class Ours:
-    """The remote store, blocking."""
+    """The remote store with blocking calls."""
 
     def __init__(self, url: str) -> None:
         self.store = RemoteStore(url, region=REGION, credentials=Credentials(NAME, NAME))
@@ -91,7 +91,7 @@ class Ours:
 
 
 class OursAwaited:
-    """The remote store, awaited."""
+    """The remote store with awaited calls."""
 
     def __init__(self, url: str) -> None:
         self.store = RemoteStore(url, region=REGION, credentials=Credentials(NAME, NAME))
@@ -107,7 +107,7 @@ class OursAwaited:
 
 
 class Boto3:
-    """The low-level client of boto3; its values keep their type tags."""
+    """The low-level client of boto3, whose values keep their type tags."""
 
     def __init__(self, url: str) -> None:
         keys = {"aws_access_key_id": NAME, "aws_secret_access_key": NAME}
@@ -161,7 +161,7 @@ class PynamoDB:
 
 
 class Pydynox:
-    """The client of pydynox, blocking."""
+    """The client of pydynox with blocking calls."""
 
     def __init__(self, url: str) -> None:
         self.client = DynamoDBClient(region=REGION, access_key=NAME, secret_key=NAME, endpoint_url=url)
@@ -178,7 +178,7 @@ class Pydynox:
 
 
 class PydynoxAwaited:
-    """The client of pydynox, awaited."""
+    """The client of pydynox with awaited calls."""
 
     def __init__(self, url: str) -> None:
         self.client = DynamoDBClient(region=REGION, access_key=NAME, secret_key=NAME, endpoint_url=url)

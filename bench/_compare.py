@@ -1,4 +1,4 @@
-"""Two sides measured in turn, so that noise of the machine hits both; the result is a ratio with a bar."""
+"""Measure two sides alternately, so that noise of the machine affects both; the result is a ratio with a bar."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ T = TypeVar("T")
 Unit: TypeAlias = Literal["seconds", "megabytes"]
 
 Side: TypeAlias = Callable[[], float]
-"""One repetition of a measurement: the seconds that one call took."""
+"""One repetition of a measurement: returns the seconds that one call took."""
 
 
 class Pace(Struct, frozen=True):
-    """How long a comparison is measured."""
+    """How many rounds a comparison is measured for."""
 
     share: float = 1.0
-    """Of the rounds that it declares."""
+    """The share of its declared rounds that a comparison runs at first."""
     longest: int = 4
-    """By how many times more rounds at most, where noise could decide whether its bar is met."""
+    """The maximum factor by which the rounds are extended if noise could decide whether the bar is met."""
 
     def rounds(self, declared: int) -> int:
-        """How many rounds are measured at first: at least three, of which the median says something."""
+        """The number of rounds measured at first: at least three, so that the median means something."""
         return max(FEWEST, round(declared * self.share))
 
 
 FEWEST: Final = 3
 THOROUGH: Final = Pace()
 QUICK: Final = Pace(share=0, longest=1)
-"""Shows that everything works, and roughly how it stands."""
+"""Check that everything works, and give rough figures."""
 _pace: Final = ContextVar("pace", default=THOROUGH)
 
 
 @contextmanager
 def measuring(pace: Pace) -> Iterator[None]:
-    """Comparisons inside are measured at this pace."""
+    """Measure the comparisons inside the block at this pace."""
     token = _pace.set(pace)
     try:
         yield
@@ -51,13 +51,13 @@ def measuring(pace: Pace) -> Iterator[None]:
 
 
 class Bar(Struct, frozen=True):
-    """What is required of a ratio."""
+    """The requirement on a ratio."""
 
     sense: Literal["at least", "at most"]
     ratio: float
 
     def met_by(self, ratio: float) -> bool:
-        """Whether the ratio is good enough."""
+        """Whether the ratio meets the requirement."""
         return ratio >= self.ratio if self.sense == "at least" else ratio <= self.ratio
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Bar(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True):
-    """What was compared, the figure of each side, and their ratio."""
+    """The result of a comparison: its name, the figure of each side, and their ratio."""
 
     name: str
     ours: float
@@ -73,13 +73,13 @@ class Comparison(Struct, frozen=True):
     ratio: float
     bar: Bar
     note: str = ""
-    """What explains the figures, where they depend on the machine."""
+    """An explanation of the figures if they depend on the machine."""
     low: float | None = None
-    """A quarter of the rounds had a lower ratio, and a quarter a higher one than `high`."""
+    """The lower quartile of the ratios of all rounds; `high` is the upper quartile."""
     high: float | None = None
     rounds: int = 1
     unit: Unit = "seconds"
-    """Of the figures of both sides."""
+    """The unit of the figures of both sides."""
 
     @property
     def passed(self) -> bool:
@@ -88,19 +88,19 @@ class Comparison(Struct, frozen=True):
 
 
 class Skipped(Struct, frozen=True):
-    """What was not compared, and why."""
+    """A comparison that was skipped, and why."""
 
     name: str
     why: str
 
 
 def compare(name: str, bar: Bar, ours: Side, theirs: Side, *, repetitions: int) -> Comparison:
-    """Measure both sides in turn, after one turn to warm up, and take medians.
+    """Measure both sides alternately, after one call of each to warm up, and take medians.
 
-    A round should last about as long on both sides: on a busy machine the longer one would be interrupted more often.
-    The ratio says how many times faster ours is where the bar is "at least", how many times dearer where it is
-    "at most". It is the median of the ratios of all rounds. Where that is so near to the bar that noise decides, more
-    rounds follow.
+    A round should take about the same time on both sides, because on a busy machine the longer one would be
+    interrupted more often. The ratio says how many times faster ours is if the bar is "at least", and how many times
+    slower if it is "at most". It is the median of the ratios of all rounds. If it is so near to the bar that noise
+    would decide, more rounds follow.
     """
     ours(), theirs()
     pace = _pace.get()
@@ -127,17 +127,17 @@ def _ratios(rounds: Sequence[tuple[float, float]], bar: Bar) -> list[float]:
 
 
 def _is_noise(ratios: Sequence[float], bar: Bar) -> bool:
-    """Whether the bar lies in the notch of the median: there, another run could say the opposite."""
+    """Whether the bar lies within the notch of the median, so that another run could reach the opposite verdict."""
     low, middle, high = quantiles(ratios, method="inclusive")
     return abs(middle - bar.ratio) < NOTCH * (high - low) / math.sqrt(len(ratios))
 
 
 NOTCH: Final = 1.57
-"""As in box plots: with so many interquartile ranges, by the root of the count, the median is all but sure."""
+"""As in notched box plots: the median is almost certain within this many interquartile ranges, divided by √count."""
 
 
 def per_call(function: Callable[[T], object], arguments: Sequence[T]) -> Side:
-    """A side that calls the function with each argument and takes the mean."""
+    """A side that calls the function with each argument and returns the mean time."""
 
     def measure() -> float:
         start = time.perf_counter()
@@ -149,10 +149,10 @@ def per_call(function: Callable[[T], object], arguments: Sequence[T]) -> Side:
 
 
 def figure(value: float, unit: Unit) -> str:
-    """A figure of one side, as people read it."""
+    """A figure of one side in a readable form."""
     return duration(value) if unit == "seconds" else f"{value:.1f} MB"
 
 
 def duration(seconds: float) -> str:
-    """Seconds in a readable unit."""
+    """A duration in a readable unit."""
     return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.1f} us"

@@ -1,8 +1,8 @@
-"""Growing the file of a service quickly: copies of its sample items, written as rows, with the indexes made afterwards.
+"""Grow the file of a service quickly: write copies of its sample items as rows, and create the indexes afterwards.
 
-The rows, the records of streams and the indexes are those that the store would have written for as many puts; each copy
-has its number in the partition keys of the table and of every index. `store.verify()` finds no difference. What differs
-is how full the pages of indexes are: as full as a backup has them.
+The rows, stream records and indexes are the ones that the store would have written for as many puts; each copy has its
+number in the partition keys of the table and of every index. `store.verify()` finds no difference. Only the fill of
+the index pages differs: they are as full as in a backup.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from partita.store.embedded._table import Index, Row, Table
 from partita.values import Item, decode_item, encode_item, item_size
 
 _MARK: Final = "~00000000"
-"""What stands for the number of a copy; all numbers are as long."""
+"""The placeholder for the number of a copy; all numbers have the same length."""
 _AT_ONCE: Final = 50_000
 _CACHE_KILOBYTES: Final = 64 * 1024
 _SEES_NEW: Final = ("NEW_IMAGE", "NEW_AND_OLD_IMAGES")
 
 Copier = Callable[[str], tuple[Row, Row | None]]
-"""Gives the row of a copy, and the record of its stream, for the text that tells its number."""
+"""Returns the row of a copy and its stream record, given the mark that contains the number of the copy."""
 
 
 class GrownFile:
-    """A file that nobody has open, with the sample data of a service, and how many items are in it."""
+    """A file with the sample data of a service, which nothing has open, and the number of items in it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -45,12 +45,12 @@ class GrownFile:
 
     @property
     def largest(self) -> tuple[TableSchema, int]:
-        """The table that has the most items, and how many."""
+        """The table with the most items, and their number."""
         table = max(self._tables, key=lambda table: len(self._samples[table.name]))
         return table.schema, len(self._samples[table.name]) * (self._copies + 1)
 
     def grow(self, size: int) -> None:
-        """Add copies of all samples until there are so many items."""
+        """Add copies of all samples until the file has `size` items."""
         with closing(_connected(self._path)) as connection:
             connection.execute("BEGIN")
             for table in self._tables:
@@ -109,12 +109,12 @@ def hash_attributes(schema: TableSchema) -> set[str]:
 
 
 def copied_item(item: Item, hashes: set[str], mark: str) -> Item:
-    """The item in another partition of the table and of each index."""
+    """The item, moved to another partition of the table and of each index."""
     return {name: f"{value}{mark}" if name in hashes else value for name, value in item.items()}
 
 
 def _copier(table: Table, sample: Item) -> Copier:
-    """What makes the copies of one item: whatever has its mark gets theirs, and hashes are made again."""
+    """Return a function that copies one item: it replaces the sample's mark and recomputes the hashes."""
     blob, size = encoded(sample, TOO_LARGE)
     entries = [column for index in table.indexes for column in index.entry_or_none(sample)]
     row = [*table.item_columns(sample), table.expiry(sample), size, *entries, blob]
@@ -141,7 +141,7 @@ def _copier(table: Table, sample: Item) -> Copier:
 
 
 def _hashed(indexes: Sequence[Index], row: Row | list[Any]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Where the hash of an index's partition is in a row, and the columns that it is the hash of."""
+    """Yield the position of each index's partition hash in a row, and the positions of the hashed columns."""
     position = 5
     for index in indexes:
         if not index.local and row[position] is not None:

@@ -1,9 +1,9 @@
-"""A load generator that takes little of the processor itself, so that the servers have the cores.
+"""A load generator that uses little processor time itself, so that the servers have the cores.
 
-It keeps several connections busy, and sends many requests on each at a time (HTTP pipelining): writing and reading one
-request at a time in Python would cost about as much as serving it. It is woken when most of the responses to them are
-there. All connections take their requests from one number, so that none is idle while another has work: which process
-of a server has how many of the connections is chance.
+It keeps several connections busy, and sends many requests on each at a time (HTTP pipelining), because writing and
+reading one request at a time in Python would cost about as much as serving it. It wakes up when most of the responses
+have arrived. All connections draw their requests from one shared supply, so that none is idle while another has work:
+how the connections are distributed over the processes of a server is random.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from bench._compare import Side
 
 CONNECTIONS: Final = 8
 AT_ONCE: Final = 16
-"""Requests that are sent together on a connection."""
+"""The number of requests sent together on a connection."""
 _OK: Final = b"HTTP/1.1 20"
 _TAIL: Final = len(_OK) - 1
 
 
 class _Load:
-    """The messages that are still to be sent, by whichever connection is free."""
+    """The messages that are still to be sent; any free connection takes the next ones."""
 
     def __init__(self, messages: Iterator[bytes], requests: int) -> None:
         self._messages = messages
         self._unsent = requests
 
     def take(self) -> list[bytes]:
-        """The next messages to be sent together; none when all were sent."""
+        """Return the next messages to send together; an empty list if all were sent."""
         count = min(AT_ONCE, self._unsent)
         self._unsent -= count
         return list(islice(self._messages, count))
 
 
 class _Connection:
-    """A connection that sends messages, and waits for as many responses before it sends others."""
+    """A connection that sends messages, and waits for all their responses before it sends more."""
 
     def __init__(self, port: int, load: _Load) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -51,7 +51,7 @@ class _Connection:
         self._tail = b""
 
     def send(self) -> bool:
-        """Send what is next; False when there is nothing left."""
+        """Send the next messages; return False if none are left."""
         messages = self._load.take()
         if self._sent:
             self._wake_after(self._received * len(messages) // self._sent)
@@ -61,33 +61,33 @@ class _Connection:
         return bool(messages)
 
     def read(self) -> bool:
-        """Read what is there; whether all responses are.
+        """Read what has arrived; return whether all responses have.
 
         Raises:
-            ConnectionError: the server has closed the connection.
+            ConnectionError: the server closed the connection.
         """
         received = self.socket.recv(65_536)
         if not received:
-            raise ConnectionError("The server has closed the connection.")
+            raise ConnectionError("The server closed the connection.")
         self._count(received)
         if self._awaited > 0:
             self._wake_after(0)
         return self._awaited <= 0
 
     def _count(self, received: bytes) -> None:
-        """Count the responses; one may begin in one piece and end in another."""
+        """Count the responses; the status line of one may be split over two pieces."""
         text = self._tail + received
         self._awaited -= text.count(_OK)
         self._tail = text[-_TAIL:]
         self._received += len(received)
 
     def _wake_after(self, expected: int) -> None:
-        """Have the system wake us when most of the expected bytes are there: one may be shorter."""
+        """Let the system wake this thread when most of the expected bytes have arrived: a response may be shorter."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, expected * 15 // 16)
 
 
 def loaded(port: int, message: bytes | Iterator[bytes], requests: int, connections: int = CONNECTIONS) -> Side:
-    """A side that sends the message so many times, or so many messages; the seconds are those of one request."""
+    """A side that sends one message repeatedly, or as many messages, and returns the seconds of one request."""
     messages = repeat(message) if isinstance(message, bytes) else message
 
     def measure() -> float:
@@ -99,10 +99,12 @@ def loaded(port: int, message: bytes | Iterator[bytes], requests: int, connectio
 
 
 def play(port: int, messages: Iterator[bytes], requests: int, connections: int = CONNECTIONS) -> None:
-    """Send so many of the messages over all connections.
+    """Send `requests` of the messages over all connections.
+
+    Only responses with a status of 20x count; after any other one, this waits until the server closes the connection.
 
     Raises:
-        ConnectionError: the server has closed one, or its response is another than 200, 201 or 202.
+        ConnectionError: the server closed a connection.
     """
     load = _Load(messages, requests)
     with selectors.DefaultSelector() as selector, ExitStack() as opened:

@@ -1,4 +1,4 @@
-"""The model that is measured: one entity of about 450 bytes, with a table key and an index."""
+"""The benchmarked model: one entity of about 450 bytes, with a table key and an index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 from partita import Entity, Index, Key, Registry, Session, Table, batch_write, get, put, query
 
 PER_USER: Final = 100
-"""How many tasks each user has, whatever the size of the table."""
+"""The number of tasks of each user, regardless of the size of the table."""
 
 _BATCH: Final = 1_000
 
@@ -49,17 +49,17 @@ def tasks_of(user_id: str) -> None:
 
 
 def user_id(number: int) -> str:
-    """The user who has the task of that number."""
+    """The user who has the task with this number."""
     return f"user-{number // PER_USER:08}"
 
 
 def task_id(number: int) -> str:
-    """The task of that number."""
+    """The id of the task with this number."""
     return f"task-{number:08}"
 
 
 def task(number: int) -> Task:
-    """The task of that number, complete."""
+    """The complete task with this number."""
     return Task(
         user_id=user_id(number),
         task_id=task_id(number),
@@ -72,7 +72,7 @@ def task(number: int) -> Task:
 
 
 def fill(db: Session, tasks: int) -> None:
-    """Create the table with the first tasks, showing how far it is."""
+    """Create the table with the first tasks, and show the progress."""
     db.create_tables([TABLE])
     with click.progressbar(length=tasks, label=f"writing {tasks:,} items", update_min_steps=_BATCH) as bar:
         for start in range(0, tasks, _BATCH):

@@ -1,4 +1,4 @@
-"""The other side of the comparisons: boto3 against a local server in a process of its own."""
+"""The other side of the comparisons: boto3 with a local server in a separate process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partita import Session
 
 @contextmanager
 def boto3_client(folder: Path, tasks: int) -> Iterator[Any]:
-    """A client of a server that was filled with the first tasks."""
+    """A client of a server that is filled with the first tasks."""
     with ministack(folder) as endpoint:
         referee = Referee(endpoint)
         fill(Session(referee), tasks)

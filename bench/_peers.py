@@ -1,4 +1,4 @@
-"""Peers that nothing else needs: the harness installs them into `.venv/peers`, where the registries have them."""
+"""Peers that only the benchmarks need: the harness installs them into `.venv/peers` if a registry has them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Installer = Callable[[list[str]], bool]
 
 
 def _ran(command: list[str]) -> bool:
-    """Whether a command ended well."""
+    """Run a command, and return whether it succeeded."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
@@ -27,7 +27,7 @@ def _ran(command: list[str]) -> bool:
 
 @cache
 def python_peer(package: str, folder: Path = FOLDER, install: Installer = _ran) -> Path | None:
-    """The folder to import a package from; None where no registry has it."""
+    """The folder from which to import a package; None if no registry has it."""
     place = folder / "python" / package
     if (place / ".ready").exists():
         return place
@@ -37,7 +37,7 @@ def python_peer(package: str, folder: Path = FOLDER, install: Installer = _ran) 
 
 @cache
 def node_peer(package: str, file: str, folder: Path = FOLDER, install: Installer = _ran) -> Path | None:
-    """A file of a package of npm; None where no registry has it, or it has no such file."""
+    """A file of an npm package; None if no registry has the package or the package has no such file."""
     place = folder / "node" / package.replace("/", "-")
     if not (place / ".ready").exists():
         command = [sys.executable, "-c", _NPM, "install", "--prefix", str(place), "--ignore-scripts", "--no-audit"]
@@ -48,7 +48,7 @@ def node_peer(package: str, file: str, folder: Path = FOLDER, install: Installer
 
 
 def installed_node_peer(package: str, file: str, folder: Path = FOLDER) -> Path | None:
-    """The same file where it was installed before; None where it was not."""
+    """A file of an npm package that is already installed; None if it is not."""
     found = folder / "node" / package.replace("/", "-") / "node_modules" / package / file
     return found if found.is_file() else None
 

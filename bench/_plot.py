@@ -1,6 +1,6 @@
-"""Plots of a run, as SVG: how far each ratio is from what is required, and how much it spreads.
+"""Plots of a run as SVG: how far each ratio is from its requirement, and how much it spreads.
 
-Right of the line in the middle a bar is met: there the ratio is so many times better than required.
+To the right of the middle line a bar is met; the axis shows how many times better than required a ratio is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from bench._run import Line, Run
 
 WIDTH: Final = 860
 _LEFT: Final = 360
-"""Where the plot begins; the names are before it."""
+"""The left edge of the plot; the names are to the left of it."""
 _RIGHT: Final = 190
 _ROW: Final = 24
 _TOP: Final = 52
@@ -29,7 +29,7 @@ _STYLE: Final = (
 
 
 def svg(run: Run, title: str) -> str:
-    """The plot of all lines of a run."""
+    """Draw all lines of a run."""
     decades = _decades(run.lines)
     height = _TOP + _ROW * len(run.lines) + _BOTTOM
     rows = "".join(_row(line, _TOP + _ROW * number, decades) for number, line in enumerate(run.lines))
@@ -44,17 +44,17 @@ def svg(run: Run, title: str) -> str:
 
 
 def caption(run: Run) -> str:
-    """The command and the commit, which every figure names."""
+    """The command and the commit, which every plot shows."""
     return f"{run.command} at {run.commit}, {run.date[:10]}, {run.machine['cores']} cores"
 
 
 def better(line: Line, ratio: float) -> float:
-    """How many times better than required a ratio is."""
+    """How many times better a ratio is than required."""
     return ratio / line.bar.ratio if line.bar.sense == "at least" else line.bar.ratio / ratio
 
 
 def _decades(lines: tuple[Line, ...]) -> float:
-    """How many powers of ten the plot has on each side; half of one at least."""
+    """The number of powers of ten on each side of the plot; at least one half."""
     reached = [abs(math.log10(better(line, ratio))) for line in lines for ratio in (line.low, line.high)]
     return max(0.5, *reached) * 1.05 if reached else 0.5
 

@@ -1,4 +1,4 @@
-"""The processor time of other processes, from what Linux counts. The load generator's is not in it."""
+"""The processor time of other processes, as Linux counts it. The load generator's time is not included."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from bench._compare import Side
 
 PROC: Final = Path("/proc")
 _SCHEDULED: Final = 2
-"""Which clock of a process: as in `clock_getcpuclockid` of libc, the number of the process stands above it."""
+"""The scheduler clock of a process: as in libc's `clock_getcpuclockid`, the upper bits are the inverted process id."""
 _WAKES: Final = re.compile(r"^voluntary_ctxt_switches:\s*(\d+)", re.MULTILINE)
 
 
 def can_be_counted() -> bool:
-    """Whether the system counts it: Linux does."""
+    """Whether the system counts processor time per process, as Linux does."""
     return PROC.is_dir() and hasattr(time, "clock_gettime")
 
 
 def process_tree(pid: int) -> Iterator[int]:
-    """A process and all that it has started."""
+    """Yield the ids of a process and of all its descendants."""
     yield pid
     for task in (PROC / str(pid) / "task").iterdir():
         for child in _read(task / "children").split():
@@ -31,20 +31,20 @@ def process_tree(pid: int) -> Iterator[int]:
 
 
 def used(pid: int) -> tuple[float, int]:
-    """Seconds of processor time of all threads of a process, also of those that have ended, and how often they woke."""
+    """The processor seconds of all threads of a process, including ended ones, and how often its threads woke up."""
     wakes = (_WAKES.findall(_read(task / "status")) for task in (PROC / str(pid) / "task").iterdir())
     return time.clock_gettime(~pid << 3 | _SCHEDULED), sum(int(number) for found in wakes for number in found)
 
 
 def _read(file: Path) -> str:
-    """What a file of a thread says; nothing where the thread has just ended."""
+    """The content of a thread's file; empty if the thread has just ended."""
     with suppress(FileNotFoundError, ProcessLookupError):
         return file.read_text(encoding="utf-8")
     return ""
 
 
 class Spent:
-    """What a server and its processes spend while sides are measured, for each call."""
+    """The processor time per call that a server and its processes use while a side is measured."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -52,7 +52,7 @@ class Spent:
         self._calls = 0
 
     def counting(self, side: Side, calls: int) -> Side:
-        """The same side; what the server spends for its calls is counted."""
+        """Wrap a side so that the processor time that the server uses for its calls is counted."""
 
         def measure() -> float:
             before = self._used()
@@ -64,7 +64,7 @@ class Spent:
         return measure if can_be_counted() else side
 
     def per_call(self) -> float:
-        """Seconds of processor time for a call; 0 where nobody counts it."""
+        """The seconds of processor time per call; 0 if the system does not count it."""
         return self._seconds / self._calls if self._calls else 0.0
 
     def _used(self) -> float:

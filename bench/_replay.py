@@ -1,9 +1,9 @@
-"""A server that answers as another one did: what it is asked first is passed on, and recorded; then it repeats it.
+"""A server that replays another server's responses: it forwards each new request, records the response and repeats it.
 
-    python -m bench._replay 8000      # passes on to this port, and says its own
+    python -m bench._replay 8000      # forwards to this port, and prints its own
 
-Clients that are compared wait for the server, too. This one takes as little of their time as it can, and the same for
-all: it finds the response by the operation, the body and the accepted encodings, and sends the recorded bytes again.
+The time of a client includes the time of the server. This server is as fast as possible, and equally fast for all
+clients: it looks up the response by the operation, the body and the accepted encodings, and sends the recorded bytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SIZE: Final = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 _ASKED: Final = re.compile(rb"\r\n(?:x-amz-target|accept-encoding): *([^\r]*)", re.IGNORECASE)
 
 Question: TypeAlias = tuple[tuple[bytes, ...], bytes]
-"""What decides the response: the operation and the encodings, in the order in which a client sends them; the body."""
+"""The key of a response: the operation and the encodings, in the order in which a client sends them, and the body."""
 
 
 @contextmanager
 def replaying(port: int) -> Iterator[str]:
-    """The URL of such a server in a process of its own, which passes on to a port of this machine."""
+    """Run such a server in a separate process, forwarding to a local port, and yield its URL."""
     command = [sys.executable, "-m", "bench._replay", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
@@ -40,7 +40,7 @@ def replaying(port: int) -> Iterator[str]:
 
 
 def serve(listener: socket.socket, port: int) -> None:
-    """Answer all connections, each in a thread of its own, until the listener is closed."""
+    """Serve all connections, each in its own thread, until the listener is closed."""
     recorded: dict[Question, bytes] = {}
 
     def answer(message: bytes) -> bytes:
@@ -58,7 +58,7 @@ def serve(listener: socket.socket, port: int) -> None:
 
 
 def question(message: bytes) -> Question:
-    """What a request asks for, whoever asks, and whenever it was signed."""
+    """The key of a request, which does not depend on who signed it or when."""
     head, _, body = message.partition(_END)
     return tuple(_ASKED.findall(head)), body
 
@@ -77,7 +77,7 @@ def _passed_on(message: bytes, port: int) -> bytes:
 
 
 def _message(connection: socket.socket) -> bytes:
-    """The next request or response; nothing, where the connection has come to its end."""
+    """Read the next request or response; return no bytes if the connection has ended."""
     data = connection.recv(_CHUNK)
     while data and not _is_whole(data):
         part = connection.recv(_CHUNK)

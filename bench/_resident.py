@@ -1,14 +1,14 @@
-"""How much memory a server and its processes take, whatever else runs on the machine.
+"""How much memory a server and its processes use, independent of other programs on the machine.
 
-The proportional set size that Linux gives divides a page by all who have mapped it. Other programs of Python share the
-files of the interpreter, of OpenSSL and of Pydantic, so that a server would look smaller beside them than alone. So:
+The proportional set size (PSS) of Linux divides a page among all processes that map it. Other Python programs share the
+files of the interpreter, of OpenSSL and of Pydantic, so a server would look smaller next to them than alone. Therefore:
 
-- **pages of programs and files** are counted once, however many processes have them: the union of what is mapped and
-  present in any of ours, page by page (`/proc/PID/pagemap`), whoever else has them too;
-- **all other pages** are private, or shared by forks alone, which are ours: there the proportional part is exact, and
-  its sum counts each page once.
+- **pages of programs and files** are counted once, regardless of how many processes map them: the union of the pages
+  that are mapped and present in any of the server's processes (`/proc/PID/pagemap`), even if other programs share them;
+- **all other pages** are private, or shared only by forks of the server: for these the proportional share is exact,
+  and the sum counts each page once.
 
-The sum is what would be free if the server were not there and nobody else had its files.
+The result is the memory that would be free if the server did not run and nothing else used its files.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from bench._processor import PROC
 
 _PAGE: Final = resource.getpagesize()
 _OF_A_FILE: Final = 1 << 63 | 1 << 61
-"""In memory, and of a file: a page that was written to is copied, and belongs to no file any more."""
+"""The bits of a page that is present and belongs to a file; a written page is copied and then belongs to no file."""
 _MAPPING: Final = re.compile(r"^(\w+)-(\w+) \S+ (\w+) (\S+) (\d+)", re.MULTILINE)
 
 
 def megabytes(pids: Iterable[int]) -> float:
-    """What these processes take together. They are all that were forked from the same one."""
+    """The memory of these processes together, which must be all forks of the same process."""
     processes = [PROC / str(pid) for pid in pids]
     own = sum(_own_bytes(process) for process in processes)
     return (own + _PAGE * len(set().union(*(_pages_of_files(process) for process in processes)))) / 1_000_000
@@ -41,7 +41,7 @@ def _own_bytes(process: Path) -> int:
 
 
 def _pages_of_files(process: Path) -> Iterator[tuple[str, str, int]]:
-    """Device, inode and number of each page of a file that the process has in memory."""
+    """Yield the device, inode and page number of each file page that the process has in memory."""
     with (process / "pagemap").open("rb", buffering=0) as pages:
         for start, end, offset, device, inode in _MAPPING.findall((process / "maps").read_text()):
             if inode != "0":

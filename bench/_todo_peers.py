@@ -1,6 +1,6 @@
-"""The same routes elsewhere: FastAPI that does nothing, and FastAPI with SQLAlchemy on SQLite.
+"""The same routes in other stacks: FastAPI that stores nothing, and FastAPI with SQLAlchemy on SQLite.
 
-All run on the server and event loop that `partita serve` has.
+All run on the same HTTP server and event loop as `partita serve`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TASKS: Final = 20
 
 
 class Draft(BaseModel):
-    """What a caller says of a task."""
+    """The fields of a task that a caller sends."""
 
     title: str = Field(min_length=1, max_length=200)
     priority: str = "low"
 
 
 class Task(Draft):
-    """What a response says of it: as many fields as To-Do has."""
+    """A task in a response, with as many fields as in To-Do."""
 
     user_id: str = "ann"
     task_id: str
@@ -41,7 +41,7 @@ class Task(Draft):
 
 
 def bare(_: Path) -> FastAPI:
-    """Validates and encodes, and stores nothing."""
+    """An app that validates and encodes, and stores nothing."""
     app = FastAPI()
 
     @app.get("/tasks/{task_id}")
@@ -60,13 +60,13 @@ def bare(_: Path) -> FastAPI:
 
 
 class Applicant(BaseModel):
-    """What an applicant may say."""
+    """The fields that an applicant may send."""
 
     display_name: str | None = None
 
 
 class Application(BaseModel):
-    """What a response says of a request for an event: as many fields as Events has."""
+    """A request for an event in a response, with as many fields as in Events."""
 
     request_id: str
     event_id: str
@@ -81,7 +81,7 @@ class Application(BaseModel):
 
 
 def accepting(_: Path) -> FastAPI:
-    """Accepts requests for an event, and stores nothing."""
+    """An app that accepts requests for an event, and stores nothing."""
     app = FastAPI()
 
     @app.post("/events/api/events/{event_id}/requests", status_code=202)
@@ -93,8 +93,8 @@ def accepting(_: Path) -> FastAPI:
 
 
 def sqlalchemy(folder: Path) -> FastAPI:
-    """The same API as people write it: a session for each request, and durable commits."""
-    # A peer, which need not be installed; so nothing is known of its types either.
+    """The same API as it is usually written: a session for each request, and durable commits."""
+    # SQLAlchemy is a peer that may not be installed, so its types are unknown, too.
     sa: Any = import_module("sqlalchemy")
     orm: Any = import_module("sqlalchemy.orm")
     base = orm.declarative_base()
@@ -158,5 +158,5 @@ PEERS: Final[dict[str, Callable[[Path], FastAPI]]] = {
 
 
 def main(name: str, folder: str, port: str) -> None:
-    """Serve one of them."""
+    """Serve one of the apps."""
     uvicorn.run(PEERS[name](Path(folder)), port=int(port), http="httptools", log_level="error", server_header=False)

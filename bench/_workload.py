@@ -1,4 +1,4 @@
-"""The mixed work of the soak: accounts, notes and events in one table, and what one worker does with them."""
+"""The mixed workload of the soak test: accounts, notes and events in one table, and the work of one worker."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def account(number: int) -> None:
 
 @get(Tally)
 def tally(name: str) -> None:
-    """A number that everybody raises."""
+    """A number that all workers increase."""
 
 
 @get(Note)
@@ -108,7 +108,7 @@ def notes_by_title(owner: int) -> None:
 
 @query(Event, Event.primary, newest_first=True)
 def latest_events(owner: int) -> None:
-    """An owner's events, the newest first."""
+    """An owner's events, newest first."""
 
 
 def prepare(db: Session) -> None:
@@ -120,7 +120,7 @@ def prepare(db: Session) -> None:
 
 
 class Wrong(Exception):
-    """Something was read that can never be true."""
+    """An impossible state was read."""
 
 
 def _add_note(db: Session, rng: random.Random) -> None:
@@ -156,7 +156,7 @@ def _list_notes(db: Session, rng: random.Random) -> None:
     if page.next_cursor is not None:
         page = db.run(notes_with_status(status).page(20, after=page.next_cursor))
     if any(found.status != status for found in page):
-        raise Wrong(f"An index for {status} gave {page.items}")
+        raise Wrong(f"A query for the status {status} returned {page.items}")
     db.run(notes_by_title(rng.randrange(OWNERS)).page(20))
 
 
@@ -175,7 +175,7 @@ def _audit(db: Session, rng: random.Random) -> None:  # noqa: ARG001 - one signa
     found = db.run(transact_get(first, second, others[0], others[1], *others[2:]))
     total = sum(each.balance for each in found if each is not None)
     if total != ACCOUNTS * START_BALANCE:
-        raise Wrong(f"At one instant, all balances together were {total}.")
+        raise Wrong(f"At one instant, the sum of all balances was {total}.")
 
 
 def _correct(db: Session, rng: random.Random) -> None:
@@ -216,7 +216,7 @@ WORK: Final[Mapping[str, Callable[[Session, random.Random], None]]] = {
 
 
 class Outcomes:
-    """What a worker did: runs that went through, conflicts that the model declares, and errors."""
+    """The outcomes of a worker: successful runs, conflicts that the model declares, and errors."""
 
     def __init__(self) -> None:
         self.done: Counter[str] = Counter()
@@ -232,12 +232,12 @@ class Outcomes:
 
     @property
     def count(self) -> int:
-        """All runs, but for those that ended in an error."""
+        """The number of all runs except those that ended in an error."""
         return self.done.total() + self.conflicts.total()
 
 
 def work(db: Session, rng: random.Random, turns: Iterable[object], outcomes: Outcomes) -> None:
-    """Do something on each turn; an error ends the work."""
+    """Do something random on each turn; an error ends the work."""
     names = tuple(WORK)
     for _ in turns:
         name = rng.choice(names)
@@ -251,13 +251,13 @@ def work(db: Session, rng: random.Random, turns: Iterable[object], outcomes: Out
                 outcomes.errors.append(f"{name}: {cancelled!r}")
                 return
             outcomes.conflicts[name] += 1
-        except Exception as error:  # noqa: BLE001 - the soak reports whatever it is
+        except Exception as error:  # noqa: BLE001 - the soak test reports every error
             outcomes.errors.append(f"{name}: {error!r}")
             return
 
 
 def check(db: Session, raised: int) -> None:
-    """Nothing was lost: money is conserved, and every acknowledged raise is in the tally.
+    """Check that nothing was lost: money is conserved, and every acknowledged increase is in the tally.
 
     Raises:
         Wrong: something was lost.
@@ -265,4 +265,4 @@ def check(db: Session, raised: int) -> None:
     _audit(db, random.Random())
     found = db.run(tally("raised"))
     if found is None or found.value != raised:
-        raise Wrong(f"{raised} raises were acknowledged, but {found} is stored.")
+        raise Wrong(f"{raised} increases were acknowledged, but {found} is stored.")

@@ -1,7 +1,7 @@
-"""How fast Events accepts requests for one event, beside FastAPI that answers the same and stores nothing.
+"""How fast Events accepts requests for one event, compared with FastAPI that responds the same and stores nothing.
 
-Each request is of another user with a token of their own, so nothing is known of any before. When it is accepted it is
-stored and in the queue, both on the disk. There is no worker: it would take a core from the server.
+Each request comes from a different user with their own token, so nothing about it is cached. An accepted request is
+stored and in the queue, both on the disk. There is no worker, because it would take a core from the server.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from partita.http import Caller, Role
 
 REQUESTS: Final = 1_024
 USERS: Final = 64
-"""Who apply at the same time."""
+"""The number of users who apply at the same time."""
 REPETITIONS: Final = 5
 LEAST: Final = 0.4
 
 _PARTITA: Final = Path(sys.executable).with_name("partita")
-"""The program that users start."""
+"""The installed program."""
 _PEER: Final = (
     "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
     "from bench._todo_peers import main; main(*sys.argv[2:])"
@@ -70,7 +70,7 @@ def _events(data: Path, processes: int) -> list[str]:
 
 
 def _event(port: int, data: Path) -> str:
-    """A new event that is open."""
+    """Create an open event, and return its id."""
     now = datetime.now(UTC)
     draft = {"name": "A", "eventType": "FIRST_COME", "capacityTotal": 100}
     draft |= {"opensAt": now.isoformat(), "closesAt": (now + timedelta(hours=2)).isoformat()}
@@ -82,7 +82,7 @@ def _event(port: int, data: Path) -> str:
 
 
 def _applications(event: str, data: Path) -> list[bytes]:
-    """Requests for the event, each of a user who has made none: enough for the longest comparison."""
+    """Requests for the event, each from a user who has made none, enough for the longest comparison."""
     identity = identity_of(DataFolder(data))
     users = islice(_numbers, (THOROUGH.longest + 1) * REPETITIONS * REQUESTS)
     return [_message(event, identity.token(Caller(f"user-{user}"))) for user in users]

@@ -1,12 +1,12 @@
-"""Each line of the harness beside the same line of another checkout, in turns: what a change has cost.
+"""Compare each line of the harness with the same line of another checkout: what a change has cost.
 
     git worktree add ../before COMMIT && make -C ../before setup
     python -m bench.beside ../before                   # all suites that both have
     python -m bench.beside ../before reads writes      # some of them
 
-Both checkouts set up a line, each in a process and an environment of its own. Then they measure by turns, so that noise
-hits both, and the ratio of a line is the median over its rounds. At most 1.05 is required of it. A line counts only if
-both measure it in the same way: that is for people to see. What a checkout cannot do is left out.
+Both checkouts set up a line, each in its own process and environment. Then they measure alternately, so that noise
+affects both, and the ratio of a line is the median over its rounds. It must be at most 1.05. A line is meaningful only
+if both checkouts measure it in the same way, which you have to check. Lines that a checkout cannot run are left out.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from bench._run import ROOT, prepare_process
 
 SUITES: Final = ("reads", "imports", "scale", "events", "cdc", "remote", "writes", "wire")
 OF_PROGRAMS: Final = ("imports",)
-"""Suites that measure whole programs: both checkouts have theirs measured by the harness of this one."""
+"""Suites that measure whole programs: the harness of this checkout measures the programs of both."""
 MOST: Final = 1.05
 ROUNDS: Final = 31
 RENAMED: Final = {"import a model, a session and a store, to boto3": "import all that a model needs, to boto3"}
-"""Lines that had another name before."""
+"""Lines that had a different name before: the new name, and the old one."""
 SECONDS: Final = 20.0
-"""A line has fewer rounds where they would take longer, but never fewer than five."""
+"""The time limit for the rounds of a line, which has at least five rounds in any case."""
 
 _LINES: Final = '''
 import importlib, os, sys, tempfile
@@ -63,16 +63,16 @@ suite.compare = measured
 with tempfile.TemporaryDirectory(prefix="partita-beside-") as folder:
     try:
         for _ in suite.comparisons(Path(folder)):
-            """Each is measured as it is made."""
+            """Each comparison is measured when it is created."""
     except missing:
         pass
 said.write("end\\n")
 '''
-"""Runs in both checkouts, so it uses what both have: `comparisons` of a suite, which calls `compare`."""
+"""Runs in both checkouts, so it uses only what both have: `comparisons` of a suite, which calls `compare`."""
 
 
 class Checkout:
-    """One suite of one checkout: at a line, or at its end."""
+    """One suite of one checkout, positioned at a line or at the end."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         assert process.stdin is not None
@@ -85,7 +85,7 @@ class Checkout:
         return said.removeprefix("line ") if said.startswith("line ") else None
 
     def measure(self) -> float:
-        """The seconds of one round."""
+        """Measure one round of the current line, and return its seconds."""
         self._order("measure")
         return float(self._said.readline())
 
@@ -101,7 +101,7 @@ class Checkout:
 
 @contextmanager
 def opened(tree: Path, suite: str) -> Iterator[Checkout]:
-    """A suite of a checkout, at its first line."""
+    """Open a suite of a checkout at its first line."""
     of_programs = suite in OF_PROGRAMS
     command = [str(tree / ".venv" / "bin" / "python"), "-c", _LINES, suite, *(["of programs"] if of_programs else [])]
     harness = ROOT if of_programs else tree
@@ -113,13 +113,13 @@ def opened(tree: Path, suite: str) -> Iterator[Checkout]:
         stdout=subprocess.PIPE,
         text=True,
     ) as process:
-        yield Checkout(process)  # at the end it is told that nothing more comes, and ends what it has started
+        yield Checkout(process)  # closing its standard input tells it to stop what it has started, and end
     if process.returncode:
-        raise click.ClickException(f"The suite {suite} of {tree} has failed.")
+        raise click.ClickException(f"The suite {suite} of {tree} failed.")
 
 
 def compared(suite: str, now: Path, before: Path) -> Iterator[tuple[str, list[tuple[float, float]]]]:
-    """Each line that both have, with what it took in each round now and before."""
+    """Yield each line that both checkouts have, with the seconds of each round now and before."""
     with ExitStack() as open_until_end:
         ours, theirs = (open_until_end.enter_context(opened(tree, suite)) for tree in (now, before))
         while ours.line is not None and theirs.line is not None:
@@ -145,7 +145,7 @@ def _elapsed() -> float:
 @click.argument("before", type=click.Path(path_type=Path, exists=True, file_okay=False))
 @click.argument("names", nargs=-1, type=click.Choice(SUITES), metavar="[SUITE]...")
 def main(before: Path, names: tuple[str, ...]) -> None:
-    """Measure each line here and in the checkout BEFORE, in turns; fail where one is more than 1.05 times as dear."""
+    """Measure each line in this checkout and in BEFORE, alternately; fail if one takes more than 1.05 times as long."""
     prepare_process()
     click.echo(f"{'what':<52} {'now':>10} {'before':>10} {'ratio':>7}  half of the rounds")
     dearer = []
@@ -158,7 +158,7 @@ def main(before: Path, names: tuple[str, ...]) -> None:
             )
             if ratio > MOST:
                 dearer.append(name)
-    click.echo(f"more than {MOST:g} times as dear: {'; '.join(dearer) or 'none'}")
+    click.echo(f"more than {MOST:g} times as long: {'; '.join(dearer) or 'none'}")
     sys.exit(1 if dearer else 0)
 
 

@@ -1,4 +1,4 @@
-"""The lake: how many changes it takes in the time of one durable write."""
+"""The lake: how many changes it applies in the time of one durable write."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class StreamedTask(Task, table=TABLE):
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
     """All measurements of this module."""
-    logging.getLogger("partita").setLevel(logging.ERROR)  # the first load is announced as maintenance
+    logging.getLogger("partita").setLevel(logging.ERROR)  # the first load is logged as maintenance
     with EmbeddedStore(folder / "cdc.db") as store:
         db = Session(store)
         db.create_tables([TABLE])
@@ -46,7 +46,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _taken(db: Session, consumer: Consumer, numbers: Iterator[int]) -> Side:
-    """Log and current table take many changes at once."""
+    """The lake applies many changes at once to the log and the current table."""
 
     def measure() -> float:
         db.run(batch_write([put(_task(next(numbers))) for _ in range(CHANGES)]))
@@ -58,7 +58,7 @@ def _taken(db: Session, consumer: Consumer, numbers: Iterator[int]) -> Side:
 
 
 def _written(db: Session, consumer: Consumer, numbers: Iterator[int]) -> Side:
-    """One thread writes, and each write is on disk before the next."""
+    """One thread writes; each write is on disk before the next one."""
 
     def measure() -> float:
         tasks = [_task(next(numbers)) for _ in range(WRITES)]

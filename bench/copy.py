@@ -1,7 +1,7 @@
-"""Copies of tables: beside what a user would write with boto3, and a million items with kills on either side.
+"""Copies of tables: compared with a script that uses boto3, and a copy of a million items with kills on both sides.
 
-`python -m bench.copy` fills a file, serves another, and copies the first into the second while others write to the
-first. The copying process and the server are killed at random. At the end both sides are compared, item by item.
+`python -m bench.copy` fills a file, serves another, and copies the first into the second while another process writes
+to the first. The copying process and the server are killed at random. At the end both sides are compared item by item.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def fill(path: Path, items: int) -> None:
             store.execute(BatchWriteItem(tuple(PutItem(TABLE.name, item_of(number)) for number in numbers)))
 
 
-# --- beside boto3 ---
+# --- compared with boto3 ---
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -88,7 +88,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def beside_boto3(folder: Path, items: int, *, repetitions: int) -> Comparison:
-    """A copy from a file to a server on another file, beside a scan and a batch writer of boto3's."""
+    """A copy from a file to a server on another file, compared with a scan and a batch writer of boto3."""
     source, target = folder / "copy-source", folder / "copy-target"
     (source / "wire").mkdir(parents=True)
     target.mkdir()
@@ -145,7 +145,7 @@ def _theirs(from_port: int, to_port: int, remote: RemoteStore, items: int, runs:
 
 
 def follow_rate(folder: Path, changes: int) -> float:
-    """Changes a second that a copy follows, of 2,000 items, to a server on another file."""
+    """The changes per second that a copy of 2,000 items applies while it follows, to a server on another file."""
     path = folder / "follow-source.db"
     (folder / "follow-target").mkdir()
     fill(path, 2_000)
@@ -170,7 +170,7 @@ def follow_rate(folder: Path, changes: int) -> float:
 
 
 def keep_writing(path: str, items: int) -> None:
-    """Write to the source, a hundred times a second, until the standard input ends: one process of the bench."""
+    """Write to the source a hundred times per second, until standard input ends; runs in its own process."""
     rng = random.Random(1)
     os.set_blocking(0, False)
     with EmbeddedStore(path) as store:
@@ -188,7 +188,7 @@ def keep_writing(path: str, items: int) -> None:
 
 
 class Killed:
-    """The copy and the server that it writes to, each of which is killed and started again."""
+    """A copy and the server that it writes to, both of which are killed and restarted."""
 
     def __init__(self, folder: Path, items: int) -> None:
         self.source = folder / "source.db"
@@ -211,7 +211,7 @@ class Killed:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return server
             if server.poll() is not None:
-                raise RuntimeError("The server has ended by itself.")
+                raise RuntimeError("The server ended without being killed.")
             time.sleep(0.05)
 
     def copy(self, *options: str) -> subprocess.Popen[bytes]:
@@ -222,20 +222,20 @@ class Killed:
         return self._copy
 
     def kill_server(self) -> None:
-        """Kill the server, and start it again."""
+        """Kill and restart the server."""
         self._server.kill()
         self._server.wait()
         self._server = self._serve()
 
     def kill_copy(self) -> None:
-        """Kill the copy, and start it again."""
+        """Kill and restart the copy."""
         assert self._copy is not None
         self._copy.kill()
         self.ended()
         self.copy("--yes", "--follow")
 
     def ended(self) -> int:
-        """Wait for the copy; remember the most memory that it had."""
+        """Wait for the copy to end, and update the peak memory."""
         assert self._copy is not None
         _, status, usage = os.wait4(self._copy.pid, 0)
         self._copy.returncode = os.waitstatus_to_exitcode(status)
@@ -243,14 +243,14 @@ class Killed:
         return self._copy.returncode
 
     def state(self) -> tuple[str, int]:
-        """The phase of the copy, and how many items of the scan are copied."""
+        """The phase of the copy, and the number of items of the scan that are copied."""
         assert self._copy is not None
         if self._copy.poll() is not None:
-            raise RuntimeError(f"The copy has ended by itself; see {self._log.name}.")
+            raise RuntimeError(f"The copy ended without being killed; see {self._log.name}.")
         with RemoteStore(self.url, credentials=Credentials("bench", "bench")) as remote:
             try:
                 item = remote.execute(GetItem(CHECKPOINTS.name, {"copy": TABLE.name})).item
-            except Exception:  # noqa: BLE001 - not made yet, or just killed
+            except Exception:  # noqa: BLE001 - the table is not created yet, or the server was just killed
                 return "", 0
         state: dict[str, Any] = json.loads(item["state"]) if item else {"phase": "", "copied": 0}
         return state["phase"], state["copied"]
@@ -264,7 +264,7 @@ class Killed:
 
 @contextmanager
 def writing(path: Path, items: int) -> Iterator[None]:
-    """Others write to the source while the block runs."""
+    """Have another process write to the source while the block runs."""
     command = [sys.executable, "-c", _WRITERS, str(path), str(items)]
     writer = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
@@ -276,7 +276,7 @@ def writing(path: Path, items: int) -> Iterator[None]:
 
 
 def kill_often(killed: Killed, kills: int, rng: random.Random) -> float:
-    """Copy with kills: most while the items are copied, some after the scan. Gives the seconds it took."""
+    """Copy with kills, most during the scan and some after it, and return the seconds that the scan took."""
     later = kills // 5
     places = sorted(rng.randrange(killed.items) for _ in range(kills - later))
     start = time.perf_counter()
@@ -299,12 +299,12 @@ def kill_often(killed: Killed, kills: int, rng: random.Random) -> float:
 
 
 @click.command()
-@click.option("--items", default=1_000_000, show_default=True, help="How many are copied.")
-@click.option("--kills", default=20, show_default=True, help="How often a side is killed.")
-@click.option("--beside", default=50_000, show_default=True, help="How many items are copied beside boto3; 0 for none.")
-@click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
+@click.option("--items", default=1_000_000, show_default=True, help="Number of items to copy.")
+@click.option("--kills", default=20, show_default=True, help="Number of kills, of either side.")
+@click.option("--beside", default=50_000, show_default=True, help="Number of items to compare with boto3; 0 skips it.")
+@click.option("--seed", type=int, help="Repeat the random choices of an earlier run.")
 def main(items: int, kills: int, beside: int, seed: int | None) -> None:
-    """Copy items while others write and processes are killed, and compare both sides at the end."""
+    """Copy items while another process writes and processes are killed, and compare both sides at the end."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="partita-copy-") as name:
@@ -320,7 +320,7 @@ def main(items: int, kills: int, beside: int, seed: int | None) -> None:
 
 
 def killed_and_equal(folder: Path, items: int, kills: int, rng: random.Random) -> bool:
-    """Whether both sides are equal after all kills, within the bound of memory."""
+    """Whether both sides are equal after all kills, and the copy stayed within its memory limit."""
     start = time.perf_counter()
     fill(folder / "source.db", items)
     print(f"filled with {items:,} items in {time.perf_counter() - start:.0f} s", flush=True)

@@ -1,6 +1,6 @@
-"""Requests decided a second, beside the source document as it stands: two updates with boto3 for each request.
+"""Requests decided per second, compared with the source document taken literally: two boto3 updates per request.
 
-Both sides have a backlog of stored requests for one event, a tenth of them with a seat, and nothing else to do.
+Both sides have a backlog of stored requests for one event, with seats for a tenth of them, and nothing else to do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from partita_services.events.terms import EventType
 REQUESTS: Final = 2_000
 REMOTE_REQUESTS: Final = 500
 SEATS: Final = 10
-"""One request in so many wins."""
+"""One in this many requests gets a seat."""
 THREADS: Final = 8
 TABLE: Final = "AsyncEventTableOfTheDocument"
 
@@ -64,7 +64,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def decided(store: Store, queue: Queue, requests: int) -> Side:
-    """Our workers, one of which works on the event: batches, each one transaction."""
+    """Our workers, only one of which works on the event: in batches, each of which is one transaction."""
     session = Session(store)
     session.create_tables([model.TABLE])
     queue.execute(Create())
@@ -81,7 +81,7 @@ def decided(store: Store, queue: Queue, requests: int) -> Side:
 
 
 def _fill(session: Session, queue: Queue, requests: int) -> None:
-    """Store an event with its requests, and have them wait in the queue."""
+    """Store an event with its requests, and put them into the queue."""
     now = datetime.now(UTC)
     draft = EventDraft(
         name="Bench",
@@ -99,7 +99,7 @@ def _fill(session: Session, queue: Queue, requests: int) -> None:
 
 
 class Naive:
-    """The source document as it stands: a conditional update of the capacity, then the status of the request."""
+    """The source document taken literally: a conditional update of the capacity, then the status of the request."""
 
     def __init__(self, url: str) -> None:
         keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
@@ -122,7 +122,7 @@ class Naive:
         )
 
     def decided(self) -> float:
-        """Decide a backlog with as many workers as the document likes; gives the seconds of each."""
+        """Decide a backlog with as many workers as the document allows, and return the seconds per request."""
         event = f"event-{next(_numbers)}"
         requests = [f"request-{next(_numbers)}" for _ in range(REMOTE_REQUESTS)]
         self._put({**_key(f"EVENT#{event}", "CAPACITY"), "capacityRemaining": {"N": str(len(requests) // SEATS)}})

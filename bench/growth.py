@@ -1,15 +1,15 @@
-"""What each access pattern of each service costs when its file has 10^3, 10^5 and more items, and what the file does.
+"""What the access patterns of each service, and operations on the whole file, cost at 10^3, 10^5 and more items.
 
     python -m bench.growth                           # 10^3 and 10^5 items of each service, in a minute or two
     python -m bench.growth --to 10000000             # and 10^7: up to 20 GB for a service, twice that for its backup
-    python -m bench.growth --service todo --to 10000000 --patterns    # without what is done with the whole file
+    python -m bench.growth --service todo --to 10000000 --patterns    # without operations on the whole file
 
 A file begins with the sample data of its service. It grows by copies of all of it, with other partition keys in the
-table and in every index. So a pattern gives the same at every size, and what it costs more is what the size costs.
-Costs are of processor time, the median of many runs. A get or query may cost 1.3 times as much as in the smallest file.
+table and in every index. So a pattern returns the same result at every size, and any extra cost is due to the size.
+Costs are processor time, the median of many runs. A get or query may cost 1.3 times as much as in the smallest file.
 
-What is done with a whole file is done by a process of its own, whose memory is the figure: with bounded memory it is
-about the same for every size. So is what its log has grown to.
+Each operation on a whole file runs in its own process, whose memory is reported: if memory is bounded, it is about the
+same for every size. The same holds for the size that the log reaches.
 """
 
 from __future__ import annotations
@@ -40,18 +40,16 @@ RUNS: Final = 60
 NOW: Final = 1_800_000_000.0
 
 Costs: TypeAlias = dict[int, dict[str, tuple[float, float]]]
-"""By the size of the file, what each pattern costs in the smallest file and in this one."""
+"""For each size of the file: the cost of each pattern in the smallest file and in the file of this size."""
 
 
 def main() -> int:
-    """Grow files and print tables; 1 if a read costs more than it may."""
+    """Grow files and print tables; return 1 if a read costs more than allowed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=int, default=SIZES[-1], help="how many items the largest file has")
-    parser.add_argument("--service", action="append", help="one of the services; may be repeated")
-    parser.add_argument("--patterns", action="store_true", help="the access patterns alone")
-    parser.add_argument(
-        "--folder", type=Path, help="where the files are made; a temporary folder unless said otherwise"
-    )
+    parser.add_argument("--to", type=int, default=SIZES[-1], help="number of items in the largest file")
+    parser.add_argument("--service", action="append", help="a service to measure; may be repeated")
+    parser.add_argument("--patterns", action="store_true", help="measure only the access patterns")
+    parser.add_argument("--folder", type=Path, help="folder of the files; by default a temporary folder")
     given = parser.parse_args()
     chosen = [service for service in discover() if service.name in (given.service or [service.name])]
     sizes = [*(size for size in SIZES if size < given.to), given.to]
@@ -65,7 +63,7 @@ def main() -> int:
 
 
 def grow(service: Service, sizes: Sequence[int], path: Path, *, whole: bool) -> list[str]:
-    """Print what one service costs at each size; gives the reads that cost too much more at the last."""
+    """Print the costs of one service at each size, and return the reads that cost too much at the last one."""
     small, lengths = path.with_suffix(".small"), []
     costs: Costs = {}
     reads = dict(seeded(service, path))
@@ -96,14 +94,14 @@ def _print_costs(sizes: list[int], costs: Costs) -> None:
 
 
 def _costs(reads: Mapping[str, Operation[Any]], small: Path, large: Path) -> dict[str, tuple[float, float]]:
-    """What each read costs in the smallest file and in this one, by turns, so that noise hits both."""
+    """The cost of each read in the smallest file and in this one, measured alternately, so that noise affects both."""
     with EmbeddedStore(small, durable=False) as few, EmbeddedStore(large, durable=False) as many:
         sessions = Session(few), Session(many)
         return {name: cost([lambda db=db, read=read: db.run(read) for db in sessions]) for name, read in reads.items()}  # type: ignore[misc]
 
 
 def seeded(service: Service, path: Path) -> Iterator[tuple[str, Operation[Any]]]:
-    """Make a file with the sample data of a service; gives the reads that are measured in it."""
+    """Create a file with the sample data of a service, and return the reads to measure in it."""
     with EmbeddedStore(path, durable=False) as store:
         db = Session(store)
         db.create_tables(service.tables)
@@ -112,7 +110,7 @@ def seeded(service: Service, path: Path) -> Iterator[tuple[str, Operation[Any]]]
 
 
 def cost(calls: Sequence[Callable[[], object]]) -> tuple[float, float]:
-    """The processor time of two calls: the median of many by turns; of ten times as many where it is near the bar."""
+    """The median processor time of two calls, run alternately; with ten times as many runs if it is near the bar."""
     few, many = _medians(calls, RUNS)
     return (few, many) if many < NEAR * few else _medians(calls, 10 * RUNS)
 
@@ -124,12 +122,12 @@ def _medians(calls: Sequence[Callable[[], object]], runs: int) -> tuple[float, f
             start = time.thread_time()
             call()
             times.append(time.thread_time() - start)
-    few, many = (median(times[runs // 6 :]) for times in taken)  # the first warm up
+    few, many = (median(times[runs // 6 :]) for times in taken)  # the first runs warm up
     return few, many
 
 
 def _reads(service: Service, samples: _Samples) -> Iterator[tuple[str, Operation[Any]]]:
-    """An operation of each pattern that reads, with arguments of the sample data, as `partita cost` has them."""
+    """Yield an operation of each pattern that reads, with arguments from the sample data, as in `partita cost`."""
     examples = {example.pattern: example for example in (service.examples(NOW) if service.examples else ())}
     for pattern in service.patterns:
         if pattern.kind == "write":
@@ -137,11 +135,11 @@ def _reads(service: Service, samples: _Samples) -> Iterator[tuple[str, Operation
         try:
             yield pattern.name, examples.get(pattern) or samples.operation(pattern, samples.changed)
         except _NoSample:
-            print(f"  {pattern.name}: the sample data has nothing for it")
+            print(f"  {pattern.name}: not measured, because the sample data has no arguments for it")
 
 
 def whole_file(path: Path, schema: TableSchema) -> None:
-    """Open, back up and verify a file, add an index to the backup and delete it; print what each takes by itself."""
+    """Open, back up and verify a file, add an index to the backup and delete it; print the cost of each."""
     copy = path.with_suffix(".copy")
     _elsewhere("open", path, _open, path)
     _elsewhere("back up", path, _back_up, path, copy)

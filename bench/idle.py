@@ -1,7 +1,7 @@
-"""What a server costs that nobody asks for anything: all services, with their worker.
+"""What an idle server costs: all services, with their worker.
 
-Its memory is measured on a new folder, after its first start, which creates tables and writes sample data; and on the
-same folder, after its next start. There its processor time is measured too, for half a minute.
+Its memory is measured on a new folder after the first start, which creates tables and writes sample data, and on the
+same folder after the next start. Then its processor time is measured, too, for half a minute.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from bench._resident import megabytes
 
 WATCHED_SECONDS: Final = 30.0
 SETTLE_SECONDS: Final = 10.0
-"""After its start: sample data goes into projections, and the first sweep is made."""
+"""The wait after the start, during which sample data reaches the projections and the first sweep runs."""
 ALLOWED: Final = 0.005
-"""Of a core."""
+"""The allowed share of a core."""
 ALLOWED_MEGABYTES: Final = 150.0
-"""Of memory, of all processes: see `bench._resident`."""
+"""The allowed memory of all processes; see `bench._resident`."""
 
 _SERVE: Final = "from partita.cli import main; main()"
 _AT_MOST: Final = Bar("at most", 1)
@@ -35,7 +35,7 @@ _AT_MOST: Final = Bar("at most", 1)
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
     if not can_be_counted():
-        yield Skipped("serve --all while nobody asks, to 0.5 % of a core and 150 MB", "only Linux counts it")
+        yield Skipped("serve --all while nobody asks, to 0.5 % of a core and 150 MB", "requires Linux")
         return
     for processes, name in ((1, "one process"), (2, "two processes")):
         data = folder / f"{processes}"
@@ -65,7 +65,7 @@ def _processor_time(name: str, server: int) -> Comparison:
 
 @contextmanager
 def _at_rest(data: Path, processes: int) -> Iterator[int]:
-    """A server that was started a while ago."""
+    """Start a server, and yield its process id after it has settled."""
     command = [sys.executable, "-c", _SERVE, "serve", "--all", "--port", "0", "--data", str(data)]
     command += ["--processes", str(processes)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:

@@ -1,4 +1,4 @@
-"""What starting costs, in processor time: the command line, the library, a model, a server."""
+"""The processor time of starting: the command line, the library, a model, a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench._compare import Bar, Comparison, Side, compare
 
 REPETITIONS: Final = 11
 ALLOWED: Final = 1.5
-"""Seconds in which a server on a folder that is there must be ready."""
+"""The seconds within which a server on an existing folder must be ready."""
 
 PACKAGE: Final = "import partita"
 MODEL: Final = """
@@ -32,18 +32,18 @@ def task_by_id(user_id: str, task_id: str) -> None: ...
 def create_task(task: Task) -> Put[Task]:
     return insert(task)
 """
-NAMES: Final = "from partita import EmbeddedStore, Entity, Session"  # names load when they are asked for
-FUNCTION: Final = "import partita.functions, partita_services.todo.bootstrap"  # before a handler is made
-HTTP: Final = (  # all that a function loads before its first request
+NAMES: Final = "from partita import EmbeddedStore, Entity, Session"  # names are loaded on first use
+FUNCTION: Final = "import partita.functions, partita_services.todo.bootstrap"  # before a handler is created
+HTTP: Final = (  # everything that a function loads before its first request
     "import partita.functions._handlers, partita_services.todo.http, partita.app; "
     "from partita.store.remote import Credentials, RemoteStore; "
     "RemoteStore('https://dynamodb.eu-west-1.amazonaws.com', credentials=Credentials('a', 'b'))"
 )
 SETTINGS: Final = {"region_name": "us-east-1", "aws_access_key_id": "bench", "aws_secret_access_key": "bench"}
-"""Of a client of boto3's."""
+"""The settings of a boto3 client."""
 BOTO3: Final = f"import boto3; boto3.client('dynamodb', **{SETTINGS!r})"
 PROGRAM: Final = str(Path(sys.executable).with_name("partita"))
-"""The command line as it is installed."""
+"""The installed command line."""
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -59,7 +59,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
         ("import a function for requests, to boto3", HTTP, 3.0),
     ):
         yield compare(name, Bar("at most", most), _python(folder, code), boto3, repetitions=REPETITIONS)
-    _served(folder)  # makes the folder, with sample data
+    _served(folder)  # creates the folder, with sample data
     ready = lambda: _served(folder)  # noqa: E731 - a side
     yield compare("serve --all until it is ready, to 1.5 s", Bar("at most", 1), ready, lambda: ALLOWED, repetitions=5)
 
@@ -69,7 +69,7 @@ def _python(folder: Path, code: str) -> Side:
 
 
 def _started(folder: Path, *command: str) -> Side:
-    """The processor time of a program, from its start to its end."""
+    """A side that runs a program and returns its processor time, from start to end."""
 
     def measure() -> float:
         with subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL) as process:
@@ -82,7 +82,7 @@ def _started(folder: Path, *command: str) -> Side:
 
 
 def _served(folder: Path) -> float:
-    """The processor time of `partita serve` until it says where it is."""
+    """The processor time of `partita serve` until it prints its address."""
     data = ["--data", str(folder / "served"), "--port", "0", "--workers", "0"]
     command = [PROGRAM, "serve", "--all", *data]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
@@ -96,6 +96,6 @@ def _served(folder: Path) -> float:
 
 
 def _spent(process: int) -> float:
-    """The processor time that a process has used until now."""
+    """The processor time that a process has used so far."""
     figures = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(figures[11]) + int(figures[12])) / os.sysconf("SC_CLK_TCK")

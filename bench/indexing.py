@@ -3,9 +3,10 @@
     python -m bench.indexing                         # 100,000 and 1,000,000 items of Accounts
     python -m bench.indexing --items 10000000        # 10^7: about 6 GB of disk
 
-A thread of the process that adds the index, and another process, put items into the same table all the time, each
-durable before the next. The figure is the longest wait of one put, which must not grow with the table. It depends on
-what else the machine does: so the longest wait with nobody adding an index is measured too, for as many seconds.
+A thread of the process that adds the index, and another process, continuously put items into the same table; each put
+is durable before the next one. The figure is the longest wait of one put, which must not grow with the table. Because
+it depends on other load of the machine, the longest wait while no index is added is measured as well, for as many
+seconds (at most 60).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ INDEX: Final = "growth"
 
 
 class Waits:
-    """Puts one item after the other, and keeps the longest wait since it was last asked."""
+    """Puts one item after the other, and keeps the longest wait since the last call of `asked`."""
 
     def __init__(self, store: EmbeddedStore, schema: TableSchema, name: str) -> None:
         self._store = store
@@ -48,7 +49,7 @@ class Waits:
         self._begun_at: float | None = None
 
     def put(self) -> None:
-        """Put one item: of two in a row the second is over the first."""
+        """Put one item: every second put replaces the item of the put before."""
         key = {self._schema.hash.name: self._name}
         if self._schema.range is not None:
             key[self._schema.range.name] = f"{self.puts // 2:09}"
@@ -59,12 +60,12 @@ class Waits:
         self.puts += 1
 
     def _note(self) -> None:
-        """Note how long the put that is waiting has waited since this was last asked."""
+        """Record how long the put in progress has waited since the last call of `asked`."""
         if self._begun_at is not None:
             self.longest = max(self.longest, time.perf_counter() - max(self._begun_at, self._asked_at))
 
     def asked(self) -> tuple[float, int]:
-        """The longest wait and the number of puts since this was last called."""
+        """Return the longest wait since the last call, and the number of puts, and start again."""
         self._note()
         self._asked_at = time.perf_counter()
         found = self.longest, self.puts
@@ -75,8 +76,8 @@ class Waits:
 def main() -> int:
     """Print the longest waits at each size."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--items", type=int, action="append", help="how many items the file has; may be repeated")
-    parser.add_argument("--folder", type=Path, help="where the file is made; a temporary folder unless said otherwise")
+    parser.add_argument("--items", type=int, action="append", help="number of items in the file; may be repeated")
+    parser.add_argument("--folder", type=Path, help="folder of the file; by default a temporary folder")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         path = Path(folder) / "indexing.db"
@@ -96,7 +97,7 @@ def _megabytes(path: Path) -> int:
 
 
 def measure(path: Path, schema: TableSchema) -> None:
-    """Print the longest waits while nothing else is done, an index is added, and it is deleted."""
+    """Print the longest waits while an index is added, while nothing else runs, and while the index is deleted."""
     with EmbeddedStore(path) as store, _elsewhere(path, schema) as ask, _thread(store, schema) as waits:
 
         def during(what: str, work: Callable[[], object]) -> float:

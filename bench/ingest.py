@@ -1,4 +1,4 @@
-"""How fast CommitCollect acknowledges a webhook event while 1,000 events are queued and a worker works on them.
+"""How fast CommitCollect acknowledges a webhook event while 1,000 events are queued and a worker processes them.
 
 Strava gives up after two seconds; the bar is a twentieth of that, at the 99th percentile.
 """
@@ -31,15 +31,15 @@ from partita_services.commitcollect.strava.model import subscription_of
 from partita_services.commitcollect.strava.settings import read
 
 ALLOWED: Final = 0.100
-"""Seconds, at the 99th percentile."""
+"""The allowed seconds at the 99th percentile."""
 QUEUED: Final = 1_000
-"""So many at least, all the time."""
+"""The minimum number of queued events at any time."""
 BACKLOG: Final = 5 * QUEUED
 MEASURED: Final = 1_000
 SENDERS: Final = 2
 ATHLETE: Final = 1001
 FIRST_STRANGER: Final = 1_000_000
-"""Events of athletes who are not connected: they cost the worker no request of Strava's limit."""
+"""Athletes from this id on are not connected, so their events cost the worker no request of Strava's limit."""
 
 _SERVE: Final = "from partita.cli import main; main()"
 
@@ -70,7 +70,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 @contextmanager
 def _serving(data: Path) -> Iterator[str]:
-    """The service as it is installed, with its worker and the Strava simulator, on a free port."""
+    """Run the installed service with its worker and the Strava simulator on a free port, and yield its URL."""
     command = [sys.executable, "-c", _SERVE, "serve", "commitcollect", "--port", "0", "--data", str(data)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         assert process.stdout is not None
@@ -83,7 +83,7 @@ def _serving(data: Path) -> Iterator[str]:
 
 
 def _log_in(client: httpx.Client) -> None:
-    """Connect an athlete: then the worker subscribes to events."""
+    """Connect an athlete, so that the worker subscribes to events."""
     authorize = client.get("/commitcollect/auth/login").headers["Location"]
     form = urlencode({"athlete": ATHLETE, "scope": "activity:read", "decision": "authorize"})
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -92,7 +92,7 @@ def _log_in(client: httpx.Client) -> None:
 
 
 def _subscription(data: Path) -> int:
-    """The subscription that the worker has made by now."""
+    """Wait for the subscription that the worker creates, and return its id."""
     with EmbeddedStore(data / "partita.db") as store:
         db = Session(store)
         while (found := db.run(subscription_of("commitcollect"))) is None:
@@ -101,7 +101,7 @@ def _subscription(data: Path) -> int:
 
 
 def _make_known(data: Path) -> None:
-    """Have the strangers be users, whose events are queued."""
+    """Register the strangers as users, so that their events are queued."""
     with EmbeddedStore(data / "partita.db") as store:
         db = Session(store)
         for number in range(BACKLOG, BACKLOG + MEASURED):
@@ -121,13 +121,13 @@ def _event(subscription: int, number: int) -> dict[str, Any]:
 
 
 def _queued(subscription: int, number: int) -> Send:
-    """An event as the service queues it."""
+    """An event in the form in which the service queues it."""
     job = EventJob("bench", "bench", **_event(subscription, number))
     return Send(encode_body(job), str(job.owner_id), str(number))
 
 
 def _send(client: httpx.Client, webhook: str, subscription: int, number: int) -> float:
-    """Send an event as Strava does; how long its acknowledgement took."""
+    """Send an event as Strava does, and return the seconds until its acknowledgement."""
     event = _event(subscription, number)
     start = time.perf_counter()
     response = client.post(webhook, json=event)

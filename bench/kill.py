@@ -1,8 +1,8 @@
-"""Kill writing processes at random moments, and look whether anything acknowledged was lost.
+"""Kill writing processes at random instants, and check that no acknowledged write was lost.
 
-Two processes of four threads write to one file. Every call that returns is acknowledged through a pipe. After a
-random number of acknowledgements both are killed, the file is opened again and checked, and the next round goes on
-with the same file. Each process seals secrets with a data key of its own, and once in a while the file of keys is
+Two processes with four threads each write to one file. Every call that returns is acknowledged through a pipe. After a
+random number of acknowledgements both are killed, the file is opened again and checked, and the next round continues
+with the same file. Each process encrypts secrets with its own data key, and every tenth round the file of keys is
 rotated.
 """
 
@@ -53,26 +53,26 @@ MAX_ACKNOWLEDGED: Final = 300
 ROTATED_EVERY: Final = 10
 WRITERS: Final = tuple(f"writer-{number}" for number in range(PROCESSES * THREADS))
 
-# Forking is cheap, and safe here: nothing has threads or an open database when a round starts.
+# Forking is cheap, and safe here: there are no threads and no open database when a round starts.
 _FORK: Final = multiprocessing.get_context("fork")
 
 
 class Lost(Exception):
-    """What is stored is not what was acknowledged."""
+    """The stored items are not those that were acknowledged."""
 
 
 class Round(Struct, frozen=True):
-    """What came of one round: calls that were acknowledged, and calls in flight that had been committed."""
+    """The result of one round: the numbers of acknowledged calls, and of calls in flight that were committed."""
 
     acknowledged: int
     committed_unheard: int
 
 
 def rounds(path: Path, count: int, seed: int, most: int = MAX_ACKNOWLEDGED) -> Iterator[Round]:
-    """Run rounds on one file, each going on where the one before was killed, after at most so many acknowledgements.
+    """Run rounds on one file, each continuing after the kill of the one before; `most` acknowledgements per round.
 
     Raises:
-        Lost: an acknowledged write is missing, or half of a transaction.
+        Lost: an acknowledged write is missing, or only part of a transaction is stored.
         StoreDamaged: table, indexes and stream disagree.
     """
     rng = random.Random(seed)
@@ -99,7 +99,7 @@ def _check(
     scripts: dict[str, Iterator[Step]],
     acknowledged: dict[str, int],
 ) -> Round:
-    """Check what is stored, and set the states to it."""
+    """Check the stored items, and set the states to them."""
     unheard = 0
     with EmbeddedStore(path) as store:
         store.verify()
@@ -115,7 +115,7 @@ def _check(
 def stored_state(
     store: EmbeddedStore, writer: str, state: State, script: Iterator[Step], acknowledged: int
 ) -> tuple[State, bool]:
-    """What the writer has stored, and whether that includes the step that was in flight."""
+    """The stored state of the writer, and whether it includes the step that was in flight."""
     for _ in range(acknowledged):
         state = next(script).applied_to(state)
     in_flight = next(script)
@@ -126,11 +126,11 @@ def stored_state(
         return stored, True
     different = {slot: (state.get(slot), stored.get(slot)) for slot in sorted(state.keys() | stored.keys())}
     different = {slot: pair for slot, pair in different.items() if pair[0] != pair[1]}
-    raise Lost(f"{writer}: acknowledged and stored differ in {different}; in flight was {in_flight}")
+    raise Lost(f"{writer}: acknowledged and stored values differ in {different}; in flight was {in_flight}")
 
 
 def _stored(store: EmbeddedStore, writer: str) -> State:
-    """The writer's numbers, read by the table's key and by the local index, which must agree."""
+    """The writer's numbers, read by the table key and by the local index, which must agree."""
     whole = KeyCondition((("writer", writer),))
     by_key, by_number = (
         {
@@ -145,10 +145,10 @@ def _stored(store: EmbeddedStore, writer: str) -> State:
 
 
 def check_entries(store: EmbeddedStore, writer: str, provider: KeyProvider) -> None:
-    """Every secret opens; every item has the index keys that its fields make, and every index the items that it should.
+    """Check that every secret can be decrypted, and every item has the right index keys and is in the right indexes.
 
     Raises:
-        Lost: one of them has not.
+        Lost: a check failed.
     """
     session, schema, keys = Session(store, keys=provider), schema_of(Slot), FieldKeys(provider, system_clock)
     whole = store.execute(QueryTable(TABLE.name, KeyCondition((("writer", writer),)))).items
@@ -156,53 +156,53 @@ def check_entries(store: EmbeddedStore, writer: str, provider: KeyProvider) -> N
     slots = [_slot_of(item) for item in items]
     for item, slot in zip(items, slots, strict=True):
         made = schema.item(slot)
-        if {**item, "secret": made["secret"]} != made:  # what the secret says was compared before
-            raise Lost(f"{writer}: {item} has other keys than its fields make.")
+        if {**item, "secret": made["secret"]} != made:  # the content of the secret is already checked
+            raise Lost(f"{writer}: the keys of {item} do not match its fields.")
     expected = {slot for slot in slots if slot.is_open}
     if set(session.run(opened_by(writer))) != expected:
-        raise Lost(f"{writer}: the index of what is open has not {expected}.")
+        raise Lost(f"{writer}: the index of open items does not contain exactly {expected}.")
     for slot in slots:
         if session.run(all_of_group(writer, slot.group)).items != (slot,):
-            raise Lost(f"{writer}: the index of several attributes has not {slot}.")
+            raise Lost(f"{writer}: the index on several attributes lacks {slot}.")
         inverted = KeyCondition((("sk", f"SLOT#{slot.slot}"), ("writer", writer)))
         if len(store.execute(QueryTable(TABLE.name, inverted, index="inverted")).items) != 1:
-            raise Lost(f"{writer}: the inverted index has not {slot}.")
+            raise Lost(f"{writer}: the inverted index lacks {slot}.")
     _check_collections(session, writer, slots)
 
 
 def _check_collections(session: Session, writer: str, slots: list[Slot]) -> None:
-    """A mixed collection has all that is there, and a bounded one the last of it."""
+    """Check that the collection without limits has all items, and the one with a limit the last of them."""
     for found, expected in (
         (session.run(belongings_of(writer)), slots),
         (session.run(latest_of(writer)), slots[: -LATEST - 1 : -1]),
     ):
         if (found or Belongings(None, ())).slots != tuple(expected):
-            raise Lost(f"{writer}: the collection has {found}, and not {expected}.")
+            raise Lost(f"{writer}: the collection has {found} instead of {expected}.")
 
 
 def _slot_of(item: Item) -> Slot:
-    """What an item says, once its secret is opened, and is the one that was written with the rest of it."""
+    """Read an item, and check that its secret can be decrypted and was written together with the rest of it."""
     try:
         slot = schema_of(Slot).entity(item)
     except FieldSealed as error:
-        raise Lost(f"{item['writer']}: the secret of {item['slot']} does not open: {error}") from error
+        raise Lost(f"{item['writer']}: the secret of {item['slot']} cannot be decrypted: {error}") from error
     if slot.secret != slot.told:
-        raise Lost(f"{item['writer']}: the secret of {item['slot']} is not the one that was written with it.")
+        raise Lost(f"{item['writer']}: the secret of {item['slot']} was not written together with the item.")
     return slot
 
 
 def check_total(store: EmbeddedStore, states: dict[str, State]) -> None:
-    """Each credit was added to the shared total in the transaction that gave it."""
+    """Check that each credit was added to the shared total in the same transaction."""
     item = store.execute(GetItem(TABLE.name, {"writer": SHARED, "sk": TOTAL})).item or {}
     given = sum(state.get(CREDIT, 0) for state in states.values())
     if item.get("n", 0) != given:
-        raise Lost(f"The total is {item.get('n', 0)}, but {given} was given.")
+        raise Lost(f"The total is {item.get('n', 0)}, but credits of {given} were given.")
 
 
 def _write_until_killed(
     path: Path, provider: KeyProvider, scripts: dict[str, Iterator[Step]], limit: int
 ) -> dict[str, int]:
-    """Let the writers write until `limit` steps are acknowledged, kill them, and count each one's."""
+    """Let the writers write until `limit` steps are acknowledged, kill them, and return the count of each writer."""
     pipes = {writer: _FORK.Pipe(duplex=False) for writer in WRITERS}
     readers = {reader: writer for writer, (reader, _) in pipes.items()}
     work = [(scripts[writer], pipes[writer][1]) for writer in WRITERS]
@@ -232,11 +232,11 @@ def _write_until_killed(
 
 
 def _heard(reader: Connection) -> int:
-    """One acknowledgement, or the end of a writer that was not killed yet."""
+    """Receive one acknowledgement, and return 1; a writer that ends before it is killed is an error."""
     try:
         message = reader.recv_bytes()
     except EOFError:
-        raise Lost("A writing process ended by itself.") from None
+        raise Lost("A writing process ended without being killed.") from None
     if message:
         raise Lost(f"A writer failed: {message.decode()}")
     return 1
@@ -253,8 +253,8 @@ def _heard_until_the_end(reader: Connection) -> int:
 def _work(
     path: Path, provider: KeyProvider, work: list[tuple[Iterator[Step], Connection]], readers: list[Connection]
 ) -> None:
-    """One process: a thread for each script."""
-    for reader in readers:  # the parent's, so that writing fails when the parent is gone
+    """Run one process, with a thread for each script."""
+    for reader in readers:  # the parent's ends, so that writing fails when the parent has ended
         reader.close()
     store, seal = EmbeddedStore(path), sealing(provider)
     threads = [threading.Thread(target=_write, args=(store, seal, script, pipe)) for script, pipe in work]
@@ -267,23 +267,23 @@ def _work(
 def _write(
     store: EmbeddedStore, seal: Callable[[Step], Request[Any]], script: Iterator[Step], pipe: Connection
 ) -> None:
-    """One thread: do a step, acknowledge it with an empty message, do the next."""
+    """Run one thread: execute a step, acknowledge it with an empty message, and continue with the next."""
     try:
         for step in script:
             store.execute(seal(step))
             pipe.send_bytes(b"")
     except BrokenPipeError:
         return
-    except Exception as error:  # noqa: BLE001 - the parent reports whatever it is
+    except Exception as error:  # noqa: BLE001 - the parent reports every error
         pipe.send_bytes(repr(error).encode())
 
 
 @click.command()
-@click.option("--rounds", "count", default=100, show_default=True, help="How often to kill.")
-@click.option("--writes", default=MAX_ACKNOWLEDGED, show_default=True, help="The most that one round acknowledges.")
-@click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
+@click.option("--rounds", "count", default=100, show_default=True, help="Number of kills.")
+@click.option("--writes", default=MAX_ACKNOWLEDGED, show_default=True, help="Maximum acknowledged writes per round.")
+@click.option("--seed", type=int, help="Repeat the random choices of an earlier run.")
 def main(count: int, writes: int, seed: int | None) -> None:
-    """Kill writing processes at random moments, and look whether anything acknowledged was lost."""
+    """Kill writing processes at random instants, and check that no acknowledged write was lost."""
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     click.echo(f"seed {seed}")
     done: list[Round] = []

@@ -1,4 +1,4 @@
-"""What a person waits for at a page: the first card of a board with 5,000 tasks and with 50, in a real browser."""
+"""How long a person waits for a page: the first card of a board with 5,000 tasks and with 50, in a real browser."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
     """All measurements of this module."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
-        yield Skipped(NAME, "there is no browser on this machine")
+        yield Skipped(NAME, "no browser is installed on this machine")
         return
     with serving("todo", folder / "pages", "--rate-limit", "off") as server, sync_playwright() as driver:
         for user, number in TASKS.items():
             _fill(server, user, number)
         browser = driver.chromium.launch(executable_path=found, args=FLAGS)
         for user in TASKS:
-            _first_card(browser, server, user)  # the first page of a browser is slower than the others
+            _first_card(browser, server, user)  # the first page of a browser is slower than later ones
         rounds = [{user: _first_card(browser, server, user) for user in TASKS} for _ in range(ROUNDS)]
         browser.close()
     yield _compared(rounds)
@@ -73,7 +73,7 @@ def _task(at: int) -> dict[str, Any]:
 
 
 def _first_card(browser: Browser, server: Server, user: str) -> float:
-    """Seconds from the navigation to the first card, in a browser that has nothing in its cache."""
+    """The seconds from the navigation to the first card, in a browser with an empty cache."""
     context = browser.new_context(viewport={"width": 1280, "height": 860})
     page = context.new_page()
     page.set_default_timeout(PATIENCE)

@@ -1,7 +1,7 @@
-"""Restores to random instants of a random history, compared with a replay of that history; with kills, if asked for.
+"""Restores to random instants of a random history, compared with a replay of that history; optionally with kills.
 
-python -m bench.points                     # 1,000 instants of 20,000 steps, and what the change log takes
-python -m bench.points --kills 20          # the same for a process that is killed again and again
+python -m bench.points                     # 1,000 instants of 20,000 steps, and the size of the change log
+python -m bench.points --kills 20          # also for processes that are killed in the middle of their history
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ TABLE: Final = TableSchema(
 )
 BEGIN: Final = 1_800_000_000.0
 EXACT: Final = 3_600.0
-"""Instants of the last hour are exact; of older ones, the second that they are in."""
+"""Instants within this many seconds (an hour) are exact; older ones are rounded down to the second."""
 RECORD_BYTES: Final = 64
-"""What a record of the change log takes beside the old image and the key, at most."""
+"""The maximum size of a record of the change log, without the old image and the key."""
 PAGE: Final = 4_096
 PAUSES: Final = (0.0, 0.0, 0.001, 0.001, 0.02, 0.02, 0.3, 1.0, 1.7, 60.0)
 
@@ -63,7 +63,7 @@ Change = tuple[float, Key, Item | None]
 
 
 class Step(Struct, frozen=True):
-    """One step of a history: when, what is executed (None: a sweep), and what that changes."""
+    """One step of a history: its time, the executed request (None: a sweep), and the resulting changes."""
 
     at: float
     request: Any
@@ -81,7 +81,7 @@ class Clock:
 
 
 def steps(seed: int, keys: int = 200) -> Iterator[Step]:
-    """A random history without end: puts, updates, deletes, batches, transactions, and sweeps of what has expired."""
+    """An endless random history: puts, updates, deletes, batches, transactions, and sweeps of expired items."""
     rng, now = random.Random(seed), BEGIN
     state: dict[Key, Item] = {}
     while True:
@@ -119,7 +119,7 @@ def _step(rng: random.Random, now: float, state: dict[Key, Item], keys: int) -> 
 
 
 def _key(rng: random.Random, keys: int) -> Key:
-    number = int(keys * rng.random() ** 3)  # some change often
+    number = int(keys * rng.random() ** 3)  # some items change often
     return f"place {number % 7}", number
 
 
@@ -135,7 +135,7 @@ def _item(rng: random.Random, key: Key, now: float) -> Item:
 
 
 def run_step(store: EmbeddedStore, clock: Clock, step: Step) -> None:
-    """Take one step of a history."""
+    """Execute one step of a history."""
     clock.now = step.at
     if step.request is None:
         store.sweep()
@@ -144,7 +144,7 @@ def run_step(store: EmbeddedStore, clock: Clock, step: Step) -> None:
 
 
 def begun(path: Path, clock: Clock, days: int = 35, *, durable: bool = True) -> EmbeddedStore:
-    """A store whose table has continuous backups."""
+    """Open a store whose table has continuous backups."""
     store = EmbeddedStore(path, clock=clock, durable=durable)
     if not store.execute(DescribeRecovery(TABLE.name)).enabled if _has_table(store) else True:
         store.execute(CreateTable(TABLE))
@@ -153,13 +153,13 @@ def begun(path: Path, clock: Clock, days: int = 35, *, durable: bool = True) -> 
 
 
 def _has_table(store: Store) -> bool:
-    from partita.store import ListTables  # noqa: PLC0415 - asked once
+    from partita.store import ListTables  # noqa: PLC0415 - used once
 
     return TABLE.name in store.execute(ListTables())
 
 
 def replayed(changes: list[Change], instant: float, now: float) -> dict[Key, Item]:
-    """What the table had at an instant, by the history."""
+    """The items of the table at an instant, according to the history."""
     at = instant if instant >= now - EXACT else max(float(instant // 1), BEGIN)
     state: dict[Key, Item] = {}
     for time_of, key, item in changes:
@@ -184,7 +184,7 @@ def items_of(store: Store, table: str) -> dict[Key, Item]:
 def differing(
     store: EmbeddedStore, changes: list[Change], instants: list[float], now: float, *, restore: bool = True
 ) -> list[float]:
-    """The instants at which a restored table is not what the history says."""
+    """The instants at which a restored table differs from the history."""
     wrong = []
     for instant in instants:
         if restore:
@@ -201,7 +201,7 @@ def differing(
 
 
 def bound_of(changes: list[Change], now: float) -> int:
-    """The bytes that the change log may take: one record for each item and second, and for each change of an hour."""
+    """The allowed size of the change log: a record per item and second, and per change of the last hour."""
     state: dict[Key, Item] = {}
     seen: set[tuple[Key, int]] = set()
     total = 0
@@ -212,7 +212,7 @@ def bound_of(changes: list[Change], now: float) -> int:
             total += old + len(encode_item(_named(key))) + RECORD_BYTES
         seen.add((key, second))
         state.pop(key, None) if item is None else state.__setitem__(key, item)
-    return total * 5 // 4 + 4 * PAGE  # pages are not full to the last byte
+    return total * 5 // 4 + 4 * PAGE  # pages are not completely full
 
 
 def _measure(seed: int, count: int, instants: int, folder: Path) -> bool:
@@ -243,7 +243,7 @@ def _measure(seed: int, count: int, instants: int, folder: Path) -> bool:
 
 
 def _measure_reads(folder: Path, items: int, changed: int) -> None:
-    """Read one item of a past state: the first time, then again, beside a restore of the whole table."""
+    """Read one item of a past state, the first time and again, and compare with a restore of the whole table."""
     clock = Clock()
     with begun(folder / "reads.db", clock, durable=False) as store:
         made = ({"place": f"place {number % 7}", "number": number, "text": "x" * 300} for number in range(items))
@@ -263,7 +263,7 @@ def _measure_reads(folder: Path, items: int, changed: int) -> None:
         store.execute(RestoreTable(TABLE.name, replace(TABLE, name="restored", ttl=None), then))
         whole = time.process_time() - began
     print(
-        f"{items:,} items, {changed:,} changed since: one of them then in {seconds[0] * 1000:.1f} ms, again in "
+        f"{items:,} items, {changed:,} changed since: one past item first in {seconds[0] * 1000:.1f} ms, again in "
         f"{median(seconds[1:]) * 1000:.2f} ms; the whole table in {whole * 1000:,.0f} ms, of processor time."
     )
 
@@ -274,7 +274,7 @@ def _expired(changes: list[Change], now: float) -> list[Key]:
 
 
 def write_until_killed(path: Path, seed: int) -> None:
-    """Take the steps of a history, and say after each that it is done."""
+    """Execute the steps of a history, and print the number of each step when it is done."""
     clock = Clock()
     store = begun(path, clock)
     for number, step in enumerate(steps(seed), 1):
@@ -284,9 +284,9 @@ def write_until_killed(path: Path, seed: int) -> None:
 
 
 def killed_history(path: Path, seed: int, acknowledged: int, instants: int) -> list[float]:
-    """Kill a process in the middle of a history; gives the instants at which the store is not what it says.
+    """Kill a process in the middle of a history, and return the instants at which the store differs from it.
 
-    The process is killed when it has acknowledged so many steps. One more may have been committed.
+    The process is killed when it has acknowledged `acknowledged` steps. One more may have been committed.
     """
     command = [sys.executable, "-m", "bench.points", "--writer", str(path), "--seed", str(seed)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -314,13 +314,13 @@ def killed_history(path: Path, seed: int, acknowledged: int, instants: int) -> l
 
 
 def main() -> int:
-    """Measure, and print."""
+    """Measure, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--instants", type=int, default=1_000)
-    parser.add_argument("--items", type=int, default=100_000, help="of the table whose past is read")
-    parser.add_argument("--changed", type=int, default=1_000, help="so many of them since then")
+    parser.add_argument("--items", type=int, default=100_000, help="number of items in the table whose past is read")
+    parser.add_argument("--changed", type=int, default=1_000, help="number of items changed since then")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--writer", type=Path, help="used by this script itself")
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""How many messages the embedded queue takes and hands out in a second, all of one group, all durable."""
+"""How many messages per second the embedded queue accepts and delivers, all of one group, all durable."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def received(queue: EmbeddedQueue) -> None:
 
 
 def rate(name: str, work: Callable[[EmbeddedQueue], None], queue: EmbeddedQueue, messages: int = MESSAGES) -> None:
-    """Measure and print."""
+    """Measure the rate of a call, and print it."""
     start = time.perf_counter()
     work(queue)
     print(f"{name:<48} {messages / (time.perf_counter() - start):>8,.0f} a second")
 
 
 def main() -> None:
-    """Send in two ways, and take everything out again."""
+    """Send messages in two ways, and receive all of them."""
     with (
         tempfile.TemporaryDirectory(prefix="partita-bench-") as folder,
         EmbeddedQueue(Path(folder) / "queue.db", "bench") as queue,

@@ -1,4 +1,4 @@
-"""Typed reads from a file: against boto3 with a local server, and against SQLite alone."""
+"""Typed reads from a file, compared with boto3 and a local server, and with SQLite alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partita.store._dynamodb_json import api_call
 
 ITEMS = 1_000
 LARGE = 80_000
-"""As many as take four times the room of the cache."""
+"""Enough items to fill the cache four times."""
 
 
 def comparisons(folder: Path) -> Iterator[Comparison]:
@@ -46,9 +46,9 @@ def _get_against_sqlite(db: Session, path: str, numbers: list[int]) -> Compariso
 
 
 def _gets_with_checksums(folder: Path) -> Iterator[Comparison]:
-    """Of a file that is larger than SQLite's cache: of the same pages, which are in it, and of others each time.
+    """Gets from a file that is larger than SQLite's cache: of the same cached pages, and of other pages each time.
 
-    In processor time: both sides do the same but for the checksums, and wait for the same disk.
+    Measured in processor time, because both sides differ only in the checksums and wait for the same disk.
     """
     path = folder / "large.db"
     with EmbeddedStore(path, durable=False) as store:
@@ -84,7 +84,7 @@ def _typed_gets(db: Session, numbers: list[int]) -> Side:
 
 
 def _next_gets(db: Session, numbers: list[int], count: int = 500) -> Side:
-    """Gets of as many items each time, from where the last time ended."""
+    """A side that gets `count` items, continuing where its last call ended."""
     keys = cycle([(user_id(n), task_id(n)) for n in numbers])
 
     def measure() -> float:

@@ -1,12 +1,12 @@
-"""How fast a projection and a lake are built from all items of a table, and with how much memory.
+"""How fast a projection and a lake are built from all items of a table, and how much memory that takes.
 
     python -m bench.rebuild                                    # 20,000 items of To-Do, in a minute or two
     python -m bench.rebuild --items 1000000                    # in many minutes
     python -m bench.rebuild --items 1000000 --service events --only projection
 
-A file of a service with so many items is made as `bench.growth` makes it. A tenth as many are built first: with rates
-and memory that are about the same, neither time for an item nor memory grows with the table. What is built is counted.
-Each is built by a process of its own, whose memory is the figure.
+A file of a service with this many items is created as in `bench.growth`. A tenth of the items is built first: if the
+rates and the memory are about the same, neither the time per item nor the memory grows with the table. The size of the
+result is reported as well. Each build runs in its own process, whose peak memory is the figure.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main() -> int:
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--service", default="todo")
     parser.add_argument("--only", choices=KINDS)
-    parser.add_argument("--folder", type=Path, help="where files are made; a temporary folder unless said otherwise")
+    parser.add_argument("--folder", type=Path, help="folder of the files; by default a temporary folder")
     given = parser.parse_args()
     print(
         f"{'':<24}{'items':>12}{'items/s':>10}{'processor s':>13}{'wall s':>9}{'memory':>10}{'written':>12}{'log':>10}"
@@ -84,8 +84,8 @@ def _existing(paths: Any) -> Iterator[Path]:
 
 
 def _built(name: str, kind: str, path: Path, place: Path) -> tuple[int, float, float, int]:
-    """How many items, in how many seconds of the processor and in all, with how much memory."""
-    logging.getLogger("partita").setLevel(logging.ERROR)  # a load is announced as maintenance
+    """Build one, and return the items, the processor seconds, the elapsed seconds and the peak memory."""
+    logging.getLogger("partita").setLevel(logging.ERROR)  # a load is logged as maintenance
     service = _service(name)
     assert service.projection is not None
     table = service.projection.table

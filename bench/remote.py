@@ -1,6 +1,7 @@
-"""The remote store beside other clients, all against one local server in a process of its own.
+"""The remote store compared with other clients, all with one local server in a separate process.
 
-Queries are also asked of a server that only repeats recorded responses: of the other one most of the time is its own.
+Queries are also sent to a server that only repeats recorded responses, because most of the time of a query is spent in
+the real server.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ REPETITIONS: Final = 15
 
 
 class Peer(Struct, frozen=True):
-    """Another client, and what is required beside it."""
+    """Another client, and the ratios required compared with it."""
 
     connect: Callable[[str], Blocking]
     single: float
-    """Of gets and puts."""
+    """The required ratio of gets and puts."""
     query: float
     slower: int
-    """About how many times as long it takes for a query: a turn of ours has so many more."""
+    """About how many times as long a query takes with it; a round of ours has as many times more queries."""
 
 
 _PEERS: Final = {
@@ -56,7 +57,7 @@ _PEERS: Final = {
     "pydynox": Peer(Pydynox, 1.2, 1.5, slower=2),
 }
 
-# Nothing is written to a disk: what is measured is the clients.
+# Nothing is written to a disk, because the clients are measured.
 SERVER: Final = """
 import asyncio, socket
 from partita import EmbeddedStore
@@ -77,7 +78,7 @@ run(main())
 """
 
 
-def comparisons(folder: Path) -> Iterator[Comparison]:  # noqa: ARG001 - every suite is given a folder
+def comparisons(folder: Path) -> Iterator[Comparison]:  # noqa: ARG001 - every suite gets a folder
     """All measurements of this module."""
     with _server() as port, replaying(port) as recorded, asyncio.Runner() as loop:
         url = f"http://127.0.0.1:{port}"
@@ -122,7 +123,7 @@ def _queries(name: str, peer: Peer, url: str, recorded: str) -> Iterator[Compari
     for what, server, clock in (
         ("a remote query of 100", url, time.perf_counter),
         ("the same as it was recorded", recorded, time.perf_counter),
-        ("processor time of that query", recorded, time.process_time),  # of this process, which is the client alone
+        ("processor time of that query", recorded, time.process_time),  # of this process, which runs only the client
     ):
         clients = Ours(server), peer.connect(server)
         sides = [_queried(client, turn, clock) for client, turn in zip(clients, turns, strict=True)]

@@ -1,4 +1,4 @@
-"""Reads from a large file and from a small one."""
+"""Reads from a large file, compared with reads from a small one."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _gets(db: Session, items: int, chosen: random.Random | None = None) -> Side:
 
 
 def _gets_of_others(db: Session, path: Path) -> Comparison:
-    """Of other items each time, whose pages are hardly ever in SQLite's cache, beside reads of such by SQLite alone."""
+    """Gets of other items each time, whose pages are rarely in SQLite's cache, compared with SQLite alone."""
     chosen = random.Random(2)
     with bare_reads(str(path)) as bare:
 
@@ -67,5 +67,5 @@ def _queries(db: Session, items: int) -> Side:
 
 
 def _anywhere(items: int, count: int, chosen: random.Random | None = None) -> list[int]:
-    """Numbers of items; the same each time, unless a source of others is given."""
+    """Random numbers of items; always the same ones, unless a random source is given."""
     return (chosen or random.Random(1)).choices(range(items), k=count)

@@ -1,8 +1,8 @@
-"""What overwriting costs: writes that replace and delete items, with SQLite's three settings of `secure_delete`.
+"""The cost of overwriting deleted data: replacing and deleting items with SQLite's three settings of `secure_delete`.
 
     python -m bench.secure_delete
 
-`fast` overwrites deleted rows only where their page is written anyway; whole pages that become free keep what they had.
+`fast` overwrites deleted rows only if their page is written anyway; pages that become entirely free keep their content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SETTINGS: Final = ("on", "fast", "off")
 
 
 def main() -> None:
-    """Print the processor time of each workload beside that without overwriting, in one run."""
+    """Print the processor time of each workload, relative to that without overwriting."""
     for name, workload in (("replace and delete 1 KB", _small), ("replace and delete 20 KB", _large)):
         seconds: dict[str, list[float]] = {setting: [] for setting in SETTINGS}
         for _ in range(ROUNDS):
@@ -40,7 +40,7 @@ def main() -> None:
 def _measure(setting: str, workload: Callable[[EmbeddedStore], None]) -> float:
     with tempfile.TemporaryDirectory() as folder, EmbeddedStore(Path(folder) / "b.db", durable=False) as store:
         store.execute(CreateTable(TableSchema("items", KeyAttribute("id", "S"))))
-        store._writer.connection.pragma("secure_delete", setting)  # noqa: SLF001 - what is measured has no option
+        store._writer.connection.pragma("secure_delete", setting)  # noqa: SLF001 - the store has no option for it
         start = time.process_time()
         workload(store)
         _sqlite.erase_log(store._writer.connection)  # noqa: SLF001 - as above

@@ -1,7 +1,7 @@
-"""To-Do over HTTP, beside FastAPI that does nothing and beside FastAPI with SQLAlchemy on SQLite.
+"""To-Do over HTTP, compared with FastAPI that stores nothing, and with FastAPI and SQLAlchemy on SQLite.
 
-One connection sends one request after the other, or eight send many at once. Every server is a process of its own, on
-the same event loop.
+One connection sends one request after the other, or eight send many at once. Every server runs in its own process, on
+the same kind of event loop.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bench._servers import Server, running
 from bench._todo_peers import TASKS
 
 _PARTITA: Final = Path(sys.executable).with_name("partita")
-"""The program that users start."""
+"""The installed program."""
 _PEER: Final = (
     "import os, sys; sys.path[:0] = sys.argv[1].split(os.pathsep); "
     "from bench._todo_peers import main; main(*sys.argv[2:])"
@@ -35,14 +35,14 @@ _PEER: Final = (
 REQUESTS: Final = 200
 REPETITIONS: Final = 11
 LOAD: Final = 2_048
-"""Requests of a turn where two processes are compared with one."""
+"""The requests per round when two processes are compared with one."""
 CREATES: Final = 256
-"""The same where creates of eight connections are compared: the peer waits for the disk for each."""
+"""The requests per round when creates by eight connections are compared: the peer waits for the disk for each."""
 DRAFT: Final = json.dumps({"title": "A task", "priority": "low"}).encode()
 CREATE: Final = ("POST", "/tasks", DRAFT)
 
 Ask: TypeAlias = "Callable[[Connection], object]"
-"""Sends a request, and waits for its response."""
+"""A function that sends a request and waits for its response."""
 
 
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
@@ -55,7 +55,7 @@ def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
             yield _one_by_one(f"{name} of To-Do, to bare FastAPI", Bar("at least", least), request, ours, bare)
         yield from _two_processes(folder, ours)
         if packages is None:
-            yield Skipped("a create of To-Do, to SQLAlchemy", "no registry has SQLAlchemy here")
+            yield Skipped("a create of To-Do, to SQLAlchemy", "cannot install SQLAlchemy from a registry")
             return
         peer = _peer("sqlalchemy", folder, servers, packages)
         yield _one_by_one("a create of To-Do, to SQLAlchemy", Bar("at least", 3), _create, ours, peer)
@@ -63,7 +63,7 @@ def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
 
 
 def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
-    """Two processes beside one, on the same file, under load that a single process cannot take."""
+    """Two processes compared with one, on the same file, under a load that saturates a single process."""
     with ExitStack() as servers:
         two = _todo(folder, servers, processes=2)
         for name, request, bar in (
@@ -75,7 +75,7 @@ def _two_processes(folder: Path, one: Connection) -> Iterator[Comparison]:
 
 
 def _one_by_one(name: str, bar: Bar, request: Ask, ours: Connection, theirs: Connection) -> Comparison:
-    """One connection to each server, which sends one request after the other."""
+    """Compare with one connection to each server, which sends one request after the other."""
     sides = [(each, per_call(request, [each] * REQUESTS)) for each in (ours, theirs)]
     return _compared(name, bar, sides, REQUESTS)
 
@@ -83,13 +83,13 @@ def _one_by_one(name: str, bar: Bar, request: Ask, ours: Connection, theirs: Con
 def _at_once(
     name: str, bar: Bar, request: tuple[str, str, bytes], ours: Connection, theirs: Connection, calls: int = LOAD
 ) -> Comparison:
-    """As many requests at once as a server takes."""
+    """Compare with many requests at once."""
     sides = [(each, loaded(each.server.port, each.message(*request), calls)) for each in (ours, theirs)]
     return _compared(name, bar, sides, calls)
 
 
 def _compared(name: str, bar: Bar, sides: Sequence[tuple[Connection, Side]], calls: int) -> Comparison:
-    """With a note of what the servers spend for it: a busy machine hardly changes that."""
+    """Compare, and add a note with the servers' processor time, which hardly depends on other load of the machine."""
     spent = [Spent(connection.server.pid) for connection, _ in sides]
     counted = [each.counting(side, calls) for each, (_, side) in zip(spent, sides, strict=True)]
     found = compare(name, bar, *counted, repetitions=REPETITIONS)
@@ -101,7 +101,7 @@ def _compared(name: str, bar: Bar, sides: Sequence[tuple[Connection, Side]], cal
 
 
 class Connection:
-    """One connection to a server, and a task that it has."""
+    """One connection to a server, and a task stored there."""
 
     def __init__(self, server: Server, prefix: str, token: str = "") -> None:
         self.server = server
@@ -112,7 +112,7 @@ class Connection:
         self.task_id: str = created[0]["task_id"]
 
     def send(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """Send a request, and give the body of the response.
+        """Send a request, and return the body of the response.
 
         Raises:
             AssertionError: the response is not 200 or 201.
@@ -133,7 +133,7 @@ class Connection:
         return opened
 
     def _begun(self, message: bytes) -> bytes:
-        """The first bytes of the response. A server closes a connection that nobody has used for seconds."""
+        """Return the first bytes of the response; reconnect if the server has closed the idle connection."""
         with suppress(ConnectionError):
             self._socket.sendall(message)
             if received := self._socket.recv(65_536):
@@ -143,7 +143,7 @@ class Connection:
         return self._socket.recv(65_536)
 
     def message(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """A request as it is sent."""
+        """The bytes of a request."""
         content = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
         head = f"{method} {self._prefix}{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{self._token}{content}\r\n"
         return head.encode() + body

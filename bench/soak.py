@@ -1,4 +1,4 @@
-"""Many threads and processes on one file for a while: any error but a declared conflict is a failure."""
+"""Many threads and processes on one file for a while: any error except a declared conflict is a failure."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from partita.errors import StoreError
 
 _REPORT_SECONDS: Final = 0.5
 
-# Forking is cheap, and safe here: the parent has neither threads nor an open database when it forks.
+# Forking is cheap, and safe here: the parent has no threads and no open database when it forks.
 _FORK: Final = multiprocessing.get_context("fork")
 
 
 class Plan(Struct, frozen=True):
-    """Who works, and how long: for some seconds, or for a number of operations of each thread."""
+    """The processes and threads, and how long they work: some seconds, or a number of operations per thread."""
 
     processes: int
     threads: int
@@ -37,7 +37,7 @@ class Plan(Struct, frozen=True):
     seed: int
 
     def turns(self) -> Iterable[object]:
-        """One thread's turns."""
+        """Yield the turns of one thread."""
         if self.operations is not None:
             return itertools.repeat(None, self.operations)
         deadline = time.monotonic() + self.seconds
@@ -45,7 +45,7 @@ class Plan(Struct, frozen=True):
 
 
 def soak(path: Path, plan: Plan, show: Callable[[Outcomes], None]) -> Outcomes:
-    """Do the work on a new file, showing the outcomes so far, and check what is stored in the end.
+    """Do the work on a new file, report the outcomes so far, and check the stored items at the end.
 
     Raises:
         Wrong: an acknowledged write was lost.
@@ -64,7 +64,7 @@ def soak(path: Path, plan: Plan, show: Callable[[Outcomes], None]) -> Outcomes:
 
 
 def _work_in_processes(path: Path, plan: Plan) -> Iterator[Outcomes]:
-    """The outcomes of all processes together, again and again until all have ended."""
+    """Yield the summed outcomes of all processes repeatedly, until all have ended."""
     pipes = [_FORK.Pipe(duplex=False) for _ in range(plan.processes)]
     processes = [
         _FORK.Process(target=_work_in_threads, args=(path, plan, number, pipe), daemon=True)
@@ -87,11 +87,11 @@ def _work_in_processes(path: Path, plan: Plan) -> Iterator[Outcomes]:
     for process in processes:
         process.join()
     if any(process.exitcode for process in processes):
-        raise Wrong(f"The processes ended with {[process.exitcode for process in processes]}.")
+        raise Wrong(f"The exit codes of the processes are {[process.exitcode for process in processes]}.")
 
 
 def _work_in_threads(path: Path, plan: Plan, process: int, pipe: Connection) -> None:
-    """One process: its threads share a store, and it tells their outcomes every half second."""
+    """Run one process, whose threads share a store; it reports their outcomes every half second."""
     with EmbeddedStore(path) as store:
         db = Session(store)
         outcomes = [Outcomes() for _ in range(plan.threads)]
@@ -111,15 +111,15 @@ def _work_in_threads(path: Path, plan: Plan, process: int, pipe: Connection) -> 
 
 
 @click.command()
-@click.option("--seconds", default=120.0, show_default=True, help="How long to work.")
-@click.option("--operations", type=int, help="How many operations each thread does, instead of a time.")
+@click.option("--seconds", default=120.0, show_default=True, help="Number of seconds to work.")
+@click.option("--operations", type=int, help="Number of operations of each thread, instead of a time.")
 @click.option("--processes", default=4, show_default=True)
-@click.option("--threads", default=16, show_default=True, help="Threads in each process.")
-@click.option("--seed", type=int, help="Repeats the choices of an earlier run.")
+@click.option("--threads", default=16, show_default=True, help="Number of threads in each process.")
+@click.option("--seed", type=int, help="Repeat the random choices of an earlier run.")
 @click.option("--kill", "killing", is_flag=True, help="Run 100 rounds of the kill test instead.")
 @click.pass_context
 def main(context: click.Context, /, *, killing: bool, seed: int | None, **plan: float | None) -> None:
-    """Work one file hard with many threads and processes; fail on any error that is not a declared conflict."""
+    """Stress one file with many threads and processes; fail on any error that is not a declared conflict."""
     if killing:
         context.invoke(kill.main, count=100, seed=seed)
         return
@@ -144,7 +144,7 @@ def _shown(plan: Plan) -> Outcomes:
         def show(outcomes: Outcomes) -> None:
             passed = time.monotonic() - start
             position = passed if plan.operations is None else outcomes.count
-            rate = f"{outcomes.count / passed:,.0f} operations a second, {outcomes.conflicts.total():,} conflicts"
+            rate = f"{outcomes.count / passed:,.0f} operations per second, {outcomes.conflicts.total():,} conflicts"
             bar.update(max(0, min(int(position), bar.length or 0) - bar.pos), rate)
 
         return soak(Path(folder) / "soak.db", plan, show)

@@ -1,4 +1,4 @@
-"""A storm on servers and workers of its own, which may be killed meanwhile: `python -m bench.storm --kills 3`."""
+"""Run a storm against its own server and workers, which may be killed meanwhile: `python -m bench.storm --kills 3`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE = 120.0
 
 
 class Rig:
-    """A server, and a process with workers; both can be killed and come back on the same data."""
+    """A server and a process with workers, which can be killed and restarted on the same data."""
 
     def __init__(self, folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> None:
         self.data = folder / "data"
@@ -56,13 +56,13 @@ class Rig:
         raise RuntimeError(f"The server did not start; see {self._log.name}.")
 
     def kill_server(self) -> None:
-        """`kill -9`, and start it again."""
+        """Kill the server with `kill -9`, and restart it."""
         self._server.kill()
         self._server.wait()
         self._server = self._serve()
 
     def kill_workers(self, random: Random) -> None:
-        """`kill -9` of half of the workers; the process above them replaces them."""
+        """Kill half of the workers with `kill -9`; their parent process replaces them."""
         if self._pool is None:
             return
         children = Path(f"/proc/{self._pool.pid}/task/{self._pool.pid}/children").read_text().split()
@@ -71,7 +71,7 @@ class Rig:
                 os.kill(int(child), signal.SIGKILL)
 
     def stop(self) -> None:
-        """Let both finish what they have begun."""
+        """Stop both, and let them finish the work that they have begun."""
         for process in (self._pool, self._server):
             if process is not None:
                 process.terminate()
@@ -81,7 +81,7 @@ class Rig:
 
 @contextmanager
 def rigged(folder: Path, workers: int, elsewhere: Sequence[str] = ()) -> Iterator[Rig]:
-    """A rig that is stopped in the end."""
+    """Run a rig, and stop it at the end."""
     rig = Rig(folder, workers, elsewhere)
     try:
         yield rig
@@ -99,7 +99,7 @@ def storm(
     connections: int = 64,
     patience: float = PATIENCE,
 ) -> tuple[int, str]:
-    """Run a storm, killing the server and half of the workers so often; gives its exit status and what it printed."""
+    """Run a storm with `kills` kills of the server and half of the workers; return its exit status and output."""
     sizes = ["--users", str(users), "--capacity", str(capacity), "--connections", str(connections)]
     sizes += ["--cancellations", str(cancellations)]
     where = ["--url", rig.url, "--data", str(rig.data), "--patience", str(patience)]
@@ -117,7 +117,7 @@ def storm(
 
 
 def _wait_for_requests(rig: Rig, storm: subprocess.Popen[str], before: str | None, wanted: int) -> None:
-    """Wait until so many requests are stored, of an event that is newer than the one that was there before."""
+    """Wait until `wanted` requests are stored for an event that is newer than `before`."""
     with closing(_asked(rig)) as server:
         while storm.poll() is None:
             newest = server.newest_event()
@@ -142,7 +142,7 @@ def _free_port() -> int:
 
 
 def main() -> int:
-    """Run one storm, and print what the auditor says."""
+    """Run one storm, and print the auditor's report."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--users", type=int, default=20_000)
     options.add_argument("--capacity", type=int, default=500)

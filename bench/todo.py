@@ -1,10 +1,10 @@
-"""How long each access pattern of To-Do takes for users of 10^2 to 10^6 tasks: p50 and p99, printed as a table.
+"""The latency of each access pattern of To-Do for users with 10^2 to 10^6 tasks: p50 and p99, printed as a table.
 
     python -m bench.todo                    # 100, 1,000 and 10,000 tasks
-    python -m bench.todo --to 1000000       # and on to a million, which takes 4 minutes of a processor to fill
+    python -m bench.todo --to 1000000       # up to a million, which take 4 minutes of processor time to write
 
-Tasks are in all four indexes, and have about half a KB. Pages have 20 items, as the API's. The store is a file on disk,
-and every write is durable before it returns. Compare columns with each other, not with those of another machine.
+Tasks are in all four indexes, and have about half a KB. Pages have 20 items, as in the API. The store is a file on
+disk, and every write is durable before it returns. Compare columns with each other, not with those of other machines.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Call = Callable[[int], object]
 def main(arguments: Sequence[str]) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--to", type=int, default=10_000, help="the most tasks of a user (10,000)")
-    parser.add_argument("--calls", type=int, default=CALLS, help=f"calls of each pattern ({CALLS})")
+    parser.add_argument("--to", type=int, default=10_000, help="maximum number of tasks of a user (10,000)")
+    parser.add_argument("--calls", type=int, default=CALLS, help=f"number of calls of each pattern ({CALLS})")
     given = parser.parse_args(arguments)
     sizes = [10**power for power in range(2, 7) if 10**power <= given.to]
     with tempfile.TemporaryDirectory(prefix="partita-bench-") as folder:
@@ -52,14 +52,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _told(sizes: Sequence[int]) -> Iterator[int]:
-    """The sizes, each said before it is measured: the last may take long."""
+    """Yield the sizes, and report each before it is measured, because the last may take long."""
     for size in sizes:
         print(f"filling and measuring {size:,} tasks", file=sys.stderr, flush=True)
         yield size
 
 
 def measured(folder: Path, size: int, calls: int) -> dict[str, tuple[float, float]]:
-    """The p50 and p99 of each pattern for a user of so many tasks, in milliseconds."""
+    """The p50 and p99 of each pattern in milliseconds, for a user with `size` tasks."""
     with (
         EmbeddedStore(folder / f"{size}.db", sweep_every=None) as store,
         closing(TaskProjection(folder / f"{size}-projection.db")) as sink,
@@ -73,7 +73,7 @@ def measured(folder: Path, size: int, calls: int) -> dict[str, tuple[float, floa
 
 
 def patterns(db: Session, sink: TaskProjection, size: int) -> Iterator[tuple[str, Call]]:
-    """Each access pattern by its name, as a call."""
+    """Yield the name of each access pattern, and a function that calls it."""
     db.run(model.save_user(model.USERS.insert(_user())))
     chosen = random.Random(1).choices(range(size), k=10_000)
 
@@ -112,7 +112,7 @@ def _lists(read: Callable[[Callable[[int], Operation[Any]]], Call]) -> Iterator[
 
 
 def _writes(db: Session, size: int) -> Iterator[tuple[str, Call]]:
-    """Each on tasks of its own, behind all others."""
+    """Yield the writes; they create, update and delete tasks of their own, after all others."""
     made: dict[int, Task] = {}
 
     def create(number: int) -> None:

@@ -1,8 +1,8 @@
-"""Searches of vectors over the wire, beside the other servers that have them: the same data and the same requests.
+"""Vector searches over the wire, compared with other servers that support them: the same data and the same requests.
 
-BENCH_VECTORS says how many vectors there are. dynoxide has them all. ministack, which compares in Python, has what it
-takes in BENCH_LOADING_SECONDS, and is asked once; where it does not respond in two minutes, that is a lower bound.
-What the servers find is compared, too.
+BENCH_VECTORS sets the number of vectors. dynoxide has all of them. ministack, which compares in Python, has as many as
+it stores within BENCH_LOADING_SECONDS, and executes one search; if it does not respond within two minutes, that time is
+a lower bound. The results of the servers are compared, too.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ DEFINITION: Final[dict[str, Any]] = {
 
 
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
-    """All measurements of this module; of the peers, those that are installed."""
+    """All measurements of this module, with the peers that are installed."""
     _fill_file(folder / "wire", VECTORS)
     with started(partita(folder), folder) as port:
         yield from _beside_dynoxide(folder, port)
@@ -66,7 +66,7 @@ def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
 
 
 def _beside_dynoxide(folder: Path, ours: int) -> Iterator[Comparison | Skipped]:
-    """The same vectors, which its own command imports: over the wire they would take an hour."""
+    """The same vectors, which dynoxide's own command imports, because over the wire that would take an hour."""
     name = f"SearchVectors in {VECTORS:,} of {DIMENSIONS}, to dynoxide's"
     peer = next(peer for peer in PEERS if peer.name == "dynoxide")
     command = peer.command(folder)
@@ -81,7 +81,7 @@ def _beside_dynoxide(folder: Path, ours: int) -> Iterator[Comparison | Skipped]:
 
 
 def _beside_ministack(ours: int, theirs: int) -> Comparison:
-    """As many vectors as it takes in some minutes, and one search: it compares in Python."""
+    """As many vectors as ministack stores in some minutes, and one search, because it compares in Python."""
     count = _fill(theirs, VECTORS, LOADING_SECONDS)
     _fill(ours, count, table="fewer")
     side = _side(ours, QUERIES)
@@ -90,20 +90,20 @@ def _beside_ministack(ours: int, theirs: int) -> Comparison:
     seconds = time.perf_counter() - start
     if found is not None:
         _same(_found(ours, _request(0, "fewer")), found)
-    note = "" if found is not None else f"no response within {LONGEST_SEARCH:.0f} s: it takes longer than this"
+    note = "" if found is not None else f"no response within {LONGEST_SEARCH:.0f} s, so this is a lower bound"
     taken = median(side() for _ in range(ROUNDS))
     name = f"SearchVectors in {VECTORS:,} of {DIMENSIONS}, to ministack's in {count:,}"
     return Comparison(name, taken, seconds, seconds / taken, Bar("at least", 1), note)
 
 
 def _same(ours: list[tuple[str, float]] | None, theirs: list[tuple[str, float]] | None) -> None:
-    """Refuse to measure servers that do not find the same."""
+    """Refuse to measure servers that do not find the same items."""
     if ours is None or theirs is None or [key for key, _ in ours] != [key for key, _ in theirs]:
-        raise RuntimeError(f"The servers do not find the same: {ours} and {theirs}")
+        raise RuntimeError(f"The servers do not find the same items: {ours} and {theirs}")
 
 
 def _import(program: str, folder: Path, target: Path) -> None:
-    """Have dynoxide make its file from an export."""
+    """Let dynoxide create its file from an export."""
     source = folder / "export"
     data = source / "vectors" / "data"
     data.mkdir(parents=True)
@@ -121,7 +121,7 @@ def _vector(number: int) -> list[int]:
 
 
 def _fill_file(folder: Path, count: int) -> None:
-    """Our own vectors, written to the file that is then served."""
+    """Write our own vectors to the file that is then served."""
     folder.mkdir(parents=True, exist_ok=True)
     index = VectorIndexSchema("nearest", "v", DIMENSIONS, projection="KEYS_ONLY")
     with EmbeddedStore(folder / "partita.db", durable=False) as store:
@@ -132,7 +132,7 @@ def _fill_file(folder: Path, count: int) -> None:
 
 
 def _fill(port: int, count: int, seconds: float = inf, table: str = "vectors") -> int:
-    """Make the table, and put vectors into it for some time; gives how many they are."""
+    """Create the table, put vectors into it for at most `seconds`, and return their number."""
     end = time.perf_counter() + seconds
     with _connected(port) as wire:
         _call(wire, port, "CreateTable", DEFINITION | {"TableName": table})
@@ -157,7 +157,7 @@ def _request(number: int, table: str = "vectors") -> dict[str, Any]:
 
 
 def _side(port: int, queries: int) -> Side:
-    """A side that sends searches one after another; the seconds are those of one search."""
+    """A side that sends searches one after another, and returns the seconds per search."""
 
     def measure() -> float:
         with _connected(port) as wire:
@@ -170,7 +170,7 @@ def _side(port: int, queries: int) -> Side:
 
 
 def _found(port: int, request: dict[str, Any], seconds: float = 600) -> list[tuple[str, float]] | None:
-    """The keys and scores that a search gives; None where it takes too long."""
+    """The keys and scores that a search returns; None if it takes too long."""
     with _connected(port) as wire:
         wire.settimeout(seconds)
         try:

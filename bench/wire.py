@@ -1,4 +1,4 @@
-"""The wire server beside other local servers: the same load generator and four connections; reads, and writes."""
+"""The wire server compared with other local servers: reads and writes, with the same load over four connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ITEMS: Final = 100
 REQUESTS: Final = 2_000
 WRITES: Final = 600
 LOAD: Final = 4_096
-"""Requests of a turn where two processes are compared with one."""
+"""The requests per round when two processes are compared with one."""
 IN_TRANSACTION: Final = 4
 SIGNATURE: Final = (
     "authorization: AWS4-HMAC-SHA256 Credential=bench/20260101/us-east-1/dynamodb/aws4_request, "
@@ -36,7 +36,7 @@ TABLE: Final = {
 
 
 def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
-    """All measurements of this module; of the peers, those that are installed."""
+    """All measurements of this module, with the peers that are installed."""
     with started(partita(folder), folder) as port:
         _fill(port)
         ours = _side(port, _gets(port), REQUESTS)
@@ -59,7 +59,7 @@ def comparisons(folder: Path) -> Iterator[Comparison | Skipped]:
 
 
 def _two_processes(folder: Path, port: int) -> Iterator[Comparison]:
-    """Two processes beside one, on the same file."""
+    """Two processes compared with one, on the same file."""
     with started(partita(folder, processes=2), folder) as both:
         for what, messages, bar in (("GetItem", _gets, Bar("at least", 1.7)), ("PutItem", _puts, Bar("at least", 1))):
             one, two = (loaded(each, messages(each)[0], LOAD) for each in (port, both))
@@ -67,7 +67,7 @@ def _two_processes(folder: Path, port: int) -> Iterator[Comparison]:
 
 
 def _writes(peer: Peer, port: int, their_port: int) -> Iterator[Comparison]:
-    """Puts and transactions, where they are compared: with those that write to a file as we do."""
+    """Puts and transactions, compared only with peers that write to a file as we do."""
     if peer.writes is None:
         return
     for what, messages, bar in (
@@ -80,7 +80,7 @@ def _writes(peer: Peer, port: int, their_port: int) -> Iterator[Comparison]:
 
 
 def _side(port: int, messages: list[bytes], requests: int) -> Side:
-    """A side that sends messages with all connections at once; the seconds are those of one request."""
+    """A side that sends messages over all connections at once, and returns the seconds per request."""
 
     def measure() -> float:
         start = time.perf_counter()
@@ -107,7 +107,7 @@ def _puts(port: int) -> list[bytes]:
 
 
 def _transactions(port: int) -> list[bytes]:
-    """Transactions whose items are those of no other that is sent at the same time."""
+    """Transactions that share no items with others that are sent at the same time."""
     return [_message(port, "TransactWriteItems", {"TransactItems": _actions(n)}) for n in range(ITEMS)]
 
 
@@ -148,7 +148,7 @@ def _is_whole(received: bytearray) -> bool:
 
 
 def _play(port: int, messages: list[bytes], requests: int) -> None:
-    """Keep each connection busy with one request at a time until all are answered."""
+    """Keep each connection busy with one request at a time until all responses have arrived."""
     with selectors.DefaultSelector() as selector:
         for number in range(min(CLIENTS, requests)):
             connection = _connect(port)
@@ -173,7 +173,7 @@ def _is_answered(key: selectors.SelectorKey) -> bool:
 
 
 def _go_on(selector: selectors.BaseSelector, key: selectors.SelectorKey, message: bytes, port: int) -> None:
-    """Send the next request, on a new connection where the server closes each (moto's does)."""
+    """Send the next request, on a new connection if the server closes each one (as moto does)."""
     connection = cast("socket.socket", key.fileobj)
     if b"connection: close" in key.data[:1_000].lower():
         _end(selector, key)

@@ -1,4 +1,4 @@
-"""Durable writes: what group commit makes of many threads."""
+"""Durable writes: how much group commit gains with many threads."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from partita.values import encode_item
 
 THREADS: Final = 16
 REQUIRED: Final = 0.75
-"""Of the ratio that sharing every sync could give."""
+"""The required share of the ratio that is possible if all threads share every sync."""
 REPETITIONS: Final = 15
 PUTS: Final = 2_000
-"""Of one thread in one repetition; many make three times as many, so that both sides take about as long."""
+"""The puts of one thread in a round; many threads make three times as many, so that both sides take about as long."""
 BARE_PUTS: Final = 200
 BARE_REPETITIONS: Final = 61
 SLOWER: Final = 0.001
-"""Seconds that a slower disk takes more for a sync: common where the disk is behind a network."""
+"""The extra seconds that a slower disk needs for a sync, as is common for network disks."""
 SLOW_PUTS: Final = 400
 
 Write = Callable[[Any], object]
@@ -58,7 +58,7 @@ def comparisons(folder: Path) -> Iterator[Comparison]:
 
 
 def _put_against_sqlite(folder: Path, numbers: Iterator[int], write: Write) -> Comparison:
-    """One thread's durable puts, to as many commits of the same bytes under the same keys by SQLite alone."""
+    """Durable puts of one thread, compared with as many SQLite commits of the same bytes under the same keys."""
     connection = apsw.Connection(str(folder / "bare.db"))
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
@@ -81,7 +81,7 @@ def _put_against_sqlite(folder: Path, numbers: Iterator[int], write: Write) -> C
 def _compare(
     name: str, work: Iterator[Any], writes: tuple[Write, Write], deal: Deal, *, puts: int = PUTS
 ) -> Comparison:
-    """How many times faster many threads are than one. The same puts without a sync tell how much is required."""
+    """How many times faster many threads are than one. The same puts without a sync determine the required ratio."""
     write, write_unsynced = writes
     one = _writing(work, write, deal, threads=1, writes=puts)
     many = _writing(work, write, deal, threads=THREADS, writes=3 * puts)
@@ -98,14 +98,14 @@ def _compare(
     return replace(
         result,
         bar=Bar("at least", round(REQUIRED * possible, 2)),
-        note=f"{name}: {result.ratio:.2f}x; to share all of a sync of {duration(sync)} could give {possible:.2f}x",
+        note=f"{name}: {result.ratio:.2f}x; sharing every sync of {duration(sync)} could give {possible:.2f}x",
     )
 
 
 def _ratio_if_shared(put: float, sync: float) -> float:
-    """What threads could reach if all of them shared each sync, and paid as much as one thread for the rest of a put.
+    """The ratio if all threads shared each sync, and the rest of a put took as long as with one thread.
 
-    The rest is Python's, which runs one thread at a time.
+    The rest is Python code, which runs in one thread at a time.
     """
     return put / (put - sync + sync / THREADS)
 
@@ -116,11 +116,11 @@ def _typed(store: EmbeddedStore) -> Write:
 
 
 def _slow_down(store: EmbeddedStore) -> None:
-    """Let every commit of the store take longer, as on a slower disk.
+    """Make every commit of the store take longer, as on a slower disk.
 
-    This replaces the hook by which SQLite brings a long log into the file, so it does that, too.
+    This replaces the hook in which SQLite checkpoints a long log, so it runs the checkpoint, too.
     """
-    connection = store._writer.connection  # noqa: SLF001 - nothing in the library waits on purpose
+    connection = store._writer.connection  # noqa: SLF001 - the library has no option to wait
 
     def wait(_: apsw.Connection, name: str, pages: int) -> int:
         time.sleep(SLOWER)
@@ -137,12 +137,12 @@ def _requests(numbers: Iterator[int]) -> Iterator[PutItem]:
 
 
 def _in_order(work: list[Any], threads: int) -> list[list[Any]]:
-    """Dealt out one by one: many threads write the same keys in the same order as one."""
+    """Deal the work out one by one: many threads write the same keys in the same order as one."""
     return [work[thread::threads] for thread in range(threads)]
 
 
 def _far_apart(work: list[Any], threads: int) -> list[list[Any]]:
-    """Each thread has keys of its own, which lie together; a commit touches more pages."""
+    """Give each thread adjacent keys of its own, so that a shared commit touches more pages."""
     share = len(work) // threads
     return [work[start : start + share] for start in range(0, len(work), share)]
 

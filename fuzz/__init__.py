@@ -1,1 +1,1 @@
-"""Fuzzing: everything that reads bytes from outside is given bytes that nobody would send on purpose."""
+"""Fuzzing: every parser of untrusted bytes is tested with mutated and random input."""

@@ -1,4 +1,4 @@
-"""What a run has found: for each place that broke, the shortest input and the traceback."""
+"""The findings of a run: for each place that failed, the shortest input and the traceback."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 
 class Findings:
-    """Keeps findings in a folder as they come, because the process may be ended at any time."""
+    """Writes findings to a folder as soon as they occur, because the process may end at any time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._shortest: dict[str, int] = {}
 
     def add(self, data: bytes, error: Exception) -> None:
-        """Keep the input, unless a shorter one broke the same place."""
+        """Write the input, unless a shorter one failed at the same place."""
         name = _place(error)
         if len(data) < self._shortest.get(name, sys.maxsize):
             self._shortest[name] = len(data)
@@ -26,6 +26,6 @@ class Findings:
 
 
 def _place(error: Exception) -> str:
-    """What was raised where, as the name of a file."""
+    """A file name made of the type of the error and the place where it was raised."""
     frame = traceback.extract_tb(error.__traceback__)[-1]
     return re.sub(r"\W+", "-", f"{type(error).__name__}-{Path(frame.filename).stem}-{frame.lineno}")

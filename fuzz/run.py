@@ -1,4 +1,4 @@
-"""Runs targets one after another, each in a process of its own, and prints what came of it."""
+"""Run targets one after the other, each in its own process, and print the results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from msgspec import Struct
 from fuzz.seeds import FINDINGS, SEEDS, WORDS
 
 FOLDER: Final = Path("build") / "fuzz"
-"""What was learnt is kept here, so that the next run begins with it."""
+"""The folder of the corpus, with which the next run begins, and of the findings."""
 
 RUNS: Final = 100_000
 MAX_BYTES: Final = 1_024
@@ -28,7 +28,7 @@ _EXECUTED: Final = re.compile(r"^stat::number_of_executed_units: (\d+)$", re.MUL
 
 
 class Outcome(Struct, frozen=True):
-    """What became of one target."""
+    """The result of one target."""
 
     target: str
     executions: int
@@ -38,13 +38,13 @@ class Outcome(Struct, frozen=True):
 
     @property
     def row(self) -> str:
-        """As a line of the table."""
+        """The result as a line of the table."""
         figures = f"{self.executions:>12,} {len(self.findings):>8} {self.corpus:>7} {self.seconds:>8.0f}"
         return f"{self.target:<15} {figures}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Fuzz the targets that are named, or all; the exit status is 1 if something was found."""
+    """Fuzz the named targets, or all; the exit status is 1 if something was found."""
     options = _options(arguments)
     if find_spec("atheris") is None:
         print("Install the fuzzer first: pip install -c constraints.txt -e '.[fuzz]'", file=sys.stderr)
@@ -61,9 +61,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Fuzz targets, and print what came of it.")
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"of {', '.join(SEEDS)}; all by default")
-    parser.add_argument("--runs", type=int, default=RUNS, help=f"executions of each target ({RUNS:,})")
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Fuzz targets, and print the results.")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"any of {', '.join(SEEDS)}; all by default")
+    parser.add_argument("--runs", type=int, default=RUNS, help=f"number of executions of each target ({RUNS:,})")
     parser.add_argument("--seed", type=int, default=1, help="the same seed tries the same inputs (1)")
     options = parser.parse_args(arguments)
     if unknown := set(options.targets) - set(SEEDS):
@@ -92,7 +92,7 @@ def run(target: str, runs: int, seed: int) -> Outcome:
 
 
 def _libfuzzer(folder: Path, runs: int, seed: int) -> list[str]:
-    """Its options; the last is the folder of the corpus."""
+    """The arguments of libFuzzer; the last one is the folder of the corpus."""
     return [
         f"-runs={runs}",
         f"-seed={seed}",
@@ -111,7 +111,7 @@ def _write_seeds(target: str, corpus: Path) -> None:
 
 
 def _write_words(target: str, path: Path) -> None:
-    """The words that an input is made of, as libFuzzer reads them."""
+    """Write libFuzzer's dictionary: the words of which inputs are made."""
     path.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[target]))
 
 

@@ -1,6 +1,6 @@
-"""What a run begins with: a few inputs of each target, and the words that inputs are made of.
+"""The start of a run: a few inputs of each target, and the words of which inputs are made.
 
-`FINDINGS` are the inputs that once broke a target; each is a test from then on.
+`FINDINGS` are the inputs with which a target has failed before; `tests/fuzz` runs each of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEYS: Final = b'{"PK":{"S":"USER#a"},"SK":{"S":"NOTE#0001"}}'
 _ITEM: Final = b'"TableName":"tasks","Key":{"user":{"S":"ann"},"task":{"S":"t1"}}'
 _ARN: Final = b"arn:aws:dynamodb:local:000000000000:table/tasks"
 _FAR_ITERATOR: Final = b"lqV0YXNrc6FzoXahc8___________8tB2lWYcAAAAA=="
-"""A position that no shard has: 2 ** 64 - 1."""
+"""An iterator with a position that no shard has: 2 ** 64 - 1."""
 
 _CALLS: Final = (
     b'GetItem\xff{%b,"ProjectionExpression":"tags"}' % _ITEM,

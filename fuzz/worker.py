@@ -1,4 +1,4 @@
-"""One process that fuzzes one target; libFuzzer ends it.
+"""Fuzz one target in this process, which libFuzzer ends.
 
 `python -m fuzz.worker TARGET FOLDER [libFuzzer's options]`
 """
@@ -17,12 +17,12 @@ with atheris.instrument_imports(include=["partita", "partita_services"]):
 
 
 def fuzz(target: Target, findings: Findings, options: list[str]) -> None:
-    """Run the target until libFuzzer has had enough."""
+    """Run the target until libFuzzer has reached its limits."""
 
     def one_input(data: bytes) -> None:
         try:
             target(data)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is a finding
+        except Exception as error:  # noqa: BLE001 - any exception is a finding
             findings.add(data, error)
 
     atheris.Setup([sys.argv[0], *options], one_input)

@@ -1,4 +1,4 @@
-"""The targets: each is given any bytes, and raises only where something is broken."""
+"""The targets: each accepts any bytes, and raises only if something is broken."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ _ALL: Final[tuple[Target, ...]] = (
     key_template,
 )
 TARGETS: Final[Mapping[str, Target]] = MappingProxyType({target.__name__: target for target in _ALL})
-"""By name."""
+"""The targets by name."""

@@ -1,4 +1,4 @@
-"""Cursors, which clients keep between two pages and give back."""
+"""Cursors, which clients keep between two pages and send back."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def _opened(text: str, query: str) -> Item | None:
 
 
 def _key(packed: bytes) -> Item | None:
-    """The item that the bytes are, in the form in which it is stored; None where they are none."""
+    """Decode the bytes as an item in its stored form; None if they are not an item."""
     try:
         item: Item = decode_item(packed)
-        encoded, _ = encode_measured(item)  # which refuses what no item has, such as a float
+        encoded, _ = encode_measured(item)  # it refuses values that no item can have, such as a float
     except (PartitaError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
     assert encode_item(decode_item(encoded)) == encoded

@@ -1,4 +1,4 @@
-"""The parsers of DynamoDB's expressions, and what is done with what they read."""
+"""The parsers of DynamoDB's expressions, and the use of the parsed expressions."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ ITEM: Final[Item] = {
     "l": [1, [2, 3]],
 }
 MAX_RENDERED: Final = 4_096
-"""What is rendered may be longer than what was read, and is then refused for its length."""
+"""Longer rendered texts are not parsed again: they may exceed the length limit although the original text did not."""
 
 
 def expression(data: bytes) -> None:
-    """The first byte chooses a parser for the rest; what can be read can be rendered, read again and used."""
+    """Parse the input with the parser that its first byte selects; the tree can be rendered, parsed again and used."""
     (text,) = texts(data[1:], 1)
     parse, use = _PARSERS[data[0] % len(_PARSERS) if data else 0]
     try:

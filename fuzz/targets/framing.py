@@ -1,6 +1,6 @@
-"""Where requests begin and end, by the letter of RFC 9112: a second opinion, which takes nothing that is unclear.
+"""An independent and strict reading of RFC 9112 on where requests begin and end; it accepts nothing ambiguous.
 
-Two things are let pass because they change nothing about where a request ends: line ends before it, and more than one
+Two deviations are accepted because they do not change where a request ends: line ends before it, and more than one
 space between the parts of its first line.
 """
 
@@ -16,7 +16,7 @@ _END: Final = b"\r\n"
 
 
 def count_requests(data: bytes) -> int:
-    """How many requests are whole before the first that is cut off or not to the letter."""
+    """The number of complete requests before the first one that is cut off or violates the RFC."""
     count, at = 0, 0
     while (end := _request_end(data, at)) is not None:
         count, at = count + 1, end
@@ -37,7 +37,7 @@ def _request_end(data: bytes, at: int) -> int | None:
 
 
 def _read_headers(data: bytes, at: int) -> tuple[list[bytes], list[bytes], int, int]:
-    """Lengths, transfer codings and the number of hosts, and where the headers end; below zero where they do not."""
+    """Return the lengths, transfer codings and number of hosts, and the end of the headers (-1 if they are invalid)."""
     found: dict[bytes, list[bytes]] = {b"content-length": [], b"transfer-encoding": [], b"host": []}
     while header := _HEADER.match(data, at):
         at = header.end()

@@ -13,11 +13,11 @@ from partita_services.countries.model import TABLE, Country
 from partita_services.countries.responses import csv_text
 
 MAX_PROPOSED: Final = 8
-"""Each line is a read, so that lists that are longer are only parsed."""
+"""Longer lists are only parsed, because proposing changes reads once per line."""
 
 
 def import_file(data: bytes) -> None:
-    """A list is refused, or read; what was read is the same after an export, and changes can be proposed from it."""
+    """Read a list or refuse it; it is the same after exporting and reading it again, and changes can be proposed."""
     try:
         events = read_csv(data.decode("utf-8-sig"))
     except (OperationError, UnicodeDecodeError):

@@ -1,4 +1,7 @@
-"""Key templates: what is filled in matches, is read back, keeps its order, and meets no other template by surprise."""
+"""Key templates: a rendered key matches its template, can be read back, and sorts like its values.
+
+A key matches another template only if the templates are known to overlap.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,15 @@ from partita.model import Placeholder, Template
 from partita.model.keys._parts import Epoch, Plain, TimeFormat, Width
 
 MAX_VALUES: Final = 3
-"""Of one key; templates with more placeholders are only parsed."""
+"""The maximum number of values of a key; templates with more placeholders are only parsed."""
 
 _EXACT: Final = (type(None), Width)
-"""The forms from which a value can be read back as it was, and in which it sorts as it does by itself."""
+"""The forms from which a value can be read back unchanged, and in which keys sort like their values."""
 
 
 def key_template(data: bytes) -> None:
-    """Two templates, a key that another tool wrote, and the values of two keys of the first one."""
-    first, second, *_ = sent_texts(data, 3)  # they stand in source code, which has no lone surrogates
+    """Check two templates, a key that another tool wrote, and two keys of the first template."""
+    first, second, *_ = sent_texts(data, 3)  # templates are in source code, which has no lone surrogates
     _, _, stored, *values = texts(data, 3 + 2 * MAX_VALUES)
     template, other = _template(first), _template(second)
     if template is None or len(template.placeholders) > MAX_VALUES:
@@ -37,7 +40,7 @@ def key_template(data: bytes) -> None:
         if other is not None and other.matches(key):
             assert template.overlaps(other)
             assert other.overlaps(template)
-    if len(keys) == 2 and _is_exact(template):  # noqa: PLR2004 - both can be compared
+    if len(keys) == 2 and _is_exact(template):  # noqa: PLR2004 - there are two keys to compare
         _check_order(template, *keys)
 
 
@@ -59,7 +62,7 @@ def _values(template: Template, given: Sequence[str]) -> list[Any]:
 
 
 def _value(placeholder: Placeholder, text: str) -> Any:
-    """A text, or where the form of the placeholder asks for one, the number or the instant that it says."""
+    """The text as a value: a number or an instant if the form of the placeholder requires one, else the text."""
     if isinstance(placeholder.style, Width | Plain):
         return _number(text)
     if isinstance(placeholder.style, TimeFormat | Epoch):
@@ -82,7 +85,7 @@ def _filled(template: Template, values: list[Any]) -> Any:
 
 
 def _check_stored(template: Template, key: str) -> None:
-    """What a key says can be read from it, unless it is not one of the template's."""
+    """Check that the values can be read from a key, unless it is not a key of the template."""
     try:
         values = template.values(key)
     except ValueError:
@@ -103,6 +106,6 @@ def _check_key(template: Template, values: list[Any], key: Any) -> None:
 
 
 def _check_order(template: Template, one: tuple[list[Any], str], two: tuple[list[Any], str]) -> None:
-    """Keys are equal, and sort, as the values do that they were made from."""
+    """Check that keys compare like the values from which they were rendered."""
     assert (one[0] == two[0]) == (one[1] == two[1]), template
     assert (one[0] < two[0]) == (one[1] < two[1]), template

@@ -19,7 +19,7 @@ NOW: Final = 1_000_000.0
 
 
 def partiql(data: bytes) -> None:
-    """A statement, its parameters as JSON and a token are executed, or refused as DynamoDB refuses them."""
+    """Execute a statement with its parameters as JSON and a token; it is executed, or refused as by DynamoDB."""
     statement, parameters, token = sent_texts(data, 3)
     call: Json = {"Statement": statement}
     if parameters:
@@ -37,7 +37,7 @@ def partiql(data: bytes) -> None:
 
 
 def _executed(name: str, call: Json) -> Json | None:
-    """The response as a client reads it; None where the call is refused."""
+    """The response as a client reads it; None if the call is refused."""
     try:
         response = run(_operations()[name](Parameters(call)), table_store().execute)
     except RequestError:

@@ -1,4 +1,4 @@
-"""The records of a stream as an endpoint sends them, up to the change that a consumer is given."""
+"""Stream records, from the bytes that an endpoint sends to the change that a consumer receives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BEFORE: Final = {
 
 
 class Note(Entity, table=TABLE):
-    """What the changes are about."""
+    """The entity of the changed items."""
 
     primary: ClassVar = Key("USER#{user}", "NOTE#{note:04}")
 
@@ -35,7 +35,7 @@ class Note(Entity, table=TABLE):
 
 
 def stream_record(data: bytes) -> None:
-    """The body of GetRecords gives changes, or an error that says that it cannot be read."""
+    """Read the body of GetRecords; the result is changes, or an error because the body cannot be read."""
     _TRANSPORT.responses["GetRecords"] = data
     try:
         page = _STORE.execute(ReadStream(TABLE.name, SHARD))
@@ -61,22 +61,22 @@ def _check_record(record: StreamRecord) -> None:
 
 
 class _Fixed:
-    """A transport that sends the same records whoever asks for them."""
+    """A transport that responds to every call with a fixed response."""
 
     def __init__(self) -> None:
         self.responses = dict(_BEFORE)
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """The response of the call that is named."""
+        """Return the response of the named call."""
         name = request.headers["X-Amz-Target"].partition(".")[2]
         return HttpResponse(200, self.responses[name], _no_header)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """The same."""
+        """Like `send`."""
         return self.send(request)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Do nothing; there is nothing to close."""
 
 
 def _no_header(_: str) -> str | None:

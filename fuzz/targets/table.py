@@ -1,4 +1,4 @@
-"""A store with one table, which is the same for every input: what an input writes is tried, and never kept."""
+"""A store with one table that is the same for every input: a write is checked, but never stored."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ITEMS: Final[tuple[Item, ...]] = (
     {"user": "bob", "task": "t1", "counts": frozenset({1, 2}), "map": {"n": {"m": [0]}}},
 )
 _NEVER: Final = ConditionCheck("tasks", {"user": "nobody", "task": "none"}, Exists(Path(("user",))))
-"""An item that is not there, whose condition cancels every transaction that asks for it."""
+"""A check that always fails, because its item does not exist; it cancels every transaction that includes it."""
 
 
 @cache
@@ -56,10 +56,10 @@ def table_store() -> EmbeddedStore:
 
 
 class TriedStore(EmbeddedStore):
-    """Executes reads; executes a write in a transaction that is cancelled once all of it was checked."""
+    """Executes reads; executes a write in a transaction that is cancelled after all of it was checked."""
 
     def execute(self, request: Request[R]) -> R:
-        """Read, or try; the reasons of a transaction are those of its own actions."""
+        """Read, or try a write; the cancellation reasons of a transaction are those of its own actions."""
         try:
             response: R = super().execute(_tried(request))
         except TransactionCancelled as cancelled:
@@ -68,7 +68,7 @@ class TriedStore(EmbeddedStore):
         return response
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same at once: there is no other to wait for."""
+        """Like `execute`, without waiting."""
         return self.execute(request)
 
 
@@ -81,4 +81,4 @@ def _tried(request: Request[Any]) -> Request[Any]:
         return TransactWriteItems((*request.writes, _NEVER))
     if isinstance(request, PutItem | UpdateItem | DeleteItem):
         return TransactWriteItems((structs.replace(request, returns="NONE"), _NEVER))
-    raise ValidationFailed("The tables of this store do not change.")
+    raise ValidationFailed("The tables of this store cannot be changed.")

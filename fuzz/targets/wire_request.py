@@ -1,4 +1,4 @@
-"""What clients send to the wire server, on a connection without a network."""
+"""The bytes that clients send to the wire server, on a connection without a network."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partita.wire.connection import Connection
 
 NOW: Final = 1_767_268_800.0
 MAX_PLAIN_FAILURE: Final = 499
-"""A status above is the server's own fault, but for the ones that say that it has no room."""
+"""The highest allowed status; a higher one is a failure of the server."""
 
 _HEAD: Final = re.compile(rb"HTTP/1\.1 ([0-9]{3}) [A-Za-z ]+\r\n((?:[a-z0-9-]+: [\x20-\x7e]+\r\n)*)\r\n")
 _LENGTH: Final = re.compile(rb"content-length: ([0-9]+)\r\n")
@@ -26,10 +26,10 @@ _RANDOM: Final = re.compile(rb"x-amzn-requestid: [0-9A-Z]+\r\n")
 
 
 def wire_request(data: bytes) -> None:
-    """The first byte says where the rest is split in two: each request is executed once, whole, and responded to.
+    """Send the input whole, and split at the position in its first byte: complete requests are executed, each once.
 
-    Where it is odd, the rest is the target and the body of one request, which is put together here: HTTP that is
-    altered at random is rarely valid, and what comes after it is to be reached too.
+    If the first byte is odd, the rest is the target and the body of one request, to which this adds valid HTTP: mutated
+    HTTP is rarely valid, and the code behind the HTTP parser must be reached, too.
     """
     where, rest = (data[0], data[1:]) if data else (0, b"")
     rest = _framed(rest) if where % 2 else rest
@@ -39,7 +39,7 @@ def wire_request(data: bytes) -> None:
     _run(split, rest[:middle], rest[middle:])
     assert split.written == whole.written
     assert split.executed == whole.executed
-    assert whole.executed <= framing.count_requests(rest), "a request was executed that is not one"
+    assert whole.executed <= framing.count_requests(rest), "an invalid request was executed"
     statuses = list(_statuses(bytes(whole.written), has_head=b"HEAD" in rest))
     assert len(statuses) >= whole.executed
     assert max(statuses, default=0) <= MAX_PLAIN_FAILURE
@@ -52,13 +52,13 @@ def _framed(data: bytes) -> bytes:
 
 
 def _statuses(written: bytes, *, has_head: bool) -> Iterator[int]:
-    """The status of each response, all of which must be HTTP with a body of JSON; a HEAD has a length alone."""
+    """Yield the status of each response; all must be HTTP with a JSON body, but a HEAD has only the length of one."""
     while written:
         head = _HEAD.match(written)
         assert head is not None, written
         written = written[head.end() :]
         status = int(head[1])
-        if status == 100:  # noqa: PLR2004 - go on
+        if status == 100:  # noqa: PLR2004 - "continue" is not the response
             continue
         length = _LENGTH.search(head[2])
         assert length is not None
@@ -75,7 +75,7 @@ def _run(client: _Client, *parts: bytes) -> None:
 
 
 class _Client(asyncio.Transport):
-    """A transport that keeps what is written to it."""
+    """A transport that keeps the bytes that are written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class _Client(asyncio.Transport):
         self._closing = False
 
     async def send(self, parts: tuple[bytes, ...]) -> None:
-        """Be connected, send the parts, and wait for what comes of each."""
+        """Connect, send the parts, and wait for the responses to each."""
         server = _server()
         server.executed = 0
         connection = Connection(server, server.connections)
@@ -99,44 +99,44 @@ class _Client(asyncio.Transport):
         assert server.connections.budget.used == 0
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """The address that it is connected to."""
+        """The address to which it is connected."""
         return ("127.0.0.1", 8000) if name == "sockname" else default
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Keep what is written."""
+        """Keep the written bytes."""
         assert not self._closing
         self.written += data
 
     def write_eof(self) -> None:
-        """Nothing follows what was written."""
+        """Mark the end of the written bytes."""
         self._closing = True
 
     def close(self) -> None:
-        """The same."""
+        """Like `write_eof`."""
         self._closing = True
 
     def abort(self) -> None:
-        """The same."""
+        """Like `write_eof`."""
         self._closing = True
 
     def is_closing(self) -> bool:
-        """Whether more can be written."""
+        """Whether nothing more can be written."""
         return self._closing
 
     def pause_reading(self) -> None:
-        """Whoever sends here waits by itself."""
+        """Do nothing: the sender waits for each response anyway."""
 
     def resume_reading(self) -> None:
-        """The same."""
+        """Do nothing."""
 
 
 class _Counting(WireServer):
-    """Counts the requests that it is given to execute."""
+    """A server that counts the requests that it executes."""
 
     executed = 0
 
     def respond(self, request: Any) -> Any:
-        """Count, and respond."""
+        """Count the request, and respond."""
         self.executed += 1
         return super().respond(request)
 

@@ -7,11 +7,11 @@ from typing import Final
 from partita._aws._http import ResponseParser
 
 MAX_BODY: Final = 100
-"""So low that an input can exceed it."""
+"""Low enough for inputs to exceed it."""
 
 
 def wire_response(data: bytes) -> None:
-    """The first byte says where the rest is split in two; that changes nothing about what is read of it."""
+    """Parse the input whole, and split at the position in its first byte; the result must be the same."""
     where, rest = (data[0], data[1:]) if data else (0, b"")
     middle = where % (len(rest) + 1)
     whole = _read(rest)
@@ -20,7 +20,7 @@ def wire_response(data: bytes) -> None:
 
 
 def _read(*parts: bytes) -> tuple[int, bytes] | None:
-    """Status and body of what comes before the connection ends; None where that is not a response."""
+    """The status and body of the response; None if the bytes up to the end of the connection are not a response."""
     parser = ResponseParser(MAX_BODY)
     try:
         for part in (*filter(None, parts), b""):
@@ -30,4 +30,4 @@ def _read(*parts: bytes) -> tuple[int, bytes] | None:
                 return response.status, bytes(response.body)
     except ValueError:
         return None
-    raise AssertionError("the end of the connection is neither a response nor an error")
+    raise AssertionError("the end of the connection led to neither a response nor an error")

@@ -71,5 +71,5 @@ def test_a_suite_that_fails_is_said(tmp_path: Path) -> None:
     now = checkout(tmp_path / "now", ("a get", 1.0))
     before = checkout(tmp_path / "before", ("a get", 1.0))
     (before / "bench" / "suite.py").write_text("raise OSError", encoding="utf-8")
-    with pytest.raises(click.ClickException, match=r"The suite suite of .*before has failed"):
+    with pytest.raises(click.ClickException, match=r"The suite suite of .*before failed"):
         list(compared("suite", now, before))
