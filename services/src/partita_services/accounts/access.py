@@ -1,4 +1,4 @@
-"""Who may do what with an account: its owner and operators all, others what was granted; the rest do not see it."""
+"""Access to accounts: owners and operators may do everything, others what was granted; nobody else sees an account."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from partita_services.accounts.model import (
 
 
 class NotAllowed(OperationError, code="not_allowed"):
-    """The caller may see the account, but not do this with it."""
+    """The caller may see the account, but may not do this with it."""
 
 
 class Right(IntEnum):
-    """What someone may do with an account; each right includes those before it."""
+    """What a user may do with an account; each right includes the ones before it."""
 
     VIEW = 1
     USE = 2
@@ -38,7 +38,7 @@ class Right(IntEnum):
 
 
 class Actor(Struct, frozen=True):
-    """Who asks."""
+    """The user who makes a request."""
 
     user_id: str
     is_operator: bool = False
@@ -51,33 +51,33 @@ PERSONAL: Final = PersonalData(
         accounts_of,
         owner="owner",
         fields=("name",),
-        stays="An account has money, and is closed by its owner. Its ledger is kept, as bookkeeping is.",
+        stays="An account holds money, and only its owner closes it. Its ledger is kept for bookkeeping.",
     ),
     mentions={Entry: ("by", "memo"), AccountVersion: ("name", "owner", "by"), Grant: ("granted_by",)},
 )
-"""What is kept of a user: the accounts that are theirs, and what others have let them see."""
+"""The stored data of a user: the accounts that they own, and the grants that they received."""
 
 RIGHTS = {Access.VIEW: Right.VIEW, Access.USE: Right.USE}
 
 
 def reach(actor: Actor, pk: str, right: Right = Right.VIEW, *, consistent: bool = True) -> Procedure[Account]:
-    """An account that someone has a right to.
+    """Return an account to which the user has the given right.
 
     Raises:
-        ItemMissing: there is none, or they may not even see it.
-        NotAllowed: they may see it, and no more.
+        ItemMissing: it does not exist, or the user may not see it.
+        NotAllowed: the user may see it, but has a lesser right.
     """
     account, has = yield from reach_with_right(actor, pk, consistent=consistent)
     if has < right:
-        raise NotAllowed(f"You may see the account {pk!r}, but not do this with it.", hint="Ask its owner.")
+        raise NotAllowed(f"You may see the account {pk!r}, but not do this with it.", hint="Ask its owner for access.")
     return account
 
 
 def reach_with_right(actor: Actor, pk: str, *, consistent: bool = True) -> Procedure[tuple[Account, Right]]:
-    """An account that someone may see, and what else they may do with it.
+    """Return an account that the user may see, and the user's right.
 
     Raises:
-        ItemMissing: there is none, or they may not even see it.
+        ItemMissing: it does not exist, or the user may not see it.
     """
     account = yield from (account_now(pk) if consistent else ACCOUNTS.read(pk))
     if account is None:
@@ -91,10 +91,10 @@ def reach_with_right(actor: Actor, pk: str, *, consistent: bool = True) -> Proce
 
 
 def is_for(grant: Grant, account: Account) -> bool:
-    """Whether a grant is for this account, and not for an earlier one with the same key."""
+    """Whether a grant is for this account, not for an earlier one with the same key."""
     return grant.opened == (account.data.opened or 0)
 
 
 def no_account(pk: str) -> ItemMissing:
-    """The error for an account that is not there, or that the caller may not see."""
+    """The error for an account that does not exist, or that the caller may not see."""
     return ItemMissing(f"There is no account {pk!r}.")

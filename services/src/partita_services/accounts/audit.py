@@ -1,4 +1,4 @@
-"""The audit of the ledgers: every balance is the sum of its entries, and so is every total of a month."""
+"""The audit of the ledgers: it checks that every balance and every total of a month is the sum of its entries."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from partita_services.accounts.movements import Occasion, entered, month_of
 E = TypeVar("E", bound=Entity)
 
 TRIES: Final = 5
-"""How often an account is added up that is written meanwhile."""
+"""How often an account is added up if it is written at the same time."""
 _PAGE: Final = 1_000
 _AUDITOR: Final = Actor("partita accounts audit", is_operator=True)
 
@@ -37,7 +37,7 @@ Ledger: TypeAlias = tuple[str, int]
 
 
 class Finding(Struct, frozen=True):
-    """An account whose ledger does not say what it should, or that could not be added up."""
+    """An account whose ledger does not add up, or could not be added up."""
 
     account: str
     what: str
@@ -47,7 +47,7 @@ class Finding(Struct, frozen=True):
 
 
 class AuditReport(Struct, frozen=True):
-    """What an audit found."""
+    """The result of an audit."""
 
     accounts: int
     entries: int
@@ -61,7 +61,7 @@ class _Sums(Struct, frozen=True):
 
 
 def audit(session: Session) -> AuditReport:
-    """Add up every ledger, also those of closed accounts, while the service runs."""
+    """Add up every ledger, including those of closed accounts. The service may run at the same time."""
     ledgers = _ledgers(session)
     findings: list[Finding] = []
     entries = 0
@@ -73,7 +73,7 @@ def audit(session: Session) -> AuditReport:
 
 
 def check_ledger(pk: str, opened: int) -> Procedure[tuple[int, list[Finding]]]:
-    """How many entries a ledger has, and what is wrong with it. What is written meanwhile is added up again."""
+    """The number of entries of a ledger, and its findings. It is added up again if it is written in the meantime."""
     for _ in range(TRIES):
         before = _of(opened, (yield from account_now(pk)))
         sums = yield from _added_up(pk, opened)
@@ -81,18 +81,18 @@ def check_ledger(pk: str, opened: int) -> Procedure[tuple[int, list[Finding]]]:
         after = _of(opened, (yield from account_now(pk)))
         if (before and before.last_write) == (after and after.last_write):
             return sums.entries, list(_findings(pk, after, sums, totals.items))
-    return 0, [Finding(pk, "it is written all the time", 0, 0)]
+    return 0, [Finding(pk, "it was written during every try", 0, 0)]
 
 
 def carry_forward(session: Session, pk: str) -> None:
-    """Give an account from before there were ledgers its first entry.
+    """Write the first entry of an account that was stored before ledgers existed.
 
     Raises:
-        VersionConflict: it was written meanwhile.
+        VersionConflict: the account was written in the meantime.
     """
     account = session.run(account_now(pk))
     if account is None:
-        raise VersionConflict(f"The account {pk!r} was closed meanwhile.")
+        raise VersionConflict(f"The account {pk!r} was closed in the meantime.")
     occasion = Occasion(_AUDITOR, session.context.clock(), new_ulid())
     _, opened = account.data.ledger
     entry = Entry(
@@ -108,12 +108,12 @@ def carry_forward(session: Session, pk: str) -> None:
 
 
 def carried(account: Account, entry: Entry) -> Procedure[None]:
-    """Write the first entry of a ledger, where the account is still what it was."""
+    """Write the first entry of a ledger, if the account has not changed."""
     yield from Plan(None, save_account(account), *entered(entry)).run()
 
 
 def _ledgers(session: Session) -> list[Ledger]:
-    """Every ledger that has an account or a month."""
+    """Every ledger that has an account or a total of a month."""
     maintenance = session.maintenance("an audit adds up every account")
     of_accounts = {account.ledger for account in _all(maintenance, scan(AccountData))}
     return sorted(of_accounts | {(total.account, total.opened) for total in _all(maintenance, scan(MonthTotal))})
@@ -130,7 +130,7 @@ def _all(maintenance: Session, scanned: Scan[E]) -> Iterator[E]:
 
 
 def _of(opened: int, account: Account | None) -> Account | None:
-    """The account, where it is the one of the ledger, and not a later one with the same key."""
+    """Return the account if the ledger belongs to it and not to an earlier account with the same key."""
     return account if account is not None and (account.data.opened or 0) == opened else None
 
 

@@ -60,11 +60,11 @@ _TRANSFERS: Final = (
     (38, "acc-1001", "acc-1005", 15_000, None),
     (10, "acc-1001", "acc-1004", 30_000, "household, monthly"),
 )
-"""Days ago, from, to, how much, and what for."""
+"""Days ago, from, to, amount, and memo."""
 
 
 def seed(now: float) -> Sequence[Procedure[Any]]:
-    """Some accounts, what happened in them over three months, and one that is shared; with the same keys each time."""
+    """Sample accounts with three months of movements, and one that is shared; with the same keys each time."""
     return [*(_opened(number, now) for number in range(len(_SAMPLES))), _lived_in(now)]
 
 
@@ -75,7 +75,7 @@ def _opened(number: int, now: float) -> Procedure[Account]:
 
 
 def _lived_in(now: float) -> Procedure[None]:
-    """The last account tells whether it was done before: opening it again is refused."""
+    """Open the last account first: if the samples exist already, this fails, and the rest is skipped."""
     pk, owner = "acc-1009", Actor(SAMPLE_USER)
     occasion = Occasion(owner, now - 80 * _DAY, "sample-opening-9")
     yield from run_plan(add_account(AccountDraft(pk=pk, name="Bicycle fund", balance=0), occasion))
@@ -93,7 +93,7 @@ def _lived_in(now: float) -> Procedure[None]:
 
 def examples(now: float) -> Sequence[Operation[Any]]:
     """Operations of a caller whose arguments are not fields of a sample."""
-    pk, name, balance, owner = _SAMPLES[2]  # in which no money has moved
+    pk, name, balance, owner = _SAMPLES[2]  # an account without movements
     opened = int((now - 90 * _DAY) * 1_000)
     account = ACCOUNTS.over(opened, AccountData(pk=pk, name=name, balance=balance, owner=owner, opened=opened))
     at = datetime.fromtimestamp(now, UTC)
@@ -123,7 +123,7 @@ def examples(now: float) -> Sequence[Operation[Any]]:
 
 
 def _router() -> APIRouter:
-    from partita_services.accounts.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+    from partita_services.accounts.http import ROUTER  # noqa: PLC0415 - the model can be used without the HTTP extra
 
     return ROUTER
 

@@ -13,7 +13,7 @@ from partita_services.accounts.audit import AuditReport, audit, carry_forward
 
 @click.group()
 def accounts() -> None:
-    """Work on the accounts."""
+    """Check the accounts."""
 
 
 @accounts.command("audit")
@@ -21,11 +21,11 @@ def accounts() -> None:
     "--carry-forward",
     "is_carried",
     is_flag=True,
-    help="Give accounts from before there were ledgers their first entry.",
+    help="Write a first entry for accounts that were stored before ledgers existed.",
 )
 @store_options
 def audit_ledgers(data: DataFolder, *, is_carried: bool) -> None:
-    """Add up every ledger, and compare it with the balance. Exits with 1 where they differ."""
+    """Add up every ledger, and compare the sum with the balance. Exits with 1 if they differ."""
     with closing(data.open_store()) as store:
         session = Session(store)
         report = audit(session)
@@ -44,7 +44,7 @@ def _show(report: AuditReport) -> None:
         click.echo(f"{added_up}: every balance is the sum of its entries.")
         return
     rows = [(each.account, each.what, str(each.balance), str(each.entries)) for each in report.findings]
-    echo_table(("account", "what is wrong", "it says", "its entries say"), rows)
+    echo_table(("account", "problem", "stored", "sum of its entries"), rows)
     if any(each.can_be_carried_forward for each in report.findings):
-        click.echo("Accounts without entries: --carry-forward gives them their first one.")
+        click.echo("Some accounts have no entries: --carry-forward writes their first entry.")
     raise click.ClickException(f"{len(report.findings)} of {added_up} do not add up.")

@@ -1,7 +1,7 @@
-"""What the Accounts service does with accounts and grants, as procedures, which either kind of session runs.
+"""The procedures of the Accounts service for accounts and grants, which a sync or an async session runs.
 
-What writes an account is planned first: a `Plan` has the writes and their result, so that all of it commits in one
-transaction: the account, its entry in the ledger, its version, and the record of a request that has a key.
+A procedure that writes an account returns a `Plan` with the writes and their result. All writes commit in one
+transaction: the account, its ledger entry, its version, and the record of a request with an idempotency key.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from partita_services.accounts.model import (
 from partita_services.accounts.movements import Money, Occasion, entered
 
 MAX_SHARED: Final = 100
-"""How many accounts of others are looked at for one page."""
+"""How many accounts of others are read for one page."""
 
 
 class AccountContent(BaseModel):
-    """What an account is to hold."""
+    """The content of an account that a caller writes."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -52,35 +52,35 @@ class AccountContent(BaseModel):
 
 
 class AccountDraft(AccountContent):
-    """An account as it is given to be opened."""
+    """An account to open."""
 
     pk: AccountId = Field(examples=["acc-1001"])
     balance: Annotated[Balance, Money] = Field(
         default=0, examples=[125_000], description="in minor units, such as cents"
     )
     owner: UserId | None = Field(
-        default=None, examples=["ada"], description="whose it is, where that is not the caller; for operators only"
+        default=None, examples=["ada"], description="the owner, if that is not the caller; for operators only"
     )
 
 
 class GrantDraft(BaseModel):
-    """What someone else may do with an account."""
+    """What another user may do with an account."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    access: Access = Field(examples=["view"], description="`use` includes `view`, and moves money")
+    access: Access = Field(examples=["view"], description="`use` includes `view`, and allows moving money")
 
 
 def add_account(draft: AccountDraft, occasion: Occasion) -> Plan[Account]:
-    """Open an account; `AlreadyExists` when it commits and the key is taken.
+    """Plan to open an account. The commit raises `AlreadyExists` if the key is taken.
 
     Raises:
-        NotAllowed: the caller opens it for someone else, and is not an operator.
+        NotAllowed: the owner is someone else, and the caller is not an operator.
     """
     actor = occasion.actor
     owner = draft.owner or actor.user_id
     if owner != actor.user_id and not actor.is_operator:
-        raise NotAllowed("Only operators open accounts for others.")
+        raise NotAllowed("Only operators may open accounts for others.")
     data = AccountData(
         pk=draft.pk, name=draft.name, balance=draft.balance, owner=owner, opened=int(occasion.now * 1_000)
     )
@@ -90,12 +90,12 @@ def add_account(draft: AccountDraft, occasion: Occasion) -> Plan[Account]:
 
 
 def replace_account(pk: str, content: AccountContent, last_write: int, occasion: Occasion) -> Procedure[Plan[Account]]:
-    """Write an account over the version that the caller has read; a balance that differs is an adjustment.
+    """Plan to replace the version that the caller has read. A different balance is recorded as an adjustment.
 
     Raises:
-        ItemMissing: there is no such account for the caller.
-        NotAllowed: it is not the caller's own.
-        VersionConflict: it has changed since.
+        ItemMissing: there is no such account, or the caller may not see it.
+        NotAllowed: the caller does not own the account.
+        VersionConflict: the account has changed since.
     """
     account = _unchanged((yield from reach(occasion.actor, pk, Right.OWN)), last_write)
     difference = content.balance - account.data.balance
@@ -106,12 +106,12 @@ def replace_account(pk: str, content: AccountContent, last_write: int, occasion:
 
 
 def remove_account(pk: str, last_write: int, occasion: Occasion) -> Procedure[Plan[None]]:
-    """Close the version of an account that the caller has read. Its ledger stays, and adds up to zero.
+    """Plan to close the version that the caller has read. The ledger stays, and adds up to zero.
 
     Raises:
-        ItemMissing: there is no such account for the caller.
-        NotAllowed: it is not the caller's own.
-        VersionConflict: it has changed since.
+        ItemMissing: there is no such account, or the caller may not see it.
+        NotAllowed: the caller does not own the account.
+        VersionConflict: the account has changed since.
     """
     account = _unchanged((yield from reach(occasion.actor, pk, Right.OWN)), last_write)
     paid_out = _difference(account, Kind.CLOSING, -account.data.balance, occasion)
@@ -119,7 +119,7 @@ def remove_account(pk: str, last_write: int, occasion: Occasion) -> Procedure[Pl
 
 
 def shared_accounts(user_id: str, limit: int, cursor: str | None) -> Procedure[Page[AccountData]]:
-    """The accounts of others that someone may see or use; those that were closed meanwhile are left out."""
+    """The accounts of others that a user may see or use, without those that were closed in the meantime."""
     page = yield from grants_to(user_id).page(min(limit, MAX_SHARED), after=cursor)
     if not page.items:
         return Page((), None)
@@ -130,11 +130,11 @@ def shared_accounts(user_id: str, limit: int, cursor: str | None) -> Procedure[P
 
 
 def grant_access(pk: str, user_id: str, draft: GrantDraft, occasion: Occasion) -> Procedure[Grant]:
-    """Let someone see or use an account.
+    """Let another user see or use an account.
 
     Raises:
-        ItemMissing: there is no such account for the caller.
-        NotAllowed: it is not the caller's own.
+        ItemMissing: there is no such account, or the caller may not see it.
+        NotAllowed: the caller does not own the account.
     """
     account = yield from reach(occasion.actor, pk, Right.OWN)
     grant = Grant(
@@ -149,11 +149,11 @@ def grant_access(pk: str, user_id: str, draft: GrantDraft, occasion: Occasion) -
 
 
 def revoke_access(pk: str, user_id: str, actor: Actor) -> Procedure[None]:
-    """Let someone neither see nor use an account any more. Whoever has a grant may give it up.
+    """Remove the grant of another user, or the caller's own grant.
 
     Raises:
-        ItemMissing: there is no such account for the caller, or no such grant.
-        NotAllowed: it is not the caller's own.
+        ItemMissing: there is no such account or grant, or the caller may not see the account.
+        NotAllowed: the caller does not own the account.
     """
     account = yield from reach(actor, pk, Right.VIEW if user_id == actor.user_id else Right.OWN)
     removed = yield from remove_grant(pk, user_id)
@@ -184,7 +184,7 @@ def _version(account: Account, actor: Actor) -> Put[AccountVersion]:
 
 
 def _difference(account: Account, kind: Kind, amount: int, occasion: Occasion) -> tuple[Action, ...]:
-    """The entry of a balance that was set, so that the ledger still adds up to it."""
+    """The writes of the entry for a balance that was set, so that the ledger still adds up to the balance."""
     if not amount:
         return ()
     pk, opened = account.data.ledger

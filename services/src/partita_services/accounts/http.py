@@ -1,4 +1,4 @@
-"""The Accounts API: from HTTP to the handlers and back. An account is its owner's, and of those who were granted it."""
+"""The Accounts API: its routes, parameters and responses. Only the owner and users with a grant reach an account."""
 
 from __future__ import annotations
 
@@ -85,17 +85,17 @@ IF_MATCH: Final = {
     "name": "If-Match",
     "in": "header",
     "required": True,
-    "description": "The `ETag` of the account that you have read, or its `last_write`. Without it: 428.",
+    "description": "The `ETag` of the account that you have read, or its `last_write`. If missing, the status is 428.",
     "schema": {"type": "string", "pattern": _ETAG},
     "example": '"1767268800000"',
 }
-"""For the description only: to FastAPI the header is optional, because its absence is 428 and not 422."""
+"""For the OpenAPI description only. FastAPI treats the header as optional, because its absence is 428, not 422."""
 
 
 def describe_conflict() -> dict[int | str, dict[str, Any]]:
-    """The 409 of a route, whose problem shows the account as it is, for the OpenAPI description."""
+    """The 409 of a route for the OpenAPI description; its problem contains the current account."""
     described = describe_problems(409)
-    described[409]["description"] = "Conflict; `current` is the account as it is"
+    described[409]["description"] = "Conflict; `current` is the current account"
     (content,) = described[409]["content"].values()
     current = {"properties": {"current": {"$ref": "#/components/schemas/AccountView"}}}
     content["schema"] = {"allOf": [content["schema"], current]}
@@ -107,7 +107,7 @@ def _last_write(
 ) -> int:
     if if_match is None:
         hint = "Read the account, and send its ETag in If-Match."
-        raise HttpProblem(428, "precondition_required", "The request does not say which version it changes.", hint=hint)
+        raise HttpProblem(428, "precondition_required", "The request has no If-Match header.", hint=hint)
     return int(if_match.strip('"'))
 
 
@@ -122,36 +122,38 @@ async def _occasion(actor: CurrentActor, now: Now) -> Occasion:
 CurrentActor = Annotated[Actor, Depends(_actor)]
 CurrentOccasion = Annotated[Occasion, Depends(_occasion)]
 LastWrite = Annotated[int, Depends(_last_write)]
-"""The version that a request changes; 428 where it does not name one."""
+"""The version that a request changes; 428 if the request does not name one."""
 
 
 class ReadOptions(BaseModel):
-    """How an account is read."""
+    """The query parameters of reading an account."""
 
-    consistent: bool = Field(default=False, description="by a strongly consistent read, which sees the last write")
+    consistent: bool = Field(default=False, description="use a strongly consistent read, which sees the last write")
 
 
 class AccountsQuery(FieldPaging[AccountSummary]):
-    """Which accounts."""
+    """The query parameters of the list of accounts."""
 
-    shared: bool = Field(default=False, description="those of others that the caller may see or use")
-    owner: UserId | None = Field(default=None, examples=["ada"], description="whose; for operators only")
+    shared: bool = Field(default=False, description="list the accounts of others that the caller may see or use")
+    owner: UserId | None = Field(
+        default=None, examples=["ada"], description="list the accounts of this user; for operators only"
+    )
 
 
 class EntriesQuery(FieldPaging[EntryView]):
-    """Which entries."""
+    """The query parameters of the list of entries."""
 
     month: Month | None = Field(
-        default=None, examples=["2026-05"], description="those of a month, the first ones first; else newest first"
+        default=None, examples=["2026-05"], description="only this month, oldest first; without it, newest first"
     )
-    order: Literal["oldest", "newest"] | None = Field(default=None, description="another order than that")
+    order: Literal["oldest", "newest"] | None = Field(default=None, description="overrides the order")
 
 
 @ROUTER.get("/accounts", responses=describe_problems(400, 403))
 async def list_accounts(
     actor: CurrentActor, db: Db, wanted: Annotated[AccountsQuery, QueryParameters()]
 ) -> PartialListing[AccountSummary]:
-    """The caller's accounts by key, or those of others that the caller may see."""
+    """The caller's own accounts by key, or the accounts of others that the caller may see."""
     owner = wanted.owner or actor.user_id
     if owner != actor.user_id and not actor.is_operator:
         raise HttpProblem(403, "forbidden", "Only operators may list the accounts of others.")
@@ -169,7 +171,7 @@ async def list_accounts(
 async def open_account(
     once: OnceByCaller, occasion: CurrentOccasion, request: Request, draft: AccountDraft
 ) -> Response:
-    """Open an account of the caller's; 409 where its key is taken, with the current one if the caller may see it."""
+    """Open an account. The status is 409 if the key is taken, with the current account if the caller owns it."""
 
     def opened(account: Account) -> StoredResponse:
         location = f"{request.scope['root_path']}/accounts/{account.data.pk}"
@@ -188,7 +190,7 @@ async def stream_accounts(
     is_valid: TokenCheck,
     last_event_id: LastEventId = None,
 ) -> StreamingResponse:
-    """Which accounts have changed that the caller may see, as server-sent events. They end with the token."""
+    """Server-sent events about changed accounts that the caller may see. The stream ends when the token expires."""
     hears = live.Listener(actor, projection.sink, db)
     return news_response(change_news(hears.look, hears.tell, last_event_id, is_valid, state.stopping))
 
@@ -197,7 +199,7 @@ async def stream_accounts(
 async def show_account(
     actor: CurrentActor, db: Db, pk: AccountPath, options: Annotated[ReadOptions, QueryParameters()], response: Response
 ) -> ReachedAccount:
-    """One account, with its `ETag`, and what the caller may do with it."""
+    """One account, with its `ETag` and what the caller may do with it."""
     account, right = await db.run(reach_with_right(actor, pk, consistent=options.consistent))
     response.headers["ETag"] = etag(account.last_write)
     return ReachedAccount.reached(account, right)
@@ -216,7 +218,7 @@ async def replace_account(
     last_write: LastWrite,
     response: Response,
 ) -> AccountView:
-    """Write an account over the version that you have read; 409 with the current one where it has changed since."""
+    """Replace the version of an account that you have read; 409 with the current account if it has changed since."""
     with _problems(occasion.actor):
         account = await db.run(run_plan(handlers.replace_account(pk, content, last_write, occasion)))
     response.headers["ETag"] = etag(account.last_write)
@@ -230,7 +232,7 @@ async def replace_account(
     openapi_extra={"parameters": [IF_MATCH]},
 )
 async def remove_account(occasion: CurrentOccasion, db: Db, pk: AccountPath, last_write: LastWrite) -> None:
-    """Close the version of an account that you have read; 409 with the current one where it has changed since."""
+    """Close the version of an account that you have read; 409 with the current account if it has changed since."""
     with _problems(occasion.actor):
         await db.run(run_plan(handlers.remove_account(pk, last_write, occasion)))
 
@@ -242,7 +244,7 @@ MOVEMENT: Final = describe_problems(403, 404) | describe_conflict()
 async def deposit(
     once: OnceByCaller, occasion: CurrentOccasion, db: Db, pk: AccountPath, movement: Movement
 ) -> Response:
-    """Add money to an account; gives its entry in the ledger."""
+    """Add money to an account, and return the ledger entry."""
     return await _entered_once(once, db, occasion, lambda: movements.deposit(pk, movement, occasion))
 
 
@@ -250,13 +252,13 @@ async def deposit(
 async def withdraw(
     once: OnceByCaller, occasion: CurrentOccasion, db: Db, pk: AccountPath, movement: Movement
 ) -> Response:
-    """Take money out of an account; 409 where it has less, which leaves it as it is."""
+    """Withdraw money from an account, and return the ledger entry; 409 without a change if the balance is too low."""
     return await _entered_once(once, db, occasion, lambda: movements.withdraw(pk, movement, occasion))
 
 
 @ROUTER.post("/transfers", status_code=201, response_model=EntryView, responses=MOVEMENT)
 async def transfer(once: OnceByCaller, occasion: CurrentOccasion, db: Db, order: TransferOrder) -> Response:
-    """Move money from an account of the caller to any other: both change, or neither. Gives the entry of the first."""
+    """Move money from the caller's account to any other: both change, or neither. Returns the entry of the first."""
     return await _entered_once(once, db, occasion, lambda: movements.transfer(order, occasion))
 
 
@@ -264,7 +266,7 @@ async def transfer(once: OnceByCaller, occasion: CurrentOccasion, db: Db, order:
 async def list_entries(
     actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[EntriesQuery, QueryParameters()]
 ) -> PartialListing[EntryView]:
-    """The entries of an account's ledger, newest first; or those of a month."""
+    """The entries of an account's ledger, newest first, or the entries of a month."""
     data = (await db.run(reach(actor, pk, consistent=False))).data
     found, usual = _entries(data, wanted.month)
     found = found if wanted.order in (None, usual) else found.reversed()
@@ -274,7 +276,7 @@ async def list_entries(
 
 @ROUTER.get("/accounts/{pk}/statements", responses=describe_problems(404))
 async def list_statements(actor: CurrentActor, db: Db, pk: AccountPath) -> Statements:
-    """The statements of all months in which money moved, the last one first."""
+    """The statements of all months in which money moved, newest first."""
     account = await db.run(reach(actor, pk, consistent=False))
     found = await db.run(statements.statements(account.data))
     return Statements(items=tuple(map(StatementView.of, found)))
@@ -286,7 +288,7 @@ async def list_statements(actor: CurrentActor, db: Db, pk: AccountPath) -> State
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}, **describe_problems(404)},
 )
 async def export_statement(actor: CurrentActor, db: Db, pk: AccountPath, month: MonthPath) -> StreamingResponse:
-    """The entries of a month as a table, the first ones first, with the balance after each."""
+    """The entries of a month as CSV, oldest first, with the balance after each."""
     account = (await db.run(reach(actor, pk, consistent=False))).data
     table = StatementCsv((await db.run(statements.statement(account, month))).opening)
 
@@ -313,7 +315,7 @@ async def show_statement(actor: CurrentActor, db: Db, pk: AccountPath, month: Mo
 async def list_versions(
     actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[VersionView], QueryParameters()]
 ) -> PartialListing[VersionView]:
-    """What the account said, newest first, and who wrote it; movements of money are entries instead."""
+    """The versions of an account, newest first, and who wrote each. Movements of money are entries instead."""
     account = await db.run(reach(actor, pk, consistent=False))
     found = wanted.fields.narrow(versions_of(*account.data.ledger))
     return PartialListing.of(await db.run(found.page(wanted.limit, after=wanted.cursor)), wanted.fields, VersionView.of)
@@ -323,7 +325,7 @@ async def list_versions(
 async def list_grants(
     actor: CurrentActor, db: Db, pk: AccountPath, wanted: Annotated[FieldPaging[GrantView], QueryParameters()]
 ) -> PartialListing[GrantView]:
-    """Who else may see or use an account of the caller's."""
+    """The users who may see or use the caller's account."""
     with _problems(actor):
         await db.run(reach(actor, pk, Right.OWN, consistent=False))
     page = await db.run(wanted.fields.narrow(grants_on(pk)).page(wanted.limit, after=wanted.cursor))
@@ -334,20 +336,20 @@ async def list_grants(
 async def grant_access(
     occasion: CurrentOccasion, db: Db, pk: AccountPath, user_id: UserPath, draft: GrantDraft
 ) -> GrantView:
-    """Let someone see or use an account of the caller's. To send it again does no harm."""
+    """Let another user see or use the caller's account. The request is idempotent."""
     with _problems(occasion.actor):
         return GrantView.of(await db.run(handlers.grant_access(pk, user_id, draft, occasion)))
 
 
 @ROUTER.delete("/accounts/{pk}/grants/{user_id}", status_code=204, responses=describe_problems(403, 404))
 async def revoke_access(actor: CurrentActor, db: Db, pk: AccountPath, user_id: UserPath) -> None:
-    """Let someone neither see nor use an account any more; or give up a grant of one's own."""
+    """Revoke a user's grant on the caller's account, or give up the caller's own grant."""
     with _problems(actor):
         await db.run(handlers.revoke_access(pk, user_id, actor))
 
 
 def _entries(data: AccountData, month: str | None) -> tuple[Query[Entry], str]:
-    """The entries of a ledger or of a month, and the order that they are in."""
+    """The query for the entries of a ledger or of a month, and its order."""
     if month is None:
         return latest_entries(*data.ledger), "newest"
     return statements.entries_of(data, month), "oldest"
@@ -356,7 +358,7 @@ def _entries(data: AccountData, month: str | None) -> tuple[Query[Entry], str]:
 async def _entered_once(
     once: Once, db: AsyncSession, occasion: Occasion, plan: Callable[[], Procedure[Plan[Entry]]]
 ) -> Response:
-    """Run a plan, made again while other writers are first."""
+    """Run a plan once per idempotency key. It is planned again if another writer was faster."""
 
     def entered(entry: Entry) -> StoredResponse:
         return StoredResponse.of(EntryView.of(entry), status=201)
@@ -373,7 +375,7 @@ def _response(account: Account, status: int = 200, **headers: str) -> StoredResp
 
 @contextmanager
 def _problems(actor: Actor) -> Iterator[None]:
-    """The problem of a conflict shows the account as it is, to those who may see it."""
+    """Turn errors into problems. That of a conflict contains the current account, if the caller may see it."""
     try:
         yield
     except NotAllowed as error:

@@ -1,7 +1,7 @@
-"""Live changes: which accounts have changed, for those who may see them, as server-sent events.
+"""Live changes: server-sent events that name the changed accounts to users who may see them.
 
-The projection remembers accounts by whose they are, by themselves for those whom they are shared with, and all of them
-for operators. What is shared with a reader is read now and then.
+The projection stores every change under three topics: the owner, the account itself (for users whom it is shared with),
+and one topic for all accounts (for operators). The list of accounts shared with a reader is read from time to time.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from partita_services.accounts.access import Actor
 from partita_services.accounts.model import grants_to
 
 LOOKS: Final = 20
-"""After so many looks it is read again what is shared with the reader."""
+"""After this many looks, the list of accounts shared with the reader is read again."""
 MAX_SHARED: Final = 1_000
-"""So many accounts that are shared with a reader are listened to."""
+"""The maximum number of accounts shared with a reader whose changes are reported."""
 SHARED: Final = ""
-"""The item that stands for what is shared with the reader; no account has an empty key."""
+"""The item that stands for the list of accounts shared with the reader; no account has an empty key."""
 
 STREAM: Final[dict[int | str, dict[str, Any]]] = describe_news(
-    "`account` that one was opened, closed or has changed, `shared` that others are shared with the caller",
+    "`account`: an account was opened, closed or changed; `shared`: the accounts shared with the caller have changed",
     "account",
     "shared",
 )
 
 
 class AccountNews(BaseModel):
-    """An account that was opened, closed or has changed."""
+    """An account that was opened, closed or changed."""
 
     pk: str
 
 
 class AccountChanges(SqliteProjection):
-    """Which accounts have changed last."""
+    """The projection of the latest changes of accounts."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path, tables=RECENT_CHANGES, apply=_apply)
 
 
 class Listener:
-    """Looks for what one reader may hear of."""
+    """Finds the changes that one reader may see."""
 
     def __init__(self, actor: Actor, projection: AccountChanges, db: AsyncSession) -> None:
         self._actor = actor
@@ -65,17 +65,17 @@ class Listener:
         self._looks = 0
 
     async def look(self, after: int | None) -> RecentChanges:
-        """What has changed after a number, of what the reader may see."""
+        """Return the changes after a number that the reader may see."""
         is_new = await self._look_at_shared()
         seen = await run_in_threadpool(changes_after, self._projection, after, self._topics())
         return RecentChanges(seen.number, (SHARED, *seen.items), seen.is_forgotten) if is_new else seen
 
     async def tell(self, items: Sequence[str]) -> Sequence[NewsEvent]:
-        """The events that say so."""
+        """Return the events for these items."""
         return [_event(item) for item in items]
 
     async def _look_at_shared(self) -> bool:
-        """Whether it is known to be others than before."""
+        """Read the accounts shared with the reader again if that is due, and return whether they have changed."""
         if self._actor.is_operator:
             return False
         due = self._looks % LOOKS == 0
@@ -86,7 +86,7 @@ class Listener:
         return before is not None and before != self._shared
 
     async def _read_shared(self) -> dict[str, str]:
-        """The accounts of others that the reader may see, and what they may do with each."""
+        """Read the accounts of others that the reader may see, with the access to each."""
         grants = await self._db.run(grants_to(self._actor.user_id).walk(max_items=MAX_SHARED))
         return {grant.account: grant.access for grant in grants.items}
 

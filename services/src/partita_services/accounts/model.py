@@ -1,4 +1,4 @@
-"""The Accounts data model: a versioned table of accounts, their ledger, who else may use them, and every pattern.
+"""The Accounts data model: a versioned table of accounts, their ledgers, their grants, and every access pattern.
 
 | table | item | partition key | sort key |
 | --- | --- | --- | --- |
@@ -8,7 +8,7 @@
 | | version of the account | | `VERSION#<last write>` |
 | `account-grants` | grant | `ACCOUNT#<account>` | `USER#<user>` |
 
-An account that is closed and opened again is another one: `opened` is part of the key of its ledger.
+An account that is closed and opened again is a new account: `opened` is part of the key of its ledger.
 
 Budgets are for items of up to 1 KB. In a transaction every write costs twice as much.
 """
@@ -72,7 +72,7 @@ REQUESTS_TABLE: Final = Table("account-requests", hash="PK", range=None, ttl="tt
 LIMITS_TABLE: Final = Table("account-limits", hash="PK", range=None, ttl="ttl")
 
 MAX_BALANCE: Final = 1_000_000_000_000_000
-"""So that a balance is exact in every JSON reader."""
+"""The limit keeps balances exact in every JSON parser."""
 
 PAGE: Final = Rcu(13)
 """A page of 100 items of up to 1 KB; most are a tenth of that."""
@@ -96,18 +96,18 @@ class AccountData(Entity, table=TABLE):
     name: Name
     balance: Balance
     owner: UserId | None = None
-    """Whose it is; nobody's where it was stored before accounts had owners: only operators may use it."""
+    """The owner's user id; None if the account was stored before accounts had owners: only operators may use it."""
     opened: int | None = None
-    """When it was opened, in milliseconds: it tells the account from an earlier one with the same key."""
+    """When it was opened, in milliseconds; this distinguishes it from an earlier account with the same key."""
 
     @property
     def ledger(self) -> tuple[str, int]:
-        """What the key of its ledger is made of."""
+        """The values that form the key of its ledger."""
         return self.pk, self.opened or 0
 
 
 class Kind(StrEnum):
-    """What an entry of the ledger is of."""
+    """The kind of a ledger entry."""
 
     OPENING = "opening"
     DEPOSIT = "deposit"
@@ -127,19 +127,19 @@ class Entry(Entity, table=LEDGER_TABLE):
     opened: int
     at: datetime
     entry_id: str
-    """The two entries of a transfer have the same."""
+    """The two entries of a transfer have the same id."""
     kind: Kind
     amount: int
-    """Below zero where money leaves the account."""
+    """Negative if money leaves the account."""
     by: str | None = None
-    """Who asked for it; of a transfer, only the one who sends it is shown that."""
+    """Who requested the movement. Of a transfer, only the sender's entry has it."""
     counterpart: str | None = None
     """The other account of a transfer."""
     memo: str | None = None
 
 
 class MonthTotal(Entity, table=LEDGER_TABLE):
-    """What the entries of a month add up to."""
+    """The sums over the entries of a month."""
 
     primary: ClassVar = Key("LEDGER#{account}#{opened}", "MONTH#{month}")
 
@@ -152,7 +152,7 @@ class MonthTotal(Entity, table=LEDGER_TABLE):
 
 
 class AccountVersion(Entity, table=LEDGER_TABLE):
-    """What an account said from a write on; movements of money aside, which are entries."""
+    """The content of an account after a write. Movements of money are entries instead."""
 
     primary: ClassVar = Key("LEDGER#{account}#{opened}", "VERSION#{last_write:016}")
 
@@ -166,14 +166,14 @@ class AccountVersion(Entity, table=LEDGER_TABLE):
 
 
 class Access(StrEnum):
-    """What a grant allows."""
+    """The access that a grant gives."""
 
     VIEW = "view"
     USE = "use"
 
 
 class Grant(Entity, table=GRANTS_TABLE):
-    """Someone who may see an account of another's, or use it."""
+    """The permission of a user to see or use someone else's account."""
 
     primary: ClassVar = Key("ACCOUNT#{account}", "USER#{user_id}")
     by_user: ClassVar = Key("USER#{user_id}", "ACCOUNT#{account}", index="GSI-User")
@@ -181,20 +181,20 @@ class Grant(Entity, table=GRANTS_TABLE):
     account: AccountId
     user_id: UserId
     opened: int
-    """Which account of that key it is for."""
+    """The `opened` of the account that the grant is for; a later account with the same key has another."""
     access: Access
     granted_by: str
     granted_at: datetime
 
 
 class AccountRequest(IdempotencyRecord, table=REQUESTS_TABLE):
-    """A request and its response, so that the same one is not carried out twice."""
+    """A request and its response, so that the same request is not executed twice."""
 
     primary: ClassVar = Key("REQUEST#{scope}#{key}")
 
 
 class CallerBucket(RateBucket, table=LIMITS_TABLE):
-    """What is left of a caller's requests."""
+    """The remaining requests of a caller's rate limit."""
 
     primary: ClassVar = Key("RATE#{caller}")
 
@@ -205,7 +205,7 @@ def account_by_pk(pk: str) -> None:
 
 
 def _nobodys(item: dict[str, Any]) -> dict[str, Any]:
-    """Accounts of version 1 have no owner; `partita accounts audit --carry-forward` gives them their first entry."""
+    """Accounts of version 1 have no owner; `partita accounts audit --carry-forward` writes their first entry."""
     return item
 
 
@@ -235,7 +235,7 @@ def accounts_of(owner: str) -> None:
 
 @pattern(budget=Rcu(50))
 def accounts_by_pk(pks: Sequence[str]) -> BatchGet[AccountData]:
-    """Up to 100 accounts in one request; those that do not exist are None."""
+    """Up to 100 accounts in one request; None for each that does not exist."""
     return batch_get([account_by_pk(pk) for pk in pks])
 
 
@@ -247,19 +247,19 @@ def open_account(data: AccountData) -> VersionedInsert[AccountData]:
 
 @pattern(budget=Wcu(2))
 def save_account(account: Account) -> VersionedUpdate[AccountData]:
-    """Write an account over the version that was read."""
+    """Replace the version of an account that was read."""
     return ACCOUNTS.update(account)
 
 
 @pattern(budget=Wcu(2))
 def move_money(account: Account, *changes: Change) -> VersionedAdjust[AccountData]:
-    """Add to a balance or take from it, whoever wrote the account last."""
+    """Add to a balance or subtract from it, regardless of who wrote the account last."""
     return ACCOUNTS.adjust(account, *changes, since=1)
 
 
 @pattern(budget=Wcu(2))
 def close_account(pk: str, last_write: int) -> VersionedDelete[AccountData]:
-    """Delete an account in the version that was written at `last_write`."""
+    """Delete the version of an account that was written at `last_write`."""
     return ACCOUNTS.delete_at(last_write, pk)
 
 
@@ -277,7 +277,7 @@ def add_to_month(numbers: MonthTotal) -> Addition[MonthTotal]:
 
 @query(Entry, Entry.primary, budget=PAGE)
 def entries_within(account: str, opened: int, at: Span[datetime]) -> None:
-    """The entries of a ledger within a span of time, the first ones first."""
+    """The entries of a ledger within a span of time, oldest first."""
 
 
 @query(Entry, Entry.primary, newest_first=True, budget=PAGE)
@@ -287,48 +287,48 @@ def latest_entries(account: str, opened: int) -> None:
 
 @query(MonthTotal, MonthTotal.primary, newest_first=True, budget=PAGE)
 def months_of(account: str, opened: int) -> None:
-    """The totals of a ledger's months, the last one first."""
+    """The totals of a ledger's months, newest first."""
 
 
 @pattern(budget=Wcu(1))
 def keep_version(version: AccountVersion) -> Put[AccountVersion]:
-    """Keep what an account says from now on."""
+    """Store the present content of an account as a version."""
     return insert(version)
 
 
 @query(AccountVersion, AccountVersion.primary, newest_first=True, budget=PAGE)
 def versions_of(account: str, opened: int) -> None:
-    """What an account said, newest first."""
+    """The versions of an account, newest first."""
 
 
 @get(Grant, budget=Rcu(0.5))
 def grant_of(account: str, user_id: str) -> None:
-    """What someone may do with an account of another's."""
+    """The grant of a user on someone else's account."""
 
 
 @query(Grant, Grant.primary, budget=PAGE)
 def grants_on(account: str) -> None:
-    """Who else may see or use an account, by user."""
+    """The grants on an account, by user."""
 
 
 @query(Grant, Grant.by_user, budget=PAGE)
 def grants_to(user_id: str) -> None:
-    """The accounts of others that someone may see or use."""
+    """The grants of a user on accounts of others."""
 
 
 @pattern(budget=Wcu(2))
 def write_grant(grant: Grant) -> Put[Grant]:
-    """Let someone see or use an account."""
+    """Write a grant, which lets a user see or use an account."""
     return put(grant)
 
 
 @pattern(budget=Wcu(100), writes={Grant: (BatchWriteItem,)})
 def delete_grants(deletes: Sequence[Delete[Grant]]) -> BatchWrite:
-    """Delete up to 25 grants of a user who is erased."""
+    """Delete up to 25 grants of a user whose data is erased."""
     return batch_write(deletes)
 
 
 @pattern(budget=Wcu(2))
 def remove_grant(account: str, user_id: str) -> Delete[Grant]:
-    """Let someone neither see nor use an account any more."""
+    """Remove a user's grant on an account."""
     return delete(grant_of(account, user_id))

@@ -1,7 +1,8 @@
-"""Moving money: each movement adds to balances and writes their entries in one transaction, whoever else writes.
+"""Moving money: each movement changes balances and writes their entries in one transaction.
 
-A balance is changed by an amount, never replaced by what was read. So movements of one account are not in each other's
-way: one is planned again only where the account was written in the same millisecond, and then for the last time.
+A balance is changed by an amount, never replaced by a value computed from a read. So concurrent movements of one
+account do not conflict. A movement is planned again only if the account was written in the same millisecond, and then
+at most once.
 """
 
 from __future__ import annotations
@@ -36,17 +37,17 @@ from partita_services.accounts.model import (
 
 
 class InsufficientFunds(LimitReached, code="insufficient_funds"):
-    """An account has less than is to be taken from it."""
+    """The balance of an account is lower than the amount to withdraw."""
 
 
 class AccountFull(LimitReached, code="account_full"):
-    """An account cannot hold what is to be added to it."""
+    """The balance of an account would exceed the maximum."""
 
 
 def _a_number(value: object) -> object:
-    # Pydantic would take `true` and "5", too.
+    # Pydantic would accept `true` and "5", too.
     if isinstance(value, bool | str):
-        raise ValueError("money is a whole number of minor units")  # noqa: TRY004 - Pydantic takes ValueError
+        raise ValueError("money is a whole number of minor units")  # noqa: TRY004 - Pydantic expects ValueError
     return value
 
 
@@ -54,16 +55,16 @@ Money = BeforeValidator(_a_number)
 
 
 class Movement(BaseModel):
-    """Money that comes into an account or leaves it."""
+    """Money to move into an account or out of it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     amount: Annotated[Amount, Money] = Field(examples=[2_500], description="in minor units, such as cents")
-    memo: Memo | None = Field(default=None, examples=["rent for May"], description="what it is for")
+    memo: Memo | None = Field(default=None, examples=["rent for May"], description="the purpose")
 
 
 class TransferOrder(Movement):
-    """Money that is to go from one account to another."""
+    """Money to move from one account to another."""
 
     source: AccountId = Field(alias="from", examples=["acc-1001"])
     target: AccountId = Field(alias="to", examples=["acc-1002"])
@@ -77,7 +78,7 @@ class TransferOrder(Movement):
 
 
 class Occasion(Struct, frozen=True):
-    """Who moves money, when, and under which id; the same for every try."""
+    """Who moves money, when, and with which entry id; the same for every try."""
 
     actor: Actor
     now: float
@@ -85,40 +86,40 @@ class Occasion(Struct, frozen=True):
 
     @property
     def at(self) -> datetime:
-        """When, as entries have it."""
+        """The time as a `datetime`, as entries store it."""
         return datetime.fromtimestamp(self.now, UTC)
 
 
 def deposit(pk: str, movement: Movement, occasion: Occasion) -> Procedure[Plan[Entry]]:
-    """Add money to an account.
+    """Plan to add money to an account.
 
     Raises:
-        ItemMissing: there is no such account for the caller.
+        ItemMissing: there is no such account, or the caller may not see it.
         NotAllowed: the caller may only see it.
-        AccountFull: it cannot hold so much.
+        AccountFull: the balance would exceed the maximum.
     """
     return (yield from _alone(pk, Kind.DEPOSIT, movement.amount, movement, occasion))
 
 
 def withdraw(pk: str, movement: Movement, occasion: Occasion) -> Procedure[Plan[Entry]]:
-    """Take money out of an account, which never goes below zero.
+    """Plan to withdraw money from an account, whose balance never goes below zero.
 
     Raises:
-        ItemMissing: there is no such account for the caller.
+        ItemMissing: there is no such account, or the caller may not see it.
         NotAllowed: the caller may only see it.
-        InsufficientFunds: it has less.
+        InsufficientFunds: the balance is too low.
     """
     return (yield from _alone(pk, Kind.WITHDRAWAL, -movement.amount, movement, occasion))
 
 
 def transfer(order: TransferOrder, occasion: Occasion) -> Procedure[Plan[Entry]]:
-    """Move money from an account of the caller's to any other, in one transaction; gives the entry of the first.
+    """Plan to move money from an account that the caller may use to any other; the result is the entry of the first.
 
     Raises:
-        ItemMissing: one of them does not exist, or the first is not the caller's to use.
+        ItemMissing: one of them does not exist, or the caller may not see the first.
         NotAllowed: the caller may only see the first.
-        InsufficientFunds: the first has less.
-        AccountFull: the second cannot hold so much.
+        InsufficientFunds: the balance of the first is too low.
+        AccountFull: the balance of the second would exceed the maximum.
     """
     source = yield from reach(occasion.actor, order.source, Right.USE)
     target = yield from account_now(order.target)
@@ -128,7 +129,7 @@ def transfer(order: TransferOrder, occasion: Occasion) -> Procedure[Plan[Entry]]
     received = _entry(target, Kind.TRANSFER_IN, order.amount, occasion, order, order.source)
     taken = moved(source, -order.amount, occasion.now)
     given = moved(target, order.amount, occasion.now, is_seen=False)
-    # Who sent it is not the receiver's business; from which account, is.
+    # The receiver sees from which account the money came, but not which user sent it.
     return Plan(sent, taken, given, *entered(sent), *entered(received.model_copy(update={"by": None})))
 
 
@@ -139,17 +140,17 @@ def _alone(pk: str, kind: Kind, amount: int, movement: Movement, occasion: Occas
 
 
 def moved(account: Account, amount: int, now: float, *, is_seen: bool = True) -> VersionedAdjust[AccountData]:
-    """Add to a balance, or take from it with an amount below zero.
+    """Return the write that adds an amount to a balance, or subtracts it if the amount is negative.
 
     Args:
-        account: as it was read.
-        amount: how much.
-        now: when.
-        is_seen: whether the caller may know what the account holds; a failure then says it.
+        account: the account as it was read.
+        amount: the change of the balance.
+        now: the time of the write.
+        is_seen: whether the caller may know the balance; only then errors include it.
 
     Raises:
-        InsufficientFunds: it has less, as it was read.
-        AccountFull: it cannot hold so much, as it was read.
+        InsufficientFunds: the balance that was read is too low.
+        AccountFull: the balance that was read would exceed the maximum.
     """
     if (problem := _out_of_bounds(account, amount, is_seen=is_seen)) is not None:
         raise problem
@@ -167,7 +168,7 @@ def moved(account: Account, amount: int, now: float, *, is_seen: bool = True) ->
 
 
 def entered(entry: Entry) -> tuple[Action, ...]:
-    """What an entry writes: itself, and its part of the month's total."""
+    """The writes of an entry: the entry, and its addition to the total of the month."""
     numbers = MonthTotal(
         account=entry.account,
         opened=entry.opened,
@@ -209,9 +210,9 @@ def _entry(
 def _out_of_bounds(account: Account, amount: int, *, is_seen: bool) -> LimitReached | None:
     data = account.data
     if data.balance + amount > MAX_BALANCE and not is_seen:
-        return AccountFull(f"The account {data.pk!r} cannot hold so much.", remaining=0)
+        return AccountFull(f"The account {data.pk!r} cannot hold that much more.", remaining=0)
     if data.balance + amount < 0:
-        message = f"The account {data.pk!r} has {data.balance}, {-amount} are needed."
+        message = f"The balance of the account {data.pk!r} is {data.balance}, but {-amount} are needed."
         return InsufficientFunds(message, remaining=data.balance, current=account)
     if data.balance + amount > MAX_BALANCE:
         room = MAX_BALANCE - data.balance

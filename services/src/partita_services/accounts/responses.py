@@ -25,32 +25,32 @@ _ACCESS: Final[dict[Right, Literal["view", "use", "own"]]] = {
 
 
 class AccountView(BaseModel):
-    """An account, as flat as it is stored."""
+    """An account, with all fields on one level."""
 
     pk: str = Field(examples=["acc-1001"])
     name: str = Field(examples=["Ada Lovelace"])
     balance: int = Field(examples=[125_000], description=_MINOR)
-    owner: str | None = Field(examples=["ada"], description="null where it is nobody's")
-    data_version: int = Field(examples=[2], description="the schema that the account is shown in")
-    last_write: int = Field(examples=[1_767_268_800_000], description="what `If-Match` names")
+    owner: str | None = Field(examples=["ada"], description="null if the account has no owner")
+    data_version: int = Field(examples=[2], description="the data version that the account is shown in")
+    last_write: int = Field(examples=[1_767_268_800_000], description="the version, to send in `If-Match`")
 
     @classmethod
     def of(cls, account: Account) -> Self:
-        """The account as it is shown."""
+        """Return the account as the API shows it."""
         data = account.data.model_dump(exclude={"opened"})
         return cls(**data, data_version=account.data_version, last_write=account.last_write)
 
 
 class ReachedAccount(AccountView):
-    """An account that was asked for."""
+    """An account, and what the caller may do with it."""
 
     access: Literal["view", "use", "own"] = Field(
-        description="what the caller may do with it; each includes the former"
+        description="what the caller may do with it; each value includes the ones before it"
     )
 
     @classmethod
     def reached(cls, account: Account, right: Right) -> Self:
-        """The account as it is shown to somebody."""
+        """Return the account as the API shows it to a user with this right."""
         return cls(**AccountView.of(account).model_dump(), access=_ACCESS[right])
 
 
@@ -60,45 +60,45 @@ class AccountSummary(BaseModel):
     pk: str = Field(examples=["acc-1001"])
     name: str = Field(examples=["Ada Lovelace"])
     balance: int = Field(examples=[125_000], description=_MINOR)
-    owner: str | None = Field(examples=["ada"], description="null where it is nobody's")
+    owner: str | None = Field(examples=["ada"], description="null if the account has no owner")
 
     @classmethod
     def of(cls, account: Any) -> Self:
-        """The account as it is listed."""
+        """Return the account as lists show it."""
         return cls(pk=account.pk, name=account.name, balance=account.balance, owner=account.owner)
 
 
 class EntryView(BaseModel):
     """Money that came into an account or left it."""
 
-    entry_id: str = Field(examples=[_IDENTIFIER], description="that of a transfer, for both of its entries")
+    entry_id: str = Field(examples=[_IDENTIFIER], description="both entries of a transfer have the same id")
     account: str = Field(examples=["acc-1001"])
     at: Instant
     kind: Kind
-    amount: int = Field(examples=[-2_500], description=f"{_MINOR}; below zero where money leaves")
-    by: str | None = Field(examples=["ada"], description="who asked for it; null where that is not for the reader")
+    amount: int = Field(examples=[-2_500], description=f"{_MINOR}; negative if money leaves the account")
+    by: str | None = Field(examples=["ada"], description="who requested it; null if that is hidden from the reader")
     counterpart: str | None = Field(examples=["acc-1002"], description="the other account of a transfer")
     memo: str | None = Field(examples=["rent for May"])
 
     @classmethod
     def of(cls, entry: Entry) -> Self:
-        """The entry as it is shown."""
+        """Return the entry as the API shows it."""
         return cls(**entry.model_dump(exclude={"opened"}))
 
 
 class StatementView(BaseModel):
-    """What a month was like. The closing balance is the opening one, and what was received, without what was spent."""
+    """The statement of a month. The closing balance is the opening balance plus `received` minus `spent`."""
 
     month: str = Field(examples=["2026-05"])
     opening: int = Field(examples=[125_000], description=_MINOR)
     received: int = Field(examples=[5_000])
     spent: int = Field(examples=[2_500])
     closing: int = Field(examples=[127_500])
-    entries: int = Field(examples=[3], description="how many there are")
+    entries: int = Field(examples=[3], description="the number of entries")
 
     @classmethod
     def of(cls, statement: Statement) -> Self:
-        """The statement as it is shown."""
+        """Return the statement as the API shows it."""
         return cls(
             month=statement.month,
             opening=statement.opening,
@@ -110,15 +110,15 @@ class StatementView(BaseModel):
 
 
 class Statements(BaseModel):
-    """The months in which money moved, the last one first."""
+    """The statements of the months in which money moved, newest first."""
 
     items: tuple[StatementView, ...]
 
 
 class VersionView(BaseModel):
-    """What an account said from a write on, and who wrote it."""
+    """The content of an account after a write, and who wrote it."""
 
-    last_write: int = Field(examples=[1_767_268_800_000], description="when, in milliseconds")
+    last_write: int = Field(examples=[1_767_268_800_000], description="when it was written, in milliseconds")
     name: str = Field(examples=["Ada Lovelace"])
     balance: int = Field(examples=[125_000], description=_MINOR)
     owner: str | None = Field(examples=["ada"])
@@ -126,12 +126,12 @@ class VersionView(BaseModel):
 
     @classmethod
     def of(cls, version: AccountVersion) -> Self:
-        """The version as it is shown."""
+        """Return the version as the API shows it."""
         return cls(**version.model_dump(exclude={"account", "opened"}))
 
 
 class GrantView(BaseModel):
-    """What someone else may do with an account."""
+    """What a user who is not the owner may do with an account."""
 
     account: str = Field(examples=["acc-1001"])
     user_id: str = Field(examples=["bob"])
@@ -141,7 +141,7 @@ class GrantView(BaseModel):
 
     @classmethod
     def of(cls, grant: Grant) -> Self:
-        """The grant as it is shown."""
+        """Return the grant as the API shows it."""
         return cls(**grant.model_dump(exclude={"opened"}))
 
 
@@ -149,7 +149,7 @@ COLUMNS: Final = ("at", "entry_id", "kind", "counterpart", "memo", "by", "amount
 """The columns of a statement as CSV."""
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet computes a cell that begins with one of these. What users have written must not be computed."""
+"""A spreadsheet evaluates a cell that begins with one of these. Text from users must not be evaluated."""
 
 
 class StatementCsv:
@@ -159,11 +159,11 @@ class StatementCsv:
         self._balance = opening
 
     def header(self) -> str:
-        """The names of the columns."""
+        """Return the line with the column names."""
         return _lines([COLUMNS])
 
     def lines(self, entries: Iterable[Entry]) -> str:
-        """Some entries, after those before."""
+        """Return the lines of the next entries."""
         return _lines(self._row(entry) for entry in entries)
 
     def _row(self, entry: Entry) -> tuple[Any, ...]:
@@ -177,7 +177,7 @@ def _time(at: datetime) -> str:
 
 
 def _cell(value: str | None) -> str:
-    """Text that a spreadsheet would take for a formula has an apostrophe before it."""
+    """Return the text, with a leading apostrophe if a spreadsheet would treat it as a formula."""
     return "" if value is None else f"'{value}" if value.startswith(FORMULA) else value
 
 

@@ -1,4 +1,4 @@
-"""Statements by month: what an account had, what came and went, and what it has."""
+"""Statements by month: the opening balance of an account, what it received and spent, and the closing balance."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from partita import Procedure, Query, Span
 from partita_services.accounts.model import AccountData, Entry, MonthTotal, entries_within, months_of
 
 MAX_MONTHS: Final = 12 * 100
-"""How many months of a ledger are looked at."""
+"""How many months of a ledger are read at most."""
 
 
 class Statement(Struct, frozen=True):
-    """What a month was like."""
+    """The statement of a month."""
 
     month: str
     opening: int
@@ -26,18 +26,18 @@ class Statement(Struct, frozen=True):
 
     @property
     def closing(self) -> int:
-        """What the account had at the end of the month, or has now."""
+        """The balance at the end of the month, or now."""
         return self.opening + self.received - self.spent
 
 
 def statements(account: AccountData) -> Procedure[tuple[Statement, ...]]:
-    """The statements of all months in which money moved, the last one first."""
+    """The statements of all months in which money moved, newest first."""
     totals = yield from months_of(*account.ledger).walk(max_items=MAX_MONTHS)
     return tuple(reversed(_statements(reversed(totals.items))))
 
 
 def statement(account: AccountData, month: str) -> Procedure[Statement]:
-    """The statement of one month, also of one in which nothing moved."""
+    """The statement of one month, even if no money moved in it."""
     found = yield from statements(account)
     before = next((each for each in found if each.month <= month), None)
     if before is not None and before.month == month:
@@ -46,7 +46,7 @@ def statement(account: AccountData, month: str) -> Procedure[Statement]:
 
 
 def entries_of(account: AccountData, month: str) -> Query[Entry]:
-    """The entries of a month, the first ones first."""
+    """The entries of a month, oldest first."""
     first = datetime.fromisoformat(f"{month}-01").replace(tzinfo=UTC)
     after = (first + timedelta(days=31)).replace(day=1)
     return entries_within(*account.ledger, Span.between(first, after - timedelta(microseconds=1)))

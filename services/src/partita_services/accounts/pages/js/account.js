@@ -11,8 +11,8 @@ import { VersionTable } from "./versions.js";
 export class AccountView {
   #life = new AbortController();
 
-  // `changed(message)` is called when something was written, `closed(account)` when the account was; `isUnknown(error)` tells
-  // who is not known any more; `chose(month)` what the statement shows.
+  // `changed(message)` is called after a write, `closed(account)` after the account was closed, and `chose(month)` when
+  // another month is selected; `isUnknown(error)` returns whether the sign-in is no longer valid.
   constructor(account, { month, chose, changed, closed, isUnknown, signIn }) {
     const { signal } = this.#life;
     this.access = account.access;
@@ -31,7 +31,7 @@ export class AccountView {
     this.#write(account);
   }
 
-  // As it is now; forms stay as they are.
+  // Shows the current account; forms keep their content.
   update(account) {
     this.#write(account);
     this.settings?.update(account);
@@ -53,9 +53,9 @@ export class AccountView {
   }
 }
 
-// Who may only see an account gets no form that would be refused.
+// Shown instead of the form to a person who may only see the account, because the service would reject it.
 function onlySeen({ owner }) {
-  const ask = owner ? [el("bdi", {}, owner), " can let you."] : ["Nobody can let you: it has no owner."];
+  const ask = owner ? [el("bdi", {}, owner), " can allow it."] : ["Nobody can allow it, because the account has no owner."];
   return el("section", { className: "panel" }, el("h2", {}, "Move money"), el("p", { className: "lead" }, "You may see this account, but not move its money. ", ...ask));
 }
 

@@ -24,7 +24,7 @@ export const grant = (pk, user, access) => ask("PUT", at(pk, `/grants/${encodeUR
 export const revoke = (pk, user) => send("DELETE", at(pk, `/grants/${encodeURIComponent(user)}`));
 export const csv = async (pk, month) => (await send("GET", at(pk, `/statements/${month}.csv`))).blob();
 
-// With its key, the service opens one account, and moves money once, however often it is sent.
+// Because of the key, the service opens one account or moves money once, however often the request is sent.
 export const open = (draft, key) => askOnce("POST", "api/accounts", { data: draft, key });
 export const deposit = (pk, amount, memo, key) => askOnce("POST", at(pk, "/deposit"), { data: { amount, memo }, key });
 export const withdraw = (pk, amount, memo, key) => askOnce("POST", at(pk, "/withdraw"), { data: { amount, memo }, key });

@@ -1,4 +1,4 @@
-// The page: accounts at the left, and at the right the one that the address after # names: `#/acc-1001?month=2026-05`.
+// The page: accounts on the left, and on the right the one that the address after # names: `#/acc-1001?month=2026-05`.
 
 import { hashParameters } from "/assets/address.js";
 import { claims, onSignIn } from "/assets/api.js";
@@ -16,17 +16,17 @@ import { AccountList } from "./list.js";
 
 const [content, browse, who] = ["content", "browse", "who"].map((id) => document.getElementById(id));
 const COMMANDS = ["partita token --user demo", "partita token --user boss --role operator"];
-const APART = 500; // between two readings of what others change
+const APART = 500; // milliseconds between two reads of what others change
 const ROLES = ["user", "operator"];
 const address = hashParameters(["month"], () => api.token.get() && route());
 const pageAsked = latest();
 const list = new AccountList(browse, { opened, isUnknown });
 let view = null; // the account that is shown
-let shown = null; // what the address named then
-let expired = null; // the message that says so
-let listening = new AbortController(); // to what changes
+let shown = null; // the key in the address when it was shown
+let expired = null; // the message that the sign-in has expired
+let listening = new AbortController(); // ends the stream of changes
 
-// --- who this is
+// --- signing in
 
 function signIn(problem = "") {
   document.title = "Accounts";
@@ -45,7 +45,7 @@ function signOut() {
   location.reload();
 }
 
-// Whether an error means that the person is not known any more. What is shown stays, and they sign in over it.
+// Whether an error means that the sign-in is no longer valid. The content stays, and the person signs in on top of it.
 function isUnknown(error) {
   if (error.status !== 401) return false;
   expired?.close();
@@ -54,14 +54,14 @@ function isUnknown(error) {
     signIn(error.message);
   } else {
     expired = refused("What you see may be out of date.", error, readAgain, { signIn: again });
-    onSignIn(() => { expired.close(); readAgain(); }); // whichever message they signed in by
+    onSignIn(() => { expired.close(); readAgain(); }); // whichever message they used to sign in
   }
   return true;
 }
 
 const again = () => signInAgain({ roles: ROLES, commands: COMMANDS });
 
-// --- what the address names
+// --- the content for the address
 
 function route({ focus = true } = {}) {
   const { name, month } = address.read();
@@ -78,7 +78,7 @@ function route({ focus = true } = {}) {
   return load();
 }
 
-// While there is no name to show.
+// The heading until the name is known.
 const heading = () => el("h1", { className: "hidden" }, shown);
 
 function leave(name) {
@@ -88,11 +88,11 @@ function leave(name) {
 
 function welcome() {
   document.title = "Accounts";
-  const said = el("section", { className: "notice" }, el("h1", {}, "Choose an account"), el("p", {}, "Its statement, transfers, and everything that was ever written over it."));
+  const said = el("section", { className: "notice" }, el("h1", {}, "Choose an account"), el("p", {}, "Its statement, transfers and versions are shown here."));
   return pageAsked(() => {}, () => replace(content, said));
 }
 
-// Reads the account. One that is shown stays meanwhile, with what is typed there.
+// Reads the account. If it is already shown, it stays meanwhile, with all input.
 function load() {
   const pk = shown;
   return pageAsked(() => api.account(pk), show, (error) => {
@@ -104,7 +104,7 @@ function load() {
   });
 }
 
-// What the person may do with it may have changed: then it is another page.
+// If the access of the person has changed, the view is built again.
 function show(account) {
   document.title = `${account.name} · Accounts`;
   if (view?.access === account.access) return view.update(account);
@@ -123,19 +123,19 @@ function show(account) {
 function missing(pk) {
   leave(pk);
   document.title = "Accounts";
-  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "At least none that you may see.")));
+  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "Or you may not see it.")));
 }
 
-// --- what has changed
+// --- changes
 
-// All is read again, while what is shown stays.
+// Everything is read again; the content stays meanwhile.
 function changed(message) {
   if (message) toast(message);
   readAgain();
 }
 
-// What others do, and this person elsewhere, appears by itself. It listens before anything is read, so that no change falls
-// between the two; it does not matter how much has changed, or how often: what is shown is read as it is then.
+// Shows changes by others, and by this person in other tabs, when they happen. The stream is opened before the first read, so
+// that no change falls between the two. The number of changes does not matter, because the current state is read.
 function listen() {
   const readNews = onceMore(() => readAgain(), { apart: APART });
   listening = new AbortController();

@@ -1,4 +1,4 @@
-// How money and instants are shown, and how money is read.
+// Formatting of money and times, and parsing of amounts.
 
 import { Refused } from "/assets/api.js";
 
@@ -7,7 +7,7 @@ const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle
 const MONTH = new Intl.DateTimeFormat("en", { month: "long", year: "numeric", timeZone: "UTC" });
 const HUNDRED = 100;
 
-// Balances are whole numbers of minor units; a double has all of them exactly.
+// Balances are whole numbers of minor units, which a double represents exactly.
 export const money = (amount) => NUMBER.format(amount / HUNDRED).replace("-", "−");
 export const signed = (amount) => (amount > 0 ? `+${money(amount)}` : money(amount));
 export const moment = (text) => MOMENT.format(new Date(text));
@@ -23,12 +23,12 @@ export const KINDS = {
   closing: "Closed",
 };
 
-// What was typed as minor units, read as text: 0.1 + 0.2 is not for money. Null where it is not an amount.
+// Converts typed text to minor units without floating-point arithmetic. Null if it is not an amount.
 export function minorUnits(text) {
   const parts = /^\s*(\d{1,13})(?:[.,](\d{1,2}))?\s*$/.exec(text);
   if (!parts) return null;
   return Number(parts[1]) * HUNDRED + Number((parts[2] ?? "").padEnd(2, "0") || 0);
 }
 
-// What is wrong with a field, as the service would say it.
+// The error of a field in the form that the service reports it.
 export const wrongField = (field, message) => new Refused(422, { errors: [{ field, message }] });

@@ -1,4 +1,4 @@
-// The accounts at the left: one's own, those that are shared, and the way to open one.
+// The accounts on the left: the person's own, those shared with them, and the button to open one.
 
 import { keysByContent } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
@@ -16,7 +16,7 @@ export class AccountList {
   #asked = latest();
   #current = "";
 
-  // `opened(account)` is called with a new one; `isUnknown(error)` tells who is not known any more.
+  // `opened(account)` is called with a new account; `isUnknown(error)` returns whether the sign-in is no longer valid.
   constructor(place, { opened, isUnknown }) {
     Object.assign(this, { place, isUnknown });
     const isCurrent = ({ pk }) => String(pk === this.#current);
@@ -43,7 +43,7 @@ export class AccountList {
       if (!this.isShown) replace(this.place, ...this.parts);
     }, (error) => {
       if (error.status === undefined) throw error;
-      if (this.isUnknown(error) || this.isShown) return; // what is there stays
+      if (this.isUnknown(error) || this.isShown) return; // the content stays
       replace(this.place, failed(error, () => this.load(), "The accounts cannot be read"));
     });
   }
@@ -55,7 +55,7 @@ export class AccountList {
   }
 }
 
-// Accounts under a heading: they come page by page, and of thousands those near the screen are drawn.
+// Accounts under a heading: they are read page by page, and only those near the screen are drawn.
 class Group {
   #pages = new Pages();
   #items = [];
@@ -75,7 +75,7 @@ class Group {
     this.element = el("section", { hidden: true }, el("h2", {}, title), rows, this.empty, this.more);
   }
 
-  // As many as are shown.
+  // Reads at least as many as are shown.
   async read() {
     const pages = new Pages(this.ask);
     const least = Math.max(1, this.#items.length);
@@ -118,7 +118,7 @@ function openAccount(opened) {
   let account = null;
   const submit = async () => {
     const units = balance.value.trim() ? minorUnits(balance.value) : 0;
-    if (units === null) throw wrongField("balance", "Write an amount like 12.50.");
+    if (units === null) throw wrongField("balance", "Enter an amount like 12.50.");
     const draft = { pk: pk.value.trim(), name: name.value, balance: units };
     try {
       account = await api.open(draft, keyFor(draft));
@@ -128,7 +128,7 @@ function openAccount(opened) {
   };
   openDialog({
     title: "Open an account",
-    body: [field("Key", pk, { hint: "What others write to send money to it." }), field("Name", name), field("Opening balance", balance)],
+    body: [field("Key", pk, { hint: "Others enter it to send money to this account." }), field("Name", name), field("Opening balance", balance)],
     buttons: [el("span", { className: "space" }), button("Open account", "primary")],
     submit,
     closed: () => account && opened(account),

@@ -23,10 +23,10 @@ export function movePanel(account, { changed, signIn }) {
     to.required = isTransfer;
   });
 
-  // Sent once, however often it is pressed: what is not changed has the same key.
+  // The money moves once, however often the button is pressed: an unchanged order has the same key.
   async function submit() {
     const units = minorUnits(amount.value);
-    if (!units) throw wrongField("amount", "Write an amount of more than nothing, like 12.50.");
+    if (!units) throw wrongField("amount", "Enter an amount above zero, like 12.50.");
     const order = { kind: chosen(kinds), to: to.value.trim(), units, memo: memo.value.trim() || null };
     try {
       await send(account.pk, order, keyFor(order));
@@ -50,11 +50,11 @@ function send(pk, { kind, to, units, memo }, key) {
   return kind === "deposit" ? api.deposit(pk, units, memo, key) : api.withdraw(pk, units, memo, key);
 }
 
-// What was refused, at the field where it can be put right.
+// Shows an error at the field that can be corrected.
 function inWords(error, { kind, to }) {
   const { code, current } = error.problem ?? {};
-  if (code === "insufficient_funds") return wrongField("amount", current ? `There are ${money(current.balance)} in this account.` : "There is less in this account.");
-  if (code === "account_full") return wrongField("amount", "The account cannot hold so much.");
+  if (code === "insufficient_funds") return wrongField("amount", current ? `The balance of this account is ${money(current.balance)}.` : "The balance of this account is lower.");
+  if (code === "account_full") return wrongField("amount", "The account cannot hold that much more.");
   if (code === "not_allowed") error.message = "You may see this account, but not move its money. Ask its owner.";
   if (error.status === 404 && kind === "transfer") return wrongField("to", `There is no account ${to}.`);
   if (error.status === NO_RESPONSE) error.message = `${error.message} Nothing is moved twice when you press again.`;

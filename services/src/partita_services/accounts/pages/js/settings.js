@@ -1,4 +1,4 @@
-// Renaming the account, and closing it. For its owner.
+// Renaming and closing the account, for its owner.
 
 import { button, confirm } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
@@ -9,8 +9,8 @@ import { money } from "./format.js";
 const CONFLICT = 409;
 
 export class Settings {
-  #known; // as it is, as far as this page knows
-  #before; // the name that the person writes over
+  #known; // the latest account that this page has read
+  #before; // the name that the person replaces
 
   constructor(account, { changed, closed, signIn }) {
     Object.assign(this, { changed, closed, signIn });
@@ -21,14 +21,14 @@ export class Settings {
     this.update(account);
   }
 
-  // What is typed stays, and the name that it was typed over: nobody else's is written over unseen.
+  // Input stays, and so does the name that it replaces: a name that somebody else wrote is never overwritten unseen.
   update(account) {
     this.#known = account;
     if (this.form.isTouched) return;
     this.#before = this.name.value = account.name;
   }
 
-  // Where only money moved elsewhere, it is done over that; a new name is the person's to decide about.
+  // If only the balance has changed, the rename is sent again; if the name has changed, the person decides.
   async #rename() {
     if (this.#known.name !== this.#before) throw this.#renamedElsewhere();
     try {
@@ -50,7 +50,7 @@ export class Settings {
       this.form.isTouched = false;
       this.form.say();
     };
-    this.form.say(el("p", {}, `This account was renamed elsewhere, to “${name}”. Rename again to keep your words, or `), el("button", { className: "button", type: "button", onclick: show }, "Show what is there now"));
+    this.form.say(el("p", {}, `This account was renamed elsewhere, to “${name}”. Rename again to keep your name, or `), el("button", { className: "button", type: "button", onclick: show }, "Show the current name"));
     return Object.assign(new api.Refused(CONFLICT, {}), { isSaid: true });
   }
 
@@ -59,7 +59,7 @@ export class Settings {
     let isDone = false;
     confirm({
       title: `Close ${name}?`,
-      text: `${money(this.#known.balance)} are paid out. This cannot be undone; the ledger is kept.`,
+      text: `${money(this.#known.balance)} will be paid out. This cannot be undone; the ledger is kept.`,
       action: "Close account",
       signIn: this.signIn,
       work: async () => {
@@ -69,13 +69,13 @@ export class Settings {
       closed: () => isDone && this.closed(this.#known),
     });
   }
-  // One that is gone is closed; one that money came to or left has to be looked at again.
+  // If the account is gone, it is closed. If its balance has changed, the person has to confirm again.
   #notClosed(error) {
     if (error.status === 404) return;
     const current = error.status === CONFLICT && error.problem.current;
     if (current) {
       this.#known = current;
-      error.message = `By now it has ${money(current.balance)}. Press again to have that paid out.`;
+      error.message = `The balance is now ${money(current.balance)}. Press again to have that paid out.`;
     }
     throw error;
   }

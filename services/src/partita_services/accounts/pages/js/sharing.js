@@ -1,4 +1,4 @@
-// Who else sees the account or uses it. For its owner.
+// The users who may see or use the account, for its owner.
 
 import { attempt } from "/assets/attempt.js";
 import { button } from "/assets/dialog.js";
@@ -22,10 +22,10 @@ export class Sharing {
     Object.assign(this, { pk, isUnknown, signIn });
     this.rows = el("ul", { className: "grants" });
     this.list = new KeyedList(this.rows, { key: ({ user_id }) => user_id, draw: (grant) => this.#row(grant), signal });
-    this.more = moreButton(() => attempt("The others cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
+    this.more = moreButton(() => attempt("The other users cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
     this.frame = el("div", { className: "feed", role: "region", ariaLabel: "Shared with", tabIndex: 0 }, this.rows, this.more);
     this.place = el("div", { className: "place" }, skeleton(1));
-    const lead = el("p", { className: "lead" }, "To everybody else, the account is not there.");
+    const lead = el("p", { className: "lead" }, "Nobody else can see this account.");
     this.element = el("section", { className: "panel" }, el("h2", {}, "Shared with"), lead, this.place, this.#form());
     this.load();
   }
@@ -41,7 +41,7 @@ export class Sharing {
       this.#draw();
     }, (error) => {
       if (error.status === undefined) throw error;
-      if (!this.isUnknown(error) && !this.#pages) replace(this.place, failed(error, () => this.load(), "It cannot be read who sees it"));
+      if (!this.isUnknown(error) && !this.#pages) replace(this.place, failed(error, () => this.load(), "The users cannot be read"));
     });
   }
 
@@ -80,12 +80,12 @@ export class Sharing {
     return form.element;
   }
 
-  // At once, and undone by sharing it again.
+  // Takes effect at once, and is undone by sharing again.
   #revoke({ user_id, access }) {
-    const undo = () => attempt(`${user_id} does not see it.`, () => api.grant(this.pk, user_id, access).then(() => this.load()), { signIn: this.signIn });
+    const undo = () => attempt(`${user_id} may still not see it.`, () => api.grant(this.pk, user_id, access).then(() => this.load()), { signIn: this.signIn });
     return attempt(`${user_id} still ${ACCESS[access]}.`, async () => {
       await api.revoke(this.pk, user_id).catch((error) => { if (error.status !== 404) throw error; });
-      toast(`${user_id} sees it no more.`, { action: ["Undo", undo] });
+      toast(`${user_id} may no longer see it.`, { action: ["Undo", undo] });
       await this.load();
     }, { signIn: this.signIn });
   }

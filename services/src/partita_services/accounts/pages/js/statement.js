@@ -11,7 +11,7 @@ import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
 import { KINDS, moment, money, monthName, signed } from "./format.js";
 
-const TRIES = 3; // while money moves; what moved last comes with the next news
+const TRIES = 3; // while money moves; the last movement is read after the next event
 
 export class Statement {
   #asked = latest();
@@ -48,7 +48,7 @@ export class Statement {
     return this.load();
   }
 
-  // Reads it, or again as far as it was read. What is shown stays meanwhile.
+  // Reads the statement, again with as many entries as are shown. The content stays meanwhile.
   load() {
     const wanted = this.#wanted;
     this.place.setAttribute("aria-busy", "true");
@@ -59,7 +59,7 @@ export class Statement {
     });
   }
 
-  // Balances are counted back from that of the statement: entries and statement must be of one time.
+  // Balances are counted back from that of the statement, so entries and statement must be of the same time.
   async #read(wanted) {
     let months = await api.statements(this.pk);
     for (let tries = 1; ; tries += 1) {
@@ -88,7 +88,7 @@ export class Statement {
     return this.#draw();
   }
 
-  // The balance before each is that after it, without what came or went. What is known already keeps its row.
+  // The balance before an entry is the balance after it minus its amount. Known entries keep their row.
   #take(entries, known = new Map()) {
     const last = this.#entries.at(-1);
     let balance = last ? last.after - last.amount : this.#shown.closing;
@@ -107,7 +107,7 @@ export class Statement {
   async #readOn() {
     const pages = this.#pages;
     const entries = await pages.next();
-    if (pages !== this.#pages) return; // another month is shown, or all was read again
+    if (pages !== this.#pages) return; // another month is shown, or everything was read again
     this.#take(entries);
     this.#draw();
   }
@@ -121,11 +121,11 @@ export class Statement {
       if (!this.isUnknown(error)) replace(this.place, failed(error, again, "The statement cannot be read"));
       return;
     }
-    this.#wanted = this.select.value = this.#shown.month; // that is what is seen
+    this.#wanted = this.select.value = this.#shown.month; // that month is still shown
     refused("The statement was not read.", error, again, { signIn: this.signIn });
   }
 
-  // The call needs the token, so that a plain link would not do.
+  // The call needs the token, so a plain link would not work.
   #download() {
     const { month } = this.#shown;
     return attempt("The statement was not saved.", async () => {

@@ -1,4 +1,4 @@
-// What was written over the account, newest first.
+// The versions of the account, newest first.
 
 import { attempt } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
@@ -23,12 +23,12 @@ export class VersionTable {
     this.table = el("table", { className: "versions stacked" }, el("caption", { className: "hidden" }, "Versions of the account"), el("thead", {}, head), this.rows);
     this.frame = el("div", { className: "feed", role: "region", ariaLabel: "Versions", tabIndex: 0 }, this.table, this.more);
     this.place = el("div", { className: "place" }, skeleton(2));
-    const lead = el("p", { className: "lead" }, "What was written over the account, newest first. Movements of money are in the statement.");
+    const lead = el("p", { className: "lead" }, "The versions of this account, newest first. Movements of money are in the statement.");
     this.element = el("section", { className: "panel" }, el("h2", {}, "Versions"), lead, this.place);
     this.load();
   }
 
-  // A version never changes: what is known keeps its row.
+  // A version never changes, so known versions keep their row.
   load() {
     const read = async () => {
       const pages = new Pages((cursor) => api.versions(this.pk, cursor));
@@ -54,7 +54,7 @@ export class VersionTable {
   }
 
   #draw() {
-    if (!this.#versions.length) return replace(this.place, empty("None are kept."));
+    if (!this.#versions.length) return replace(this.place, empty("No versions are stored."));
     if (!this.frame.isConnected) replace(this.place, this.frame);
     this.list.show(this.#versions);
     this.more.hidden = !this.#pages.hasMore;
