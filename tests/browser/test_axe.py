@@ -257,7 +257,7 @@ def an_owner_of_accounts(page: Page, server: Server) -> Iterator[str]:
     page.get_by_role("radio", name="Withdraw").check()
     page.get_by_label("Amount").fill("1000000")
     page.get_by_role("button", name="Move money").click()
-    expect(page.get_by_text("There are 200.00 in this account.")).to_be_visible()
+    expect(page.get_by_text("The balance of this account is 200.00.")).to_be_visible()
     yield "statement, versions and a refused order"
     page.get_by_role("button", name="Close account").click()
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -128,9 +128,9 @@ def test_a_strava_over_https_or_of_this_machine_is_taken(tmp_path: Path, url: st
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        (settings.STRAVA_URL, "http://www.strava.com", "tokens would be sent in plain text. Give an https:// address"),
-        (settings.SIMULATOR, "yes", "cannot be 'yes'. Leave it unset, or say 'everyone'."),
-        (settings.TOKEN_KEY, "short", "must be 32 bytes in base 64. Make one"),
+        (settings.STRAVA_URL, "http://www.strava.com", "tokens would be sent in plain text. Set an https:// address"),
+        (settings.SIMULATOR, "yes", "cannot be 'yes'. Leave it unset, or set it to 'everyone'."),
+        (settings.TOKEN_KEY, "short", "must be 32 bytes in base 64. Generate a key"),
     ],
 )
 def test_a_wrong_setting_ends_the_start_with_one_line(tmp_path: Path, name: str, value: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""The audit trail: what happened to whom, in which request. No tokens, and nothing about anybody's body."""
+"""The audit trail: which event happened to which user, in which request. It contains no tokens and no health data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SORT: Final = "AUDIT#{occurred_at:012}#{request_id}#{sequence:03}"
 
 
 class AuditEntry(AuditRecord, table=AUDIT_TABLE):
-    """Something that happened to a user."""
+    """An event that concerns a user."""
 
     primary: ClassVar = Key("USER#{user_id}", _SORT)
     by_correlation: ClassVar = Key("CORR#{correlation_id}", _SORT, index="GSI1")
@@ -61,20 +61,20 @@ class AthleteLinked(AuditEvent):
 
 
 class DisconnectRequested(AuditEvent):
-    """A user wants no connection to Strava any more."""
+    """A user has requested to disconnect Strava."""
 
     athlete_id: str
 
 
 class AthleteUnlinked(AuditEvent):
-    """A Strava account was disconnected, and what came from it was removed."""
+    """A Strava account was disconnected, and the data that came from it was removed."""
 
     athlete_id: str
     workouts: int
 
 
 class ReconnectNeeded(AuditEvent):
-    """Strava does not let us in any more."""
+    """Strava refuses the tokens, so the user has to connect again."""
 
     athlete_id: str
 
@@ -93,25 +93,25 @@ class BackfillFinished(AuditEvent):
 
 
 class MilestoneEvent(AuditEvent):
-    """Something of a milestone. Its title is the user's own words, so the model's name says which one it is."""
+    """An event of a milestone. The name of the model identifies it, because the title is text by the user."""
 
     milestone_id: str
     model: str
 
 
 class MilestoneCreated(MilestoneEvent):
-    """A user has committed to something."""
+    """A user has created a milestone."""
 
 
 class MilestoneEdited(MilestoneEvent):
     """A user has changed a milestone."""
 
     changed: str
-    """The names of what is different now."""
+    """The names of the changed fields."""
 
 
 class MilestoneCancelled(MilestoneEvent):
-    """A user has given a milestone up."""
+    """A user has cancelled a milestone."""
 
 
 class MilestoneExpired(MilestoneEvent):
@@ -142,30 +142,30 @@ class ModelRetired(AuditEvent):
 
 
 class DeletionRequested(AuditEvent):
-    """A user wants to be forgotten."""
+    """A user has requested the deletion of the account."""
 
 
 class AccountDeleted(AuditEvent):
-    """Everything of a user is gone, except for this trail."""
+    """All data of a user was deleted, except for this trail."""
 
 
 @query(AuditEntry, AuditEntry.primary, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_user(user_id: str) -> None:
-    """What happened to a user, newest first."""
+    """The audit trail of a user, newest first."""
 
 
 @query(AuditEntry, AuditEntry.by_correlation, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_story(correlation_id: str) -> None:
-    """All that belongs to one story, newest first."""
+    """The records with one correlation id, newest first."""
 
 
 @query(AuditEntry, AuditEntry.by_event, view=AuditRow, newest_first=True, budget=Rcu(12.5))
 def events_of_month(event_type: str, month: str) -> None:
-    """What happened of one kind in one month, newest first."""
+    """The records of one type in one month, newest first."""
 
 
 @pattern(budget=Rcu(125), via=(events_of_story, events_of_month))
 def events_seen_by(user_id: str, events: Query[AuditRow]) -> Query[AuditRow]:
-    """Those events that are the user's own; at most ten pages of 100 are inspected."""
+    """The records among these that belong to a user; at most ten pages of 100 are inspected."""
     own: Condition = f(AuditEntry.user_id).eq(user_id)
     return events.where(own)

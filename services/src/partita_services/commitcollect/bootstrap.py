@@ -62,11 +62,11 @@ if TYPE_CHECKING:
 
 QUEUE: Final = "commitcollect"
 POLICY: Final = QueuePolicy(max_receives=50)
-"""A job that fails is tried for half a day before it becomes a dead letter."""
+"""A job that fails is tried again for half a day, and then becomes a dead letter."""
 NOTICE_QUEUE: Final = "commitcollect-notices"
 NOTICE_POLICY: Final = QueuePolicy(max_receives=50)
 
-# ruff: noqa: PLC0415 - the model is of use without what HTTP, Strava and cryptography need
+# ruff: noqa: PLC0415 - the model can be used without the dependencies for HTTP, Strava and cryptography
 
 
 def _router() -> APIRouter:
@@ -114,7 +114,7 @@ def _projection(path: Path) -> SqliteProjection:
 
 @contextmanager
 def open_tools(installation: Installation) -> Iterator[Tools]:
-    """The queue, the way to Strava, and the key to the tokens."""
+    """Open the queues, the client of Strava, and the vault for tokens."""
     from partita_services.commitcollect.strava.settings import read
     from partita_services.commitcollect.strava.vault import Vault
     from partita_services.commitcollect.strava.when_asked import StravaWhenAsked
@@ -156,7 +156,7 @@ _SHARED: Final = (
     "notices_waiting",
     "request_by_key",
 )
-"""What both routes and workers use: either may award parts and announce them, end sessions, and remember requests."""
+"""The patterns of both routes and workers: either may award and announce parts, end sessions, and store requests."""
 
 _WORKERS: Final = (
     count_look,

@@ -1,4 +1,4 @@
-"""`partita commitcollect …`: the models that can be collected, and the Strava simulator on a port of its own."""
+"""`partita commitcollect …`: manage collectible models, and run the Strava simulator on a port of its own."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from partita_services.commitcollect.model import TABLE
 
 @click.group()
 def commitcollect() -> None:
-    """Work with CommitCollect."""
+    """Manage CommitCollect models, and run the Strava simulator."""
 
 
 @commitcollect.group()
 def models() -> None:
-    """Load, list and retire the models that can be collected."""
+    """Load, list and retire collectible models."""
 
 
 @models.command()
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @store_options
 def load(files: tuple[Path, ...], data: DataFolder) -> None:
-    """Load models: a new one is added, one that is there gets its words and picture, a retired one comes back.
+    """Load models: add new ones, update texts and pictures of existing ones, and make retired ones available again.
 
-    FILE is JSON with model_id, name, story, parts and picture, which names an SVG file beside it. Without a file it is
-    the models that come with the service.
+    FILE is JSON with model_id, name, story, parts and picture, which names an SVG file in the same folder. Without
+    FILE, the bundled models are loaded.
     """
     definitions = [read_definition(file) for file in files] if files else bundled()
     with closing(data.open_store()) as store:
@@ -61,7 +61,7 @@ def list_models(data: DataFolder) -> None:
     with closing(data.open_store(must_exist=True)) as store:
         found = Session(store).run(all_models())
     if not found:
-        click.echo("There are no models. `partita commitcollect models load` loads those that come with the service.")
+        click.echo("There are no models. `partita commitcollect models load` loads the bundled ones.")
         return
     rows = [(one.model.model_id, one.model.name, str(len(one.parts)), _since(one.model.retired_at)) for one in found]
     echo_table(("model", "name", "parts", "retired"), rows)
@@ -71,7 +71,7 @@ def list_models(data: DataFolder) -> None:
 @click.argument("model_id")
 @store_options
 def retire(model_id: str, data: DataFolder) -> None:
-    """Let no milestone begin with a model any more. Those that have begun go on."""
+    """Retire a model, so that no new milestone can use it. Existing milestones continue."""
     with closing(data.open_store(must_exist=True)) as store:
         retired = Session(store).run(retire_model(model_id, time.time()))
     click.echo(f"{model_id}: retired since {_since(retired.retired_at)}")
@@ -82,13 +82,14 @@ def _since(instant: datetime | None) -> str:
 
 
 @commitcollect.command()
-@click.option("--port", type=click.IntRange(0, 65_535), default=8322, show_default=True, help="0 takes a free one.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8322, show_default=True, help="0 chooses a free port.")
 @data_option
 @needs_serve
 def simulator(port: int, data: DataFolder) -> None:
-    """Run the Strava simulator alone, until Ctrl-C.
+    """Run only the Strava simulator, until Ctrl-C.
 
-    It knows the application of the same data folder: start that with PARTITA_STRAVA_URL set to what is printed.
+    It serves the CommitCollect service of the same data folder. Start that with PARTITA_STRAVA_URL set to the address
+    that this command prints.
     """
     from partita.app import guarded  # noqa: PLC0415 - needs the extra
     from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - needs the extra

@@ -1,4 +1,4 @@
-"""What CommitCollect does for a user, as procedures and pieces of work."""
+"""The operations of the CommitCollect API, as procedures and units of work."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ from partita_services.commitcollect.writes import cancel_milestone, change_miles
 
 MAX_DAYS: Final = 366
 LAST_DAY: Final = date(9998, 12, 31)
-"""Of all milestones: later days leave no room to count from."""
+"""The latest end of a milestone: later days would leave no room for date arithmetic."""
 Target = Annotated[int, Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000])]
 SportTypes = Annotated[
-    tuple[SportType, ...], Field(max_length=20, description="empty: all of them", examples=[["Run", "TrailRun"]])
+    tuple[SportType, ...], Field(max_length=20, description="empty: all sports", examples=[["Run", "TrailRun"]])
 ]
 
 
 class MilestoneDraft(BaseModel):
-    """A milestone as it is given to be created."""
+    """A milestone to create."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -77,22 +77,22 @@ class MilestoneDraft(BaseModel):
     target: Target
     sport_types: SportTypes = ()
     starts_on: date = Field(examples=["2026-05-01"])
-    ends_on: date = Field(examples=["2026-05-31"], description="included; at most a year after the first day")
+    ends_on: date = Field(examples=["2026-05-31"], description="inclusive; at most a year after the first day")
 
     @field_validator("ends_on")
     @classmethod
     def _makes_a_window(cls, ends_on: date, info: ValidationInfo) -> date:
-        if "starts_on" in info.data:  # else that is what is wrong
+        if "starts_on" in info.data:  # otherwise the first day is invalid, which is reported
             _check_window(info.data["starts_on"], ends_on)
         return ends_on
 
 
 class MilestoneEdit(TypedDict, total=False):
-    """What of a milestone is to change, in which version. What is left out stays."""
+    """The fields of a milestone to change, and its version. Omitted fields stay."""
 
-    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, no field
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
-    version: Required[Annotated[int, Field(ge=1, description="the one that the change was made from", examples=[1])]]
+    version: Required[Annotated[int, Field(ge=1, description="the version that you have read", examples=[1])]]
     title: Title
     target: Target
     sport_types: SportTypes
@@ -101,14 +101,14 @@ class MilestoneEdit(TypedDict, total=False):
 
 
 class Standing(NamedTuple):
-    """A milestone, and how far it has come."""
+    """A milestone and its progress."""
 
     milestone: AnyMilestone
     progress: Progress
 
 
 class Creation(NamedTuple):
-    """A new milestone, how far it has come, and what it had earned by then."""
+    """A new milestone, its progress, and the parts that it has earned already."""
 
     milestone: Milestone
     progress: Progress
@@ -116,7 +116,7 @@ class Creation(NamedTuple):
 
 
 class Account(NamedTuple):
-    """A user, their Strava account, and until when Strava wants us to wait."""
+    """A user, the connection to Strava, and until when Strava's rate limit applies."""
 
     profile: Profile
     connection: Connection | None
@@ -124,26 +124,26 @@ class Account(NamedTuple):
 
 
 class NotConnected(Exception):
-    """The user has no Strava account here that can be read."""
+    """The user has no working connection to Strava."""
 
 
 class TooMany(Exception):
-    """The user has as many active milestones as there may be."""
+    """The user has the maximum number of active milestones."""
 
 
 class ModelUnavailable(ValueError):
-    """There is no such model, or it is retired."""
+    """The model does not exist, or it is retired."""
 
 
 class WindowInvalid(ValueError):
-    """The last day is before the first, or too far away."""
+    """The last day is before the first, or too late."""
 
 
 def show_account(user_id: str, client_id: str, now: float) -> Procedure[Account]:
-    """Who the user is, and how it stands with Strava.
+    """Return the user and the connection to Strava.
 
     Raises:
-        ItemMissing: there is no such user any more.
+        ItemMissing: the user does not exist any more.
     """
     profile = yield from profile_of(user_id)
     if profile is None:
@@ -155,14 +155,14 @@ def show_account(user_id: str, client_id: str, now: float) -> Procedure[Account]
 
 
 def synchronise(app: Application, user_id: str, trace: Trace) -> Work[Backfill]:
-    """Have the last weeks read again.
+    """Start reading the last weeks again.
 
     Raises:
-        NotConnected: there is nobody to read for.
+        NotConnected: the user has no working connection to Strava.
     """
     connection = yield from connection_of(user_id).consistent()
     if connection is None or connection.state is not ConnectionState.CONNECTED:
-        raise NotConnected("Strava does not let us in. Connect again.")
+        raise NotConnected("There is no working connection to Strava.")
     return (yield from start_backfill(app, connection, trace))
 
 
@@ -170,9 +170,9 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
     """Plan to create a milestone, with the parts that earlier workouts have earned.
 
     Raises:
-        ItemMissing: there is no such user any more.
-        ModelUnavailable: there is no such model, or it is retired.
-        TooMany: the user has as many active ones as there may be.
+        ItemMissing: the user does not exist any more.
+        ModelUnavailable: the model does not exist, or it is retired.
+        TooMany: the user has the maximum number of active milestones.
     """
     profile = yield from profile_of(user_id).consistent()
     if profile is None or profile.closing:
@@ -190,12 +190,12 @@ def add_milestone(user_id: str, draft: MilestoneDraft, now: float) -> Procedure[
 
 
 def is_outdated(error: PartitaError) -> bool:
-    """Whether the user has made another milestone since `add_milestone` counted them, so that it must plan again."""
+    """Whether the user has created another milestone since `add_milestone` counted them, so it must plan again."""
     return isinstance(error, ConditionFailed) and isinstance(error.current, Profile)
 
 
 def audit_creation(created: Creation, trace: Trace) -> Procedure[None]:
-    """Write down that a milestone was created, what it had earned by then, and that its time was over."""
+    """Record in the audit trail that a milestone was created, its parts, and its expiry if its time was over."""
     yield from audit(created.milestone, MilestoneCreated, trace)
     yield from audit_awards(created.milestone, created.awards, trace)
     if created.milestone.status is MilestoneStatus.EXPIRED:
@@ -203,13 +203,13 @@ def audit_creation(created: Creation, trace: Trace) -> Procedure[None]:
 
 
 def after_creation(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[None]:
-    """Award what was stored just while the milestone was written, and no worker saw it. Run again, it does no harm."""
+    """Award parts for workouts that were stored while the milestone was written. This can be repeated."""
     milestone = yield from milestone_by_id(user_id, milestone_id).consistent()
     yield from settle(milestone, now, trace)
 
 
 def show_milestone(user_id: str, milestone_id: str, now: float, trace: Trace) -> Procedure[Standing]:
-    """A milestone, and how far it has come. One whose time is over ends now, if nobody has noticed before.
+    """Return a milestone and its progress. If its time is over and it is still active, this ends it.
 
     Raises:
         ItemMissing: the user has no such milestone.
@@ -223,7 +223,7 @@ def show_milestone(user_id: str, milestone_id: str, now: float, trace: Trace) ->
 
 
 def list_milestones(user_id: str, limit: int, cursor: str | None, now: float, trace: Trace) -> Procedure[Page[Any]]:
-    """A page of a user's milestones with their progress, the active ones first. Those whose time is over end now."""
+    """Return a page of milestones with their progress, active ones first. This ends those whose time is over."""
     page = yield from milestones_of(user_id).page(limit, after=cursor)
     milestones: list[AnyMilestone] = []
     for row in page:
@@ -238,13 +238,13 @@ def list_milestones(user_id: str, limit: int, cursor: str | None, now: float, tr
 def edit_milestone(
     user_id: str, milestone_id: str, edit: MilestoneEdit, now: float, trace: Trace
 ) -> Procedure[Standing]:
-    """Change a milestone in the version that the change was made from, and award what it has earned by that.
+    """Change the given version of a milestone, and award the parts that it has earned by the change.
 
     Raises:
         ItemMissing: the user has no such milestone.
         VersionConflict: the milestone has another version.
         IllegalTransition: the milestone has ended.
-        WindowInvalid: it would end before it begins.
+        WindowInvalid: the last day would be before the first, or too late.
     """
     milestone = yield from _milestone(user_id, milestone_id)
     if milestone.version != edit["version"]:
@@ -259,14 +259,14 @@ def edit_milestone(
 
 
 def list_awards(user_id: str, milestone_id: str | None) -> Query[AwardRow]:
-    """The parts that a user has earned, all of them or those of one milestone."""
+    """The parts that a user has earned, of all milestones or of one."""
     return awards_of(user_id) if milestone_id is None else awards_for(user_id, milestone_id)
 
 
 def list_events(
     user_id: str, correlation_id: str | None = None, event_type: str | None = None, month: str | None = None
 ) -> Query[AuditRow]:
-    """What happened to a user: all of it, of one story, or of one kind in one month."""
+    """The audit trail of a user: all records, those of one correlation id, or those of one type in one month."""
     if correlation_id is not None:
         return events_seen_by(user_id, events_of_story(correlation_id))
     if event_type is not None and month is not None:
@@ -275,7 +275,7 @@ def list_events(
 
 
 def _is_overdue(milestone: AnyMilestone, now: float) -> bool:
-    """Whether its time is over, and nobody has written that yet."""
+    """Whether the time of a milestone is over although it is still stored as active."""
     return milestone.status is MilestoneStatus.ACTIVE and is_over(milestone, now)
 
 
@@ -328,6 +328,6 @@ def _changes(edit: MilestoneEdit) -> list[Change]:
 
 def _check_window(starts_on: date, ends_on: date) -> None:
     if not 0 <= (ends_on - starts_on).days < MAX_DAYS:
-        raise WindowInvalid("The last day is not before the first, and at most a year later.")
+        raise WindowInvalid("The last day must not be before the first, and at most a year later.")
     if ends_on > LAST_DAY:
-        raise WindowInvalid(f"The last day is {LAST_DAY} or before.")
+        raise WindowInvalid(f"The last day must be {LAST_DAY} or before.")

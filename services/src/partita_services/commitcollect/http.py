@@ -1,4 +1,4 @@
-"""The API of CommitCollect: from HTTP to the handlers and back. Browsers call it with their session."""
+"""The API of CommitCollect: its routes and parameters. Browsers call it with their session."""
 
 from __future__ import annotations
 
@@ -83,15 +83,15 @@ OnceByVisitor = Annotated[Once, Depends(once_by(REQUESTS, as_caller))]
 
 
 class AwardQuery(FieldPaging[AwardView]):
-    """Which awards, and which page of them."""
+    """The query parameters of the list of awards."""
 
     model_config = ConfigDict(extra="forbid")
 
-    milestone_id: str | None = Field(default=None, min_length=1, max_length=64, description="those of one milestone")
+    milestone_id: str | None = Field(default=None, min_length=1, max_length=64, description="of this milestone only")
 
 
 class AuditQuery(FieldPaging[EventView]):
-    """Which events, and which page of them: all, those of one story, or those of one kind in one month."""
+    """The query parameters of the audit trail: all events, one correlation id, or one type in one month."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -102,15 +102,15 @@ class AuditQuery(FieldPaging[EventView]):
     @model_validator(mode="after")
     def _is_one_question(self) -> AuditQuery:
         if (self.event_type is None) != (self.month is None):
-            raise ValueError("event_type and month belong together.")
+            raise ValueError("event_type and month must be given together.")
         if self.correlation_id is not None and self.event_type is not None:
-            raise ValueError("Ask by correlation_id or by event_type, not both.")
+            raise ValueError("correlation_id and event_type cannot be combined.")
         return self
 
 
 @ROUTER.get("/me", responses=describe_problems(404))
 async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources[Tools]) -> AccountView:
-    """The user, and how it stands with Strava."""
+    """The user, the state of the connection to Strava, and the progress of a backfill."""
     settings = tools.application.settings
     account = await db.run(handlers.show_account(visitor.user_id, settings.client_id, now))
     return AccountView.of(account, settings.strava_url)
@@ -125,7 +125,7 @@ async def delete_me(
     cookie: CurrentCookie,
     response: Response,
 ) -> Deletion:
-    """Delete the account and everything in it, and log out everywhere."""
+    """Delete the account and everything in it, and end all sessions of the user."""
     await do_async(request_deletion(visitor.user_id, trace), db, tools)
     cookie.clear(response)
     return Deletion()
@@ -133,7 +133,7 @@ async def delete_me(
 
 @ROUTER.delete("/me/connection", status_code=202, responses=describe_problems(409))
 async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> Disconnecting:
-    """Disconnect Strava: workouts are removed, milestones and awards stay. To send it again does no harm."""
+    """Disconnect Strava: workouts are removed, milestones and awards stay. The request is idempotent."""
     if not await do_async(request_disconnect(visitor.user_id, trace), db, tools):
         raise HttpProblem(409, "not_connected", "There is no connection to Strava.")
     return Disconnecting()
@@ -141,7 +141,7 @@ async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], t
 
 @ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
 async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> BackfillView:
-    """Read the last weeks from Strava again, in the background. To send it again does no harm."""
+    """Read the last weeks from Strava again, in the background. The request can be repeated."""
     try:
         work = handlers.synchronise(tools.application, visitor.user_id, trace)
         return BackfillView.of(await do_async(work, db, tools))
@@ -159,7 +159,7 @@ async def list_milestones(
     response: Response,
     if_none_match: IfNoneMatch = None,
 ) -> PartialListing[MilestoneView]:
-    """The user's milestones with their progress, the active ones first."""
+    """The user's milestones with their progress, active ones first."""
     page = await db.run(handlers.list_milestones(visitor.user_id, paging.limit, paging.cursor, now, trace))
     listing = PartialListing.of(page, paging.fields, MilestoneView.of)
     tag = f'"{hashlib.sha256(listing.model_dump_json().encode()).hexdigest()[:32]}"'
@@ -179,7 +179,7 @@ async def create_milestone(
     trace: CurrentTrace,
     draft: MilestoneDraft,
 ) -> Response:
-    """Commit to a milestone. What earlier workouts have earned is awarded at once."""
+    """Commit to a milestone. Parts that earlier workouts have earned are awarded at once."""
     with _problems():
         outcome = await db.run(
             retry_on_conflict(
@@ -189,11 +189,11 @@ async def create_milestone(
         )
     if outcome.result is not None:
         await db.run(handlers.audit_creation(outcome.result, trace))
-    # Also where the response is replayed: whoever sent it first may have died before this.
+    # Also if the response is a replay: the process that handled the first request may have died before this.
     created = MilestoneView.model_validate_json(outcome.response.body)
     await db.run(handlers.after_creation(visitor.user_id, created.milestone_id, now, trace))
     if created.parts_earned:
-        with suppress(PartitaError):  # else a worker does it in a while
+        with suppress(PartitaError):  # if this fails, a worker does it later
             await do_async(forward_notices(), db, tools)
     return response_of(outcome)
 
@@ -215,7 +215,7 @@ async def edit_milestone(
     milestone_id: MilestoneId,
     edit: Annotated[MilestoneEdit, Body()],
 ) -> MilestoneView:
-    """Change an active milestone, or give it up; 409 with `current_version` where it has another version."""
+    """Change an active milestone, or cancel it; 409 with `current_version` if the version differs."""
     with _problems():
         work = handlers.edit_milestone(visitor.user_id, milestone_id, edit, now, trace)
         return MilestoneView.of(await db.run(work))
@@ -229,7 +229,7 @@ async def stream_changes(
     projection: CurrentProjection[UserChanges],
     last_event_id: LastEventId = None,
 ) -> StreamingResponse:
-    """What of the user's has changed, as server-sent events. They end with the session."""
+    """Server-sent events about changes of the user's data. The stream ends with the session."""
 
     async def look(after: int | None) -> RecentChanges:
         return await run_in_threadpool(changes_after, projection.sink, after, [visitor.user_id])
@@ -251,7 +251,7 @@ async def list_workouts(
 async def list_awards(
     visitor: CurrentVisitor, db: Db, wanted: Annotated[AwardQuery, Query()]
 ) -> PartialListing[AwardView]:
-    """The parts that were earned, milestone by milestone."""
+    """The earned parts, by milestone."""
     awards = handlers.list_awards(visitor.user_id, wanted.milestone_id)
     page = await db.run(awards.page(wanted.limit, after=wanted.cursor))
     return PartialListing.of(page, wanted.fields, AwardView.of)
@@ -261,7 +261,7 @@ async def list_awards(
 async def list_events(
     visitor: CurrentVisitor, db: Db, wanted: Annotated[AuditQuery, Query()]
 ) -> PartialListing[EventView]:
-    """What happened to the user, newest first."""
+    """The user's audit trail, newest first."""
     events = handlers.list_events(visitor.user_id, wanted.correlation_id, wanted.event_type, wanted.month)
     page = await db.run(events.page(wanted.limit, after=wanted.cursor))
     return PartialListing.of(page, wanted.fields, EventView.of)
@@ -276,12 +276,12 @@ def _created(created: Creation) -> StoredResponse:
 
 @contextmanager
 def _problems() -> Iterator[None]:
-    """The errors of the handlers as problems."""
+    """Turn errors of the handlers into problems."""
     try:
         yield
     except VersionConflict as conflict:
         members = {"current_version": conflict.current.version}
-        hint = "Read it again, and make the change from that."
+        hint = "Read the milestone again, and repeat the change with its current version."
         raise HttpProblem(409, conflict.code, conflict.message, hint=hint, members=members) from conflict
     except TooMany as refused:
         raise HttpProblem(409, "too_many_milestones", str(refused)) from refused

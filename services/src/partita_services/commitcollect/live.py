@@ -1,4 +1,4 @@
-"""Live changes: what of a user's has changed, as server-sent events. What it is now, the page reads from the API."""
+"""Live changes: server-sent events name which data of a user has changed. The page reads the data from the API."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ PARTS: Final[dict[type[Entity], str]] = {
     Milestone: "milestones",
     Award: "milestones",
 }
-"""What of a user's an entity is a part of, as the API calls it."""
+"""The name that events use for changes of each entity."""
 LOOKS: Final = 10
-"""After so many looks it is read again whether the reader is still logged in: news say nothing of what has changed."""
+"""After this many looks the session is read again. That is often enough, because events do not contain any data."""
 
 STREAM: Final[dict[int | str, dict[str, Any]]] = describe_news(
-    "`change` that something of the caller's has changed: `me`, `workouts` or `milestones`", "change"
+    "`change`: some of the caller's data has changed: `me`, `workouts` or `milestones`", "change"
 )
 
 
 class ChangeNews(BaseModel):
-    """What has changed."""
+    """A change of some of the user's data."""
 
     what: str
 
 
 class UserChanges(SqliteProjection):
-    """What of which users has changed last: of what has changed, only the keys are in the stream."""
+    """The projection of the latest changes by user. The table's stream contains only keys."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path, tables=RECENT_CHANGES, apply=_apply, keys_only=True)
 
 
 async def user_news(parts: Sequence[str]) -> Sequence[NewsEvent]:
-    """The events that say what has changed."""
+    """Return the events for changes."""
     return [NewsEvent("change", ChangeNews(what=part).model_dump_json()) for part in parts]
 
 
 def session_check(db: AsyncSession, session_id: str) -> Callable[[], Awaitable[bool]]:
-    """Says whether a browser is still logged in, as far as is known."""
+    """Return a function that reports whether a browser is still logged in; it reads the session only now and then."""
     looks = 0
 
     async def is_valid() -> bool:

@@ -1,6 +1,6 @@
-"""The data model of CommitCollect: what a user owns is in the user's partition, and everything is found by key.
+"""The data model of CommitCollect: a user's items are in the user's partition, and every item is found by its key.
 
-Budgets are for items of up to 1 KB, and pages of 100; `writes.py` has the writes.
+Budgets are for items of up to 1 KB and pages of 100 items; `writes.py` contains the writes.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ IDEMPOTENCY_TABLE: Final = Table(
 )
 
 MAX_WORKOUTS: Final = 3_000
-"""How many workouts are inspected for one response; beyond that it says that it is truncated."""
+"""How many workouts are inspected for one response; if there are more, the progress is marked as truncated."""
 MAX_ACTIVE: Final = 100
 """How many milestones of a user may be active at once."""
 MAX_CHECKED: Final = 1_000
 """How many active milestones are checked for parts: more than may be created now, because users may have older ones."""
 PER_TRANSACTION: Final = 24
-"""How many workouts are stored at once, next to the check of their connection."""
+"""How many workouts are stored in one transaction, in addition to the check of their connection."""
 
 Title = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100), Field(examples=["100 km in May"])
@@ -51,7 +51,7 @@ SportType = Annotated[str, StringConstraints(pattern=r"^[A-Za-z]{1,40}$"), Field
 
 
 class Metric(StrEnum):
-    """What of a workout counts towards a milestone: metres, seconds, metres of ascent, or the workout itself."""
+    """The quantity that counts towards a milestone: metres, seconds, metres of ascent, or the number of workouts."""
 
     DISTANCE = "distance"
     MOVING_TIME = "moving_time"
@@ -60,7 +60,7 @@ class Metric(StrEnum):
 
 
 class MilestoneStatus(StrEnum):
-    """Where a milestone stands."""
+    """The status of a milestone."""
 
     ACTIVE = "ACTIVE"
     COMPLETED = "COMPLETED"
@@ -69,7 +69,7 @@ class MilestoneStatus(StrEnum):
 
 
 class ConnectionState(StrEnum):
-    """Whether Strava still lets us in, or the user has to connect again, or wants to be disconnected."""
+    """Whether the connection works, the user has to connect again, or the user wants to disconnect."""
 
     CONNECTED = "connected"
     RECONNECT = "reconnect"
@@ -84,13 +84,13 @@ class WhyNot(StrEnum):
 
 
 class Backfill(BaseModel):
-    """How far reading earlier activities has come."""
+    """The progress of reading earlier activities."""
 
     sync_id: str
-    """Distinguishes one run from the next."""
+    """The id of this run."""
     since: date
     ticket: int = 0
-    """What was stored under a lower one was not met by this run."""
+    """The first ticket of this run. Workouts with a lower ticket were not found by it."""
     pages: int = 0
     found: int = 0
     stored: int = 0
@@ -106,18 +106,18 @@ class Profile(Entity, table=TABLE):
 
     user_id: str
     athlete_id: str
-    """Who logs in as this user."""
+    """The Strava athlete who logs in as this user."""
     name: str
     created_at: datetime
     closing: bool = False
-    """Whether the account is being deleted; then nothing new is written for it."""
+    """Whether the account is being deleted; if so, nothing new is written for it."""
     commitments: int = 0
-    """How many milestones were created so far. Who creates one counts the active ones, and writes it only if this has
-    not moved since: so two at once never exceed the limit."""
+    """How many milestones were created so far. A new milestone is written only if this has not changed since the active
+    milestones were counted, so concurrent requests never exceed the limit."""
 
 
 class Connection(Entity, table=TABLE):
-    """A user's Strava account, with its tokens, which only this installation can read."""
+    """A user's Strava account, with its tokens, which only this installation can decrypt."""
 
     primary: ClassVar = Key("USER#{user_id}", "STRAVA#CONNECTION")
     in_lake: ClassVar = False
@@ -126,24 +126,24 @@ class Connection(Entity, table=TABLE):
     athlete_id: str
     athlete_name: str
     link_id: str
-    """Another one each time the user connects: what began under an earlier link is not written any more."""
+    """A new id each time the user connects; writes that began under an earlier link fail."""
     scopes: tuple[str, ...]
     sealed: bytes
     """Access and refresh token, encrypted."""
     expires_at: int
     generation: int = 1
-    """One more with every new pair of tokens."""
+    """The number of the pair of tokens, which each refresh increases by one."""
     refreshing_until: int | None = None
-    """For so long, in milliseconds since the epoch, one worker alone may refresh the tokens."""
+    """Until when one worker alone may refresh the tokens, in milliseconds since the epoch."""
     state: ConnectionState = ConnectionState.CONNECTED
     connected_at: datetime
     lost_at: datetime | None = None
-    """Since when Strava does not let us in."""
+    """Since when Strava refuses the tokens."""
     backfill: Backfill | None = None
 
 
 class Workout(Entity, table=TABLE):
-    """A Strava activity as it was last read. One that is gone has no start, is on no index, and expires."""
+    """A Strava activity as it was last read. A deleted activity has no start, is in no index, and expires."""
 
     primary: ClassVar = Key("USER#{user_id}", "WORKOUT#STRAVA#{activity_id}")
     by_start: ClassVar = Key("USER#{user_id}", "WORKOUT#{started_local}#{activity_id}", index="LSI1")
@@ -151,12 +151,12 @@ class Workout(Entity, table=TABLE):
     user_id: str
     activity_id: str
     ticket: int
-    """Of the read that it comes from."""
+    """The ticket of the read that it comes from."""
     name: str = ""
     sport_type: str = ""
     started_at: datetime | None = None
     started_local: datetime | None = None
-    """The clock on the wall where the athlete was: a day is the athlete's day."""
+    """The local time of the athlete, which determines the day of the workout."""
     distance: float = 0
     moving_time: int = 0
     elevation_gain: float = 0
@@ -179,7 +179,7 @@ class WorkoutRow(BaseModel):
 
 
 class CountedWorkout(BaseModel):
-    """What progress needs of a workout."""
+    """The fields of a workout that progress is computed from."""
 
     activity_id: str
     ticket: int
@@ -192,23 +192,23 @@ class CountedWorkout(BaseModel):
 
 
 class Progress(BaseModel):
-    """How far a milestone has come."""
+    """The progress of a milestone."""
 
     value: float = Field(description="in the unit of the metric", examples=[61_250.5])
     fraction: float = Field(description="of the target, from 0 to 1", examples=[0.6125])
-    counted: int = Field(description="workouts that count", examples=[9])
-    inspected: int = Field(description="workouts of the window that were looked at", examples=[12])
+    counted: int = Field(description="number of workouts that count", examples=[9])
+    inspected: int = Field(description="number of workouts in the window that were inspected", examples=[12])
     truncated: bool = Field(
-        description=f"there are more workouts than the {MAX_WORKOUTS:,} that are looked at: the value is at least this",
+        description=f"whether there are more than the {MAX_WORKOUTS:,} inspected workouts: the value is a lower bound",
         examples=[False],
     )
     not_counted: dict[str, int] = Field(
-        description="workouts of the window that do not count: manual, flagged, other_sport", examples=[{"manual": 3}]
+        description="workouts in the window that do not count: manual, flagged, other_sport", examples=[{"manual": 3}]
     )
 
 
 class Milestone(Entity, table=TABLE):
-    """What a user has committed to, and the model that it earns."""
+    """A goal that a user has committed to, and the model that it earns."""
 
     primary: ClassVar = Key("USER#{user_id}", "MILESTONE#{milestone_id}")
     by_status: ClassVar = Key("USER#{user_id}", "MILESTONE#{status}#{milestone_id}", index="LSI1")
@@ -218,11 +218,11 @@ class Milestone(Entity, table=TABLE):
     title: Title
     model_id: str
     model_name: str = ""
-    """As the model was called when the user chose it."""
+    """The name of the model when the user chose it."""
     metric: Metric
     target: int
     sport_types: tuple[SportType, ...] = ()
-    """Empty: all of them."""
+    """The sports that count; empty means all sports."""
     starts_on: date
     ends_on: date
     status: MilestoneStatus = MilestoneStatus.ACTIVE
@@ -231,12 +231,12 @@ class Milestone(Entity, table=TABLE):
     created_at: datetime
     completed_at: datetime | None = None
     reached: Progress | None = None
-    """How far it had come when it ended: that stays, whatever becomes of the workouts."""
+    """The progress when the milestone ended; later changes of workouts do not affect it."""
     version: Version = 0
 
 
 class MilestoneRow(BaseModel):
-    """A milestone in a list: all but its keys."""
+    """A milestone in a list, without its keys."""
 
     milestone_id: str
     title: str
@@ -260,7 +260,7 @@ AnyMilestone: TypeAlias = Milestone | MilestoneRow
 
 
 class MilestoneLife(Lifecycle[Milestone, MilestoneStatus]):
-    """How a milestone ends; it never comes back."""
+    """The ways a milestone can end; the end is final."""
 
     state = f(Milestone.status)
     start = MilestoneStatus.ACTIVE
@@ -272,7 +272,7 @@ class MilestoneLife(Lifecycle[Milestone, MilestoneStatus]):
 
 
 class Award(Entity, table=TABLE):
-    """A part that was earned, as the model described it then. It is never taken back."""
+    """An earned part, with the names that the model had at that time. It is never removed."""
 
     primary: ClassVar = Key("USER#{user_id}", "MILESTONE#{milestone_id}#AWARD#{part_index:03}")
 
@@ -297,7 +297,7 @@ class AwardRow(BaseModel):
 
 
 class AthleteOwner(Entity, table=TABLE):
-    """Whose account an athlete is: of one user at a time."""
+    """The user to whom a Strava athlete belongs: one user at a time."""
 
     primary: ClassVar = Key("STRAVA#ATHLETE#{athlete_id}", "OWNER")
 
@@ -306,7 +306,7 @@ class AthleteOwner(Entity, table=TABLE):
 
 
 class Request(IdempotencyRecord, table=IDEMPOTENCY_TABLE):
-    """A request or a webhook event that was dealt with."""
+    """A processed request or webhook event."""
 
     primary: ClassVar = Key("{scope}#{key}")
     by_scope: ClassVar = Key("{scope}", "{key}", index="GSI1")
@@ -330,12 +330,12 @@ def connection_of(user_id: str) -> None:
 
 @get(AthleteOwner, budget=Rcu(1))
 def owner_of(athlete_id: str) -> None:
-    """Whose account an athlete is."""
+    """The user to whom an athlete belongs."""
 
 
 @query(Workout, Workout.primary, budget=Rcu(4))
 def workouts_of(user_id: str) -> None:
-    """A user's workouts, gone ones too: to remove them, by their keys alone."""
+    """A user's workouts, including deleted ones; used to remove them by their keys."""
 
 
 @query(Workout, Workout.by_start, view=WorkoutRow, newest_first=True, budget=Rcu(12.5))
@@ -345,7 +345,7 @@ def latest_workouts(user_id: str) -> None:
 
 @query(Workout, Workout.by_start, view=CountedWorkout, newest_first=True, budget=Rcu(250))
 def workouts_within(user_id: str, started_local: Span[datetime]) -> None:
-    """What progress needs of a user's workouts in a window: up to 3,000 of 300 bytes, read consistently."""
+    """The fields for progress of a user's workouts in a window: up to 3,000 of 300 bytes, read consistently."""
 
 
 @get(Milestone, budget=Rcu(1))
@@ -355,12 +355,12 @@ def milestone_by_id(user_id: str, milestone_id: str) -> None:
 
 @query(Milestone, Milestone.by_status, view=MilestoneRow, budget=Rcu(12.5))
 def milestones_of(user_id: str) -> None:
-    """A user's milestones, the active ones first."""
+    """A user's milestones, active ones first."""
 
 
 @query(Milestone, Milestone.by_status, budget=Rcu(25))
 def milestones_with_status(user_id: str, status: MilestoneStatus) -> None:
-    """A user's milestones in one status, to change them."""
+    """A user's milestones in one status, complete so that they can be changed."""
 
 
 @query(Award, Award.primary, view=AwardRow, budget=Rcu(25))
@@ -375,7 +375,7 @@ def awards_for(user_id: str, milestone_id: str) -> None:
 
 @query(Request, Request.by_scope, budget=Rcu(4))
 def requests_of(scope: str) -> None:
-    """The requests and events of a user that are remembered: to remove them, by their keys alone."""
+    """The stored requests and events of a user; used to remove them by their keys."""
 
 
 @pattern(budget=Rcu(25), via=milestones_with_status)

@@ -1,4 +1,4 @@
-"""What CommitCollect keeps of a user, as the user gets it. A job of its own deletes the account."""
+"""The personal data that CommitCollect exports for a user. A separate job deletes the account."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from partita.recipes.personal import PersonalData, PersonalItems
 from partita_services.commitcollect.audit import AuditEntry
 from partita_services.commitcollect.model import AthleteOwner, awards_of, milestones_of, profile_of, workouts_of
 
-_WITH_ACCOUNT: Final = "It goes with the account: DELETE /commitcollect/api/me, which also leaves Strava."
+_WITH_ACCOUNT: Final = "Deleted with the account by DELETE /commitcollect/api/me, which also disconnects Strava."
 
 PERSONAL: Final = PersonalData(
     PersonalItems("profile", profile_of, fields=("name", "athlete_id"), stays=_WITH_ACCOUNT),

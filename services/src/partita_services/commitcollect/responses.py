@@ -25,7 +25,7 @@ from partita_services.commitcollect.model import (
 
 
 class BackfillView(BaseModel):
-    """How far reading earlier activities has come."""
+    """The progress of reading earlier activities."""
 
     state: Literal["running", "done"]
     since: date
@@ -34,11 +34,11 @@ class BackfillView(BaseModel):
     stored: int
     started_at: datetime
     updated_at: datetime
-    waiting_until: datetime | None = Field(description="Strava wants us to wait until then")
+    waiting_until: datetime | None = Field(description="until when Strava's rate limit pauses reading")
 
     @classmethod
     def of(cls, backfill: Backfill, waiting_until: datetime | None = None) -> BackfillView:
-        """As it stands."""
+        """Return the view of a backfill."""
         state: Literal["running", "done"] = "done" if backfill.finished else "running"
         waiting = None if backfill.finished else waiting_until
         fields = backfill.model_dump(exclude={"sync_id", "ticket", "finished"})
@@ -57,24 +57,24 @@ class ConnectionView(BaseModel):
 
     @classmethod
     def of(cls, connection: Connection, waiting_until: datetime | None) -> ConnectionView:
-        """Without its tokens."""
+        """Return the view of a connection, without its tokens."""
         backfill = BackfillView.of(connection.backfill, waiting_until) if connection.backfill else None
         fields = connection.model_dump(include={"athlete_id", "athlete_name", "state", "scopes", "connected_at"})
         return cls(**fields, backfill=backfill)
 
 
 class AccountView(BaseModel):
-    """The user, and how it stands with Strava."""
+    """The user, and the connection to Strava."""
 
     user_id: str
     name: str
     created_at: datetime
-    strava_url: str | None = Field(description="null where no Strava is set up")
+    strava_url: str | None = Field(description="null if no Strava is set up")
     connection: ConnectionView | None
 
     @classmethod
     def of(cls, account: Account, strava_url: str | None) -> AccountView:
-        """As it stands."""
+        """Return the view of an account."""
         profile, connection, waiting_until = account
         return cls(
             user_id=profile.user_id,
@@ -86,13 +86,13 @@ class AccountView(BaseModel):
 
 
 class Deletion(BaseModel):
-    """What becomes of an account."""
+    """The response to the deletion of an account."""
 
     status: Literal["deleting"] = "deleting"
 
 
 class MilestoneView(BaseModel):
-    """A milestone, and how far it has come."""
+    """A milestone and its progress."""
 
     milestone_id: str = Field(examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])
     title: str
@@ -113,14 +113,14 @@ class MilestoneView(BaseModel):
 
     @classmethod
     def of(cls, standing: Standing | Creation) -> MilestoneView:
-        """As it stands."""
+        """Return the view of a milestone."""
         fields = standing.milestone.model_dump(exclude={"user_id", "reached", "model_name"})
         name = standing.milestone.model_name or standing.milestone.model_id
         return cls(**fields, model_name=name, progress=standing.progress)
 
 
 class WorkoutView(BaseModel):
-    """A workout, and why it does not count where it does not."""
+    """A workout, and the reason if it does not count."""
 
     activity_id: str
     name: str
@@ -135,12 +135,12 @@ class WorkoutView(BaseModel):
 
     @classmethod
     def of(cls, workout: WorkoutRow) -> WorkoutView:
-        """As it was last read."""
+        """Return the view of a workout."""
         return cls(**workout.model_dump(), counts=workout.why_not is None)
 
 
 class AwardView(BaseModel):
-    """A part that was earned."""
+    """An earned part."""
 
     milestone_id: str
     model_id: str
@@ -151,7 +151,7 @@ class AwardView(BaseModel):
 
     @classmethod
     def of(cls, award: AwardRow) -> AwardView:
-        """As it was awarded."""
+        """Return the view of an award."""
         return cls(**award.model_dump())
 
 
@@ -170,30 +170,30 @@ class ModelView(BaseModel):
     name: str
     story: str
     parts: tuple[PartView, ...]
-    retired_at: datetime | None = Field(description="since when no milestone can begin with it")
+    retired_at: datetime | None = Field(description="since when no new milestone can use the model")
 
     @classmethod
     def of(cls, collectible: Collectible) -> ModelView:
-        """With all its parts."""
+        """Return the view of a model with all its parts."""
         parts = tuple(PartView(**part.model_dump(exclude={"model_id"})) for part in collectible.parts)
         return cls(**collectible.model.model_dump(exclude={"parts_total"}), parts=parts)
 
 
 class Loaded(BaseModel):
-    """What loading a model has done."""
+    """The result of loading a model."""
 
     outcome: LoadOutcome
 
 
 class Retired(BaseModel):
-    """A model that no milestone can begin with any more."""
+    """A model that no new milestone can use."""
 
     model_id: str
     retired_at: datetime | None
 
 
 class Disconnecting(BaseModel):
-    """What becomes of a connection."""
+    """The response to disconnecting."""
 
     status: Literal["disconnecting"] = "disconnecting"
 
@@ -205,18 +205,18 @@ class Models(BaseModel):
 
 
 class EventView(BaseModel):
-    """Something that happened."""
+    """A record of the audit trail."""
 
     event_type: str
     occurred_at: int
     request_id: str
     sequence: int = Field(
-        description="the number of it in its request and second, so that all three together are unique"
+        description="the number of the record within its request and second; the three together are unique"
     )
     correlation_id: str
     details: dict[str, Any]
 
     @classmethod
     def of(cls, entry: AuditRow) -> EventView:
-        """As it was written down."""
+        """Return the view of a record."""
         return cls(**entry.model_dump())

@@ -1,4 +1,4 @@
-"""Pieces of work, and how they run: operations go to the store, requests to Strava, jobs to the queue."""
+"""Units of work, and how they run: operations go to the store, requests to Strava, jobs to the queue."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Notify(Struct, frozen=True):
 
 WorkRequest: TypeAlias = Operation[Any] | StravaRequest[Any] | Send | Notify
 Work: TypeAlias = Generator[WorkRequest, Any, R]
-"""Operations, requests to Strava, sends and notices, in order: a generator function with `yield from`."""
+"""A unit of work: a generator that yields operations, requests to Strava, sends and notices."""
 
 
 class Application(Struct, frozen=True):
-    """This installation as Strava knows it, and what its work needs."""
+    """The settings and tools of this installation that units of work need."""
 
     settings: Settings
     vault: Vault
@@ -42,11 +42,11 @@ class Application(Struct, frozen=True):
 
 
 def drop(message: OutboxMessage) -> None:
-    """The sender of an installation that announces nothing."""
+    """Discard a message: the sender of an installation that announces nothing."""
 
 
 def sender_of(settings: Settings) -> Sender | None:
-    """Who announces awards, as the settings say; None where somebody else reads the queue.
+    """Return the sender of awards that the settings name; None if another program reads the queue.
 
     Raises:
         OperationError: there is no such sender.
@@ -57,20 +57,20 @@ def sender_of(settings: Settings) -> Sender | None:
 
 
 class Tools(Struct, frozen=True):
-    """What routes and workers share."""
+    """The tools that routes and workers share."""
 
     application: Application
     strava: Strava
     queue: Queue
     notices: Queue
-    """For awards that are to be announced."""
+    """The queue of notices of awards."""
     send: Sender | None = drop
-    """Takes the notices; None where somebody else reads their queue."""
+    """Sends the notices; None if another program reads their queue."""
     webhook_limits: WebhookLimits = field(default_factory=WebhookLimits)
 
 
 class TryLater(Exception):
-    """The work cannot go on now, and is to start again in a while."""
+    """The work cannot continue now, and should start again later."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"Try again in {seconds:.0f} s.")
@@ -78,7 +78,7 @@ class TryLater(Exception):
 
 
 class Job(Body, frozen=True):
-    """Something to do in the background, and the request that caused it."""
+    """A background job, and the request that caused it."""
 
     kind = "job"
 
@@ -87,18 +87,18 @@ class Job(Body, frozen=True):
 
     @property
     def trace(self) -> Trace:
-        """For the audit trail."""
+        """The request that caused the job, for the audit trail."""
         return Trace(self.request_id, self.correlation_id)
 
 
 def send(job: Job, group: str, deduplication_id: str) -> Work[SentMessage]:
-    """Have something done in the background, once."""
+    """Put a job into the queue, once per deduplication id."""
     accepted: SentMessage = yield Send(encode_body(job), group, deduplication_id)
     return accepted
 
 
 def do(work: Work[R], db: Session, tools: Tools) -> R:
-    """Run a piece of work with blocking calls."""
+    """Run a unit of work with blocking calls."""
 
     def execute(request: WorkRequest) -> Any:
         if isinstance(request, Operation):
@@ -111,7 +111,7 @@ def do(work: Work[R], db: Session, tools: Tools) -> R:
 
 
 async def do_async(work: Work[R], db: AsyncSession, tools: Tools) -> R:
-    """The same, without blocking the event loop."""
+    """Run a unit of work without blocking the event loop."""
 
     async def execute(request: WorkRequest) -> Any:
         if isinstance(request, Operation):

@@ -117,7 +117,7 @@ def test_a_fault_in_one_job_does_not_stop_the_others(world: World, caplog: pytes
         world.tools.queue.execute(Send(encode_body(job), f"group-{number}", f"delivery-{number}"))
     assert [work_once(world.db, world.tools) for _ in range(3)] == [1, 1, 0]
     assert (list(world.workouts), waiting(world)) == (["2"], 1)
-    assert "failed, and is tried again" in caplog.text
+    assert "failed and will be tried again" in caplog.text
 
 
 @pytest.mark.req("C22")

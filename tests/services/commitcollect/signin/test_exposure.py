@@ -22,7 +22,7 @@ HERE = "http://127.0.0.1:8321"
 EVERYWHERE = "http://0.0.0.0:8321"
 OUTSIDE = "http://192.0.2.7:8321"
 HTTPS = "https://collect.test"
-WARNS_OF_NO_STRAVA = "CommitCollect has no Strava, so nobody can log in: set PARTITA_STRAVA_URL."
+WARNS_OF_NO_STRAVA = "Strava is not set up for CommitCollect, so nobody can log in: set PARTITA_STRAVA_URL."
 
 Serve = Callable[[str], AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -107,7 +107,7 @@ async def test_on_this_machine_the_simulator_is_used(serve: Serve, url: str) -> 
             OUTSIDE,
             {PUBLIC_URL: HTTPS, SIMULATOR: "everyone"},
             ["/strava-simulator"],
-            [f"Whoever reaches {HTTPS} can log in as any athlete of the Strava simulator."],
+            [f"Anyone who reaches {HTTPS} can log in as any athlete of the Strava simulator."],
         ),
         (HERE, {SIMULATOR: "everyone"}, ["/strava-simulator"], []),
     ],

@@ -1,1 +1,1 @@
-"""Collectible models: what they are stored as, the files that they come in, and how they are loaded and retired."""
+"""Collectible models: their stored items, their files and pictures, loading and retiring."""

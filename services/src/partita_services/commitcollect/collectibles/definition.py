@@ -1,4 +1,4 @@
-"""Models as they are given to be loaded: as the body of a request, or as a JSON file with an SVG file beside it.
+"""Definitions of models to load: the body of a request, or a JSON file with an SVG file in the same folder.
 
 {"model_id": "lighthouse", "name": "Lighthouse", "story": "…", "parts": ["Rocks", "Lantern"], "picture": "it.svg"}
 """
@@ -23,7 +23,7 @@ PartName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1,
 
 
 class ModelContent(BaseModel):
-    """What a model is, but for its identifier."""
+    """The definition of a model without its id."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -46,23 +46,23 @@ class ModelContent(BaseModel):
     @classmethod
     def _is_safe(cls, picture: str, info: ValidationInfo) -> str:
         if len(picture.encode()) > MAX_PICTURE:
-            raise ValueError(f"A picture has at most {MAX_PICTURE:,} bytes.")
+            raise ValueError(f"A picture may have at most {MAX_PICTURE:,} bytes.")
         return check_picture(picture, len(info.data.get("parts", ())))
 
 
 class ModelDefinition(ModelContent):
-    """A model as it is to be loaded."""
+    """The definition of a model to load."""
 
     model_id: ModelId
 
     @property
     def model(self) -> Model:
-        """What is stored of it, beside its parts."""
+        """The item to store for the model."""
         return Model(model_id=self.model_id, name=self.name, story=self.story, parts_total=len(self.parts))
 
     @property
     def stored_parts(self) -> list[Part]:
-        """Its parts."""
+        """The items to store for its parts."""
         return [
             Part(model_id=self.model_id, part_index=index, name=name, svg=f"part-{index}")
             for index, name in enumerate(self.parts, start=1)
@@ -70,21 +70,21 @@ class ModelDefinition(ModelContent):
 
     @property
     def stored_picture(self) -> Picture:
-        """Its picture."""
+        """The item to store for its picture."""
         return Picture(model_id=self.model_id, svg=self.picture)
 
 
 def read_definition(file: Path) -> ModelDefinition:
-    """The model of a JSON file; its picture is the file that it names, beside it.
+    """Read a model from a JSON file, which names the file of its picture in the same folder.
 
     Raises:
-        OperationError: one of them cannot be read, or is not a model.
+        OperationError: one of the files cannot be read, or is not valid.
     """
     try:
         given: Any = json.loads(file.read_text(encoding="utf-8"))
         named = given.pop("picture", "") if isinstance(given, dict) else None
         if not isinstance(named, str):
-            raise OperationError(f"{file} is not a model.", hint="It is a JSON object; `picture` names an SVG file.")
+            raise OperationError(f"{file} is not a model.", hint="It must be JSON; `picture` names an SVG file.")
         picture = (file.parent / named).read_text(encoding="utf-8")
         return ModelDefinition(**given, picture=picture)
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, TypeError) as error:
@@ -97,5 +97,5 @@ def read_definition(file: Path) -> ModelDefinition:
 
 @cache
 def bundled() -> tuple[ModelDefinition, ...]:
-    """The models that come with the service, read and checked once."""
+    """Return the bundled models, which are read and checked once."""
     return tuple(read_definition(file) for file in sorted(BUNDLED.glob("*.json")))

@@ -1,4 +1,4 @@
-"""The models over HTTP: everybody reads them, operators load and retire them."""
+"""The routes of models: everybody may read them, operators load and retire them."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ OPERATORS: Final = Depends(operators_only)
 ModelPath = Annotated[ModelId, Path(examples=["lighthouse"])]
 SVG: Final = "image/svg+xml"
 ALONE: Final = {"Content-Security-Policy": "default-src 'none'; sandbox", "X-Content-Type-Options": "nosniff"}
-"""Opened by itself, a picture is a page of ours: it may do nothing."""
+"""A picture that is opened directly is a page of this origin, so it must not be able to run or load anything."""
 
 
 @ROUTER.get("/models")
 async def list_models(db: Db) -> Models:
-    """All models with their parts, also those that are retired."""
+    """All models with their parts, including retired ones."""
     return Models(items=tuple(ModelView.of(found) for found in await db.run(all_models())))
 
 
@@ -65,7 +65,7 @@ async def show_picture(db: Db, model_id: ModelPath, if_none_match: IfNoneMatch =
 async def load(
     db: Db, caller: CurrentCaller, trace: CurrentTrace, model_id: ModelPath, content: ModelContent
 ) -> Loaded:
-    """Load a model, for operators: a new one, or other words and another picture for one that is there."""
+    """Load a model, for operators: add a new one, or replace the texts and the picture of an existing one."""
     definition = ModelDefinition(model_id=model_id, **content.model_dump())
     try:
         outcome = await db.run(load_model(definition))
@@ -78,7 +78,7 @@ async def load(
 
 @ROUTER.post("/models/{model_id}/retire", dependencies=[OPERATORS], responses=describe_problems(404))
 async def retire_model(db: Db, now: Now, caller: CurrentCaller, trace: CurrentTrace, model_id: ModelPath) -> Retired:
-    """Let no milestone begin with a model any more, for operators. Those that have begun go on."""
+    """Retire a model, for operators: no new milestone can use it. Existing milestones continue."""
     retired = await db.run(retire(model_id, now))
     await db.run(AUDIT.append(ModelRetired(model=model_id), user_id=caller.user_id, trace=trace))
     return Retired(model_id=model_id, retired_at=retired.retired_at)

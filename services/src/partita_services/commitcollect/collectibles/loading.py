@@ -1,4 +1,4 @@
-"""Loading models and retiring them. Run again, both change nothing."""
+"""Loading and retiring models. Both are idempotent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from partita_services.commitcollect.collectibles.model import (
 
 
 class LoadOutcome(StrEnum):
-    """What loading a model has done."""
+    """The result of loading a model."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -32,15 +32,15 @@ class LoadOutcome(StrEnum):
 
 
 class PartsChanged(OperationError):
-    """A model that is there has another number of parts."""
+    """The stored model has another number of parts."""
 
 
 def load_model(definition: ModelDefinition) -> Procedure[LoadOutcome]:
-    """Make a model what it is defined to be; a retired one comes back.
+    """Store a model according to its definition; a retired model becomes available again.
 
     Raises:
-        PartsChanged: there is one with another number of parts, by which milestones count.
-        OperationError: there are as many models as there may be.
+        PartsChanged: the stored model has another number of parts, on which milestones depend.
+        OperationError: the maximum number of models is reached.
     """
     model_id = definition.model_id
     before = yield from collectible(model_id).consistent()
@@ -50,7 +50,7 @@ def load_model(definition: ModelDefinition) -> Procedure[LoadOutcome]:
     if model_id in listed and before is not None and (yield from _is_same(definition, before)):
         return LoadOutcome.UNCHANGED
     if model_id not in listed and len(listed) >= MAX_MODELS:
-        raise OperationError(f"There are {MAX_MODELS} models, and no more may be.")
+        raise OperationError(f"There are {MAX_MODELS} models, which is the maximum.")
     try:
         yield from save_model(definition.model, definition.stored_parts, definition.stored_picture)
     except TransactionCancelled as cancelled:
@@ -62,7 +62,7 @@ def load_model(definition: ModelDefinition) -> Procedure[LoadOutcome]:
 
 
 def retire(model_id: str, now: float) -> Procedure[Model]:
-    """Let no milestone begin with a model any more. Those that have begun go on.
+    """Retire a model, so that no new milestone can use it. Existing milestones continue.
 
     Raises:
         ItemMissing: there is no such model.
@@ -76,7 +76,7 @@ def retire(model_id: str, now: float) -> Procedure[Model]:
 
 
 def all_models() -> Procedure[list[Collectible]]:
-    """All models with their parts, retired ones too."""
+    """Return all models with their parts, including retired ones."""
     found: list[Collectible] = []
     for model_id in (yield from _listed()):
         one = yield from collectible(model_id)
@@ -99,5 +99,5 @@ def _is_same(definition: ModelDefinition, stored: Collectible) -> Procedure[bool
 
 
 def _parts_changed(model_id: str, parts: int) -> PartsChanged:
-    hint = "Load it under another model_id, and retire this one."
-    return PartsChanged(f"The model {model_id} has {parts} parts, and milestones count by them.", hint=hint)
+    hint = "Load the new model with another model_id, and retire this one."
+    return PartsChanged(f"The model {model_id} has {parts} parts, which cannot change.", hint=hint)

@@ -1,6 +1,6 @@
-"""What is stored of a collectible model: the model, its parts, its picture, and its entry in the catalogue.
+"""The stored items of a collectible model: the model, its parts, its picture, and its entry in the catalogue.
 
-They are data: an operator loads them. Awards have copies of what they need, so a model may change its names later.
+An operator loads them. Awards have copies of the names that they need, so the names of a model may change later.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from partita.store import PutItem
 from partita_services.commitcollect.model import TABLE
 
 MAX_PARTS: Final = 24
-"""How many parts a model may have: all may be awarded in one transaction, next to their milestone."""
+"""How many parts a model may have. The limit allows awarding all parts in one transaction with their milestone."""
 MAX_MODELS: Final = 100
 MAX_PICTURE: Final = 60_000
 """The size of a picture, in bytes."""
 
 
 class Model(Entity, table=TABLE):
-    """Something worth collecting."""
+    """A collectible model."""
 
     primary: ClassVar = Key("MODEL#{model_id}", "META")
 
@@ -47,13 +47,13 @@ class Model(Entity, table=TABLE):
     name: str
     story: str
     parts_total: int | None = None
-    """It never changes: milestones count by it."""
+    """The number of parts. It never changes, because milestones depend on it."""
     retired_at: datetime | None = None
-    """Since when no milestone can begin with it."""
+    """Since when no new milestone can use the model."""
 
 
 class Part(Entity, table=TABLE):
-    """A part of a model; they are earned in the order of their index, from 1."""
+    """A part of a model. Parts are earned in the order of their index, from 1."""
 
     primary: ClassVar = Key("MODEL#{model_id}", "PART#{part_index:03}")
 
@@ -61,11 +61,11 @@ class Part(Entity, table=TABLE):
     part_index: int
     name: str
     svg: str
-    """The element of the model's picture."""
+    """The id of the group in the model's picture."""
 
 
 class Picture(Entity, table=TABLE):
-    """A model as a drawing. Not in the model's own partition: who awards parts does not read it."""
+    """The drawing of a model. It is not in the model's partition, because awarding parts does not need it."""
 
     primary: ClassVar = Key("PICTURE#{model_id}", "META")
 
@@ -74,7 +74,7 @@ class Picture(Entity, table=TABLE):
 
 
 class CatalogueEntry(Entity, table=TABLE):
-    """That there is a model: so all of them are found by one key, and nothing is scanned."""
+    """An entry for each model, so that all models are found by one key without a scan."""
 
     primary: ClassVar = Key("CATALOGUE", "MODEL#{model_id}")
 
@@ -96,7 +96,7 @@ def collectible(model_id: str) -> None:
 
 @query(CatalogueEntry, CatalogueEntry.primary, budget=Rcu(2))
 def catalogue() -> None:
-    """The models that there are, retired ones too."""
+    """The ids of all models, including retired ones."""
 
 
 @get(Model, budget=Rcu(1))
@@ -114,7 +114,7 @@ def picture_of(model_id: str) -> None:
     writes={CatalogueEntry: (PutItem,), Model: (PutItem,), Part: (PutItem,), Picture: (PutItem,)},
 )
 def save_model(model: Model, parts: Sequence[Part], picture: Picture) -> Transaction:
-    """Write a model with all that belongs to it, unless there is one with another number of parts."""
+    """Write a model with its parts and picture, unless the stored model has another number of parts."""
     return transact(
         put(CatalogueEntry(model_id=model.model_id)), _same_parts(model), *(put(part) for part in parts), put(picture)
     )
@@ -122,7 +122,7 @@ def save_model(model: Model, parts: Sequence[Part], picture: Picture) -> Transac
 
 @pattern(budget=Wcu(1))
 def retire_model(model_id: str, at: datetime) -> Update[Model]:
-    """Let no milestone begin with a model any more."""
+    """Retire a model, so that no new milestone can use it."""
     return update(model_by_id(model_id), f(Model.retired_at).set(at))
 
 

@@ -1,4 +1,4 @@
-"""Pictures of models: what of SVG they may have. They become part of the dashboard, so nothing in them may run or load.
+"""Pictures of models: the SVG that they may contain. The dashboard embeds them, so they must not run or load anything.
 
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400">
   <g class="scenery">…</g>
@@ -76,27 +76,27 @@ ATTRIBUTES: Final = frozenset(
 )
 _DECLARATION: Final = re.compile(r"<!(?!--)|<\?(?!xml\s)")
 _VALUE: Final = re.compile(r"url\((?!#[\w-]+\))|:|&|<", re.IGNORECASE)
-"""What an attribute may not have: a reference to anywhere but the picture itself, or the beginning of a script."""
+"""What an attribute must not contain: a reference to anything outside the picture, or the beginning of a script."""
 
 
 class PictureRefused(ValueError):
-    """The picture has something that it may not have, or lacks a part."""
+    """The picture contains something that is not allowed, or lacks a part."""
 
 
 def check_picture(svg: str, parts: int) -> str:
-    """A picture that is safe to show, and has a group for each part.
+    """Return the picture, which is safe to show and has a group for each part.
 
     Raises:
-        PictureRefused: it is not.
+        PictureRefused: the picture is not safe, or lacks a part.
     """
-    if _DECLARATION.search(svg):  # before it is parsed: entities could grow without end
-        raise PictureRefused("A picture has no declarations.")
+    if _DECLARATION.search(svg):  # before parsing, because entities could expand without limit
+        raise PictureRefused("A picture must not have declarations.")
     try:
         root = ET.fromstring(svg)  # noqa: S314 - without declarations there are no entities
     except ET.ParseError as error:
         raise PictureRefused(f"The picture is not XML ({error}).") from None
     if root.tag != f"{SVG}svg" or "viewBox" not in root.attrib:
-        raise PictureRefused("A picture is an <svg> with a viewBox.")
+        raise PictureRefused("A picture must be an <svg> with a viewBox.")
     for element in root.iter():
         _check_element(element)
     groups = {group.get("id") for group in root.iter(f"{SVG}g")}
@@ -109,9 +109,9 @@ def check_picture(svg: str, parts: int) -> str:
 def _check_element(element: ET.Element) -> None:
     name = element.tag.removeprefix(SVG) if isinstance(element.tag, str) else ""
     if name not in ELEMENTS:
-        raise PictureRefused(f"A picture has no element <{name}>.")
+        raise PictureRefused(f"A picture must not have the element <{name}>.")
     for attribute, value in element.attrib.items():
         if attribute not in ATTRIBUTES:
-            raise PictureRefused(f"<{name}> has no attribute {attribute} in a picture.")
+            raise PictureRefused(f"<{name}> must not have the attribute {attribute} in a picture.")
         if _VALUE.search(value):
-            raise PictureRefused(f"The attribute {attribute} of <{name}> refers to something outside.")
+            raise PictureRefused(f"The attribute {attribute} of <{name}> refers to something outside the picture.")

@@ -1,1 +1,1 @@
-"""What is done in the background: the webhook queues events, and a worker does the jobs of the queue."""
+"""Background jobs: the webhook queues events, and a worker runs the jobs of the queue."""

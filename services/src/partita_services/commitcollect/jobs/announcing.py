@@ -1,4 +1,4 @@
-"""Announcing awards: a worker moves notices from the table to their queue, and gives them to the sender."""
+"""Announcing awards: a worker moves notices from the table to their queue, and passes them to the sender."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from partita_services.commitcollect.milestones.notices import NOTICES
 from partita_services.commitcollect.work import Notify, Tools, Work, WorkRequest, do
 
 EVERY: Final = timedelta(seconds=10)
-"""So often a worker that has nothing else to do looks for notices: those of awards that a request has made."""
+"""How often an idle worker looks for notices of awards that a request has made."""
 
 
 def forward_notices() -> Work[int]:
-    """Move all notices that wait to their queue; how many there were. Run again, it does no harm."""
+    """Move all waiting notices to their queue, and return how many there were. This can be repeated."""
 
     def respond(request: Operation[Any] | Send) -> Generator[WorkRequest, Any, Any]:
         return (yield Notify(request) if isinstance(request, Send) else request)
@@ -27,7 +27,7 @@ def forward_notices() -> Work[int]:
 
 
 class Announcer:
-    """Announces awards after each job, and now and then."""
+    """Announces awards after each job, and at intervals."""
 
     def __init__(self, db: Session, tools: Tools) -> None:
         self._db = db
@@ -35,9 +35,9 @@ class Announcer:
         self._due = 0.0
 
     def announce(self, *, is_due: bool = False) -> int:
-        """Forward and send what waits, if it is time; how many were sent."""
+        """Forward and send waiting notices, if that is due; return how many were sent."""
         now = self._tools.application.clock()
-        if not is_due and now < self._due <= now + EVERY.total_seconds():  # later still: the clock was set back
+        if not is_due and now < self._due <= now + EVERY.total_seconds():  # beyond that, the clock was set back
             return 0
         self._due = now + EVERY.total_seconds()
         do(forward_notices(), self._db, self._tools)

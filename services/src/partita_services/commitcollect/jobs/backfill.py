@@ -1,4 +1,4 @@
-"""Reading earlier activities: a page at a time, each page a job of its own, with the progress on the connection."""
+"""Reading earlier activities page by page: each page is a separate job, and the connection stores the progress."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class BackfillJob(Job, frozen=True):
 def start_backfill(
     app: Application, connection: Connection, trace: Trace, lost_at: datetime | None = None
 ) -> Work[Backfill]:
-    """Start to read earlier activities, since the connection was lost if that is longer ago; a run under way ends.
+    """Start reading earlier activities, back to the loss of the connection if that is earlier; ends a current run.
 
     Raises:
-        ConditionFailed: the user has connected again, or is not connected any more.
+        ConditionFailed: the user has connected again or disconnected.
     """
     now = datetime.fromtimestamp(app.clock(), UTC)
     since = min(now - REACH, lost_at or now).date()
@@ -64,7 +64,7 @@ def start_backfill(
 
 
 def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
-    """Read one page, and have the next one read. Run again, it does no harm."""
+    """Read one page, and queue the job for the next. This can be repeated."""
     connection = yield from connection_of(job.user_id).consistent()
     if connection is None or connection.backfill is None or connection.backfill.sync_id != job.sync_id:
         return
@@ -83,7 +83,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
         stored = yield from _store(workouts, connection)
         backfill = yield from _advance(app, connection, job.page, ticket, len(activities), stored)
     except ConditionFailed:
-        return  # connected again, or not connected any more
+        return  # the user has connected again or disconnected
     yield from award_earned(job.user_id, app.clock(), job.trace)
     if len(activities) == PER_PAGE and job.page < MAX_PAGES:
         following = BackfillJob(job.request_id, job.correlation_id, job.user_id, job.sync_id, job.page + 1)
@@ -93,7 +93,7 @@ def backfill_page(app: Application, job: BackfillJob) -> Work[None]:
 
 
 def _store(workouts: Sequence[Workout], connection: Connection) -> Procedure[int]:
-    """Store workouts, many at once; where a later read of one was stored, the others one by one."""
+    """Store workouts in transactions; if a later read of one of them is stored, write the others one by one."""
     stored = 0
     for chunk in chunks(workouts, PER_TRANSACTION):
         try:
@@ -119,7 +119,7 @@ def _advance(
 ) -> Procedure[Backfill]:
     """Track that a page was read, unless it is tracked already."""
     before = connection.backfill
-    assert before is not None  # noqa: S101 - the caller has looked
+    assert before is not None  # noqa: S101 - the caller has checked
     if before.pages >= page:
         return before
     now = datetime.fromtimestamp(app.clock(), UTC)
@@ -130,7 +130,7 @@ def _advance(
 
 
 def _finish(connection: Connection, backfill: Backfill, job: BackfillJob) -> Work[None]:
-    """Have those looked at again that are stored and that no page had, and say that all is read."""
+    """Queue a read of each stored activity that no page contained, and mark the run as finished."""
     for activity_id in (yield from _unmet(connection.user_id, backfill)):
         again = ActivityJob(job.request_id, job.correlation_id, connection.user_id, activity_id)
         yield from send(again, connection.user_id, f"{job.sync_id}-activity-{activity_id}")
@@ -144,7 +144,7 @@ def _finish(connection: Connection, backfill: Backfill, job: BackfillJob) -> Wor
 
 
 def _unmet(user_id: str, backfill: Backfill) -> Procedure[list[str]]:
-    # A day later than was asked for: windows are in local time, and what lies at the edge is not Strava's to list.
+    # One day later than requested: windows are in local time, and Strava need not list activities at the edge.
     edge = datetime.combine(_next_day(backfill.since), time.min, UTC)
     walked = yield from workouts_within(user_id, Span.since(edge)).consistent().walk(max_items=MAX_WORKOUTS)
     return [workout.activity_id for workout in walked if workout.ticket < backfill.ticket]

@@ -1,7 +1,8 @@
-"""Disconnecting: the user wants Strava to be read no more, and keeps what was earned.
+"""Disconnecting: Strava is not read any more, and the user keeps the earned parts.
 
-The request marks the connection, so that nothing begins with it any more. A job gives the grant up at Strava, forgets
-the tokens, and removes what came from Strava. Who connects again before that has another connection, which stays.
+The request marks the connection, so that nothing new uses it. A job then revokes the grant at Strava, deletes the
+tokens, and removes the data that came from Strava. A user who connects again before that gets a new connection, which
+stays.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ class DisconnectJob(Job, frozen=True):
 
 
 def request_disconnect(user_id: str, trace: Trace) -> Work[bool]:
-    """Have a user's connection ended; whether there was one. To ask again does no harm."""
+    """Mark a user's connection and queue the job that ends it; return whether there was one. This can be repeated."""
     connection = yield from connection_of(user_id).consistent()
     if connection is None:
         return False
     try:
         yield from change_connection(connection, f(Connection.state).set(ConnectionState.LEAVING))
     except ConditionFailed:
-        return False  # it has ended meanwhile, or the user has just connected again
+        return False  # it has ended in the meantime, or the user has just connected again
     if connection.state is not ConnectionState.LEAVING:
         event = DisconnectRequested(athlete_id=connection.athlete_id)
         yield from AUDIT.append(event, user_id=user_id, trace=trace)
-    # A queue group of its own: it needs none of Strava's limited reads, and waits for no job that does.
+    # A separate queue group: the job needs none of Strava's limited reads, so it must not wait for jobs that do.
     job = DisconnectJob(trace.request_id, trace.correlation_id, user_id, connection.link_id)
     yield from send(job, f"disconnect-{user_id}", f"disconnect-{trace.request_id}")
     return True
 
 
 def disconnect(app: Application, job: DisconnectJob) -> Work[None]:
-    """End a connection, unless the user has connected again. Run again, it goes on where it was cut off."""
+    """End a connection, unless the user has connected again. After an interruption it can be run again."""
     connection = yield from connection_of(job.user_id).consistent()
     if connection is not None:
         if connection.link_id != job.link_id:
@@ -55,7 +56,7 @@ def disconnect(app: Application, job: DisconnectJob) -> Work[None]:
         try:
             yield from drop_connection(connection)
         except ConditionFailed:
-            return  # connected again
+            return  # the user has connected again
     removed = yield from remove_all(workouts_of(job.user_id), delete_workouts)
     if connection is not None:
         event = AthleteUnlinked(athlete_id=connection.athlete_id, workouts=removed)
@@ -63,11 +64,11 @@ def disconnect(app: Application, job: DisconnectJob) -> Work[None]:
 
 
 def leave_strava(app: Application, connection: Connection) -> Work[None]:
-    """Give the grant up, if Strava can be reached: the tokens are deleted in any case."""
+    """Revoke the grant, if Strava can be reached; the caller deletes the tokens in any case."""
     try:
         yield from call_as_user(app, connection, Deauthorize)
     except (ConnectionLost, StravaError):
         return
     except TryLater as later:
         if not isinstance(later.__cause__, LimitReached):
-            raise  # a worker refreshes the tokens: that is soon over
+            raise  # another worker refreshes the tokens, which takes only a moment

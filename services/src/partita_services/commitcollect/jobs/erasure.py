@@ -1,9 +1,10 @@
-"""Deleting an account: in an order that can be cut off anywhere and run again, until nothing but the trail is left.
+"""Deleting an account. The order allows an interruption anywhere and a new run, until only the audit trail is left.
 
-First the account is closed: a closing profile lets nothing new start. Then goes what lets workers write (the
-connection), then what they have written, and last what leads to the rest: the athlete and the profile itself.
+First the account is closed, which prevents new writes. Then the connection is deleted, without which workers cannot
+write, then the data that they have written, and last the items that lead to the rest: the athlete and the profile.
 
-So it is safe beside any other job of the user, and waits for none: those may wait for Strava until tomorrow.
+So the job can run at the same time as any other job of the user. It does not wait for them, because they may wait for
+Strava until the next day.
 """
 
 from __future__ import annotations
@@ -48,9 +49,9 @@ class EraseJob(Job, frozen=True):
 
 
 def request_deletion(user_id: str, trace: Trace) -> Work[int]:
-    """Close an account, have it deleted, and log out everywhere; how many sessions there were.
+    """Close an account, queue its deletion, and end all sessions; return how many sessions there were.
 
-    They are last: until then the user can ask again.
+    The sessions end last, so until then the user can repeat the request.
     """
     try:
         yield from close_account(user_id)
@@ -63,7 +64,7 @@ def request_deletion(user_id: str, trace: Trace) -> Work[int]:
 
 
 def erase(app: Application, job: EraseJob) -> Work[None]:
-    """Delete everything of a user whose account is closing."""
+    """Delete all data of a user whose account is closing."""
     user_id = job.user_id
     profile = yield from profile_of(user_id).consistent()
     if profile is None or not profile.closing:
@@ -75,11 +76,11 @@ def erase(app: Application, job: EraseJob) -> Work[None]:
     yield from forget_connection(user_id)
     yield from remove_all(milestones_of(user_id), delete_milestones)
     yield from remove_all(awards_of(user_id), delete_awards)
-    yield from forward_notices()  # those of the user leave the table, too
+    yield from forward_notices()  # removes the notices of the user from the table, too
     yield from remove_all(workouts_of(user_id), delete_workouts)
     yield from forget_tickets(user_id)
     yield from remove_all(requests_of(user_id), delete_requests)
     yield from AUDIT.append(AccountDeleted(), user_id=user_id, trace=job.trace)
-    with suppress(ConditionFailed):  # cut off here before, and the athlete is back as a new user
+    with suppress(ConditionFailed):  # an earlier run was interrupted here, and the athlete is back as a new user
         yield from forget_owner(profile.athlete_id, user_id)
     yield from forget_profile(user_id)

@@ -1,7 +1,8 @@
-"""Webhook events are hints: each makes us read the truth from Strava and store that, in whatever order they come.
+"""Webhook events are hints: each makes a worker read the activity from Strava and store it, in any order of events.
 
-A read takes a ticket first, and what it found is stored only over lower tickets. The last change at Strava is followed
-by an event, whose read is later than the change and has a higher ticket than all reads before: so the truth stays.
+A read takes a ticket first, and its result replaces only results with lower tickets. The last change at Strava is
+followed by an event. The read for this event is later than the change and has a higher ticket than all earlier reads,
+so its result stays.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ from partita_services.commitcollect.work import Application, Job, Work
 from partita_services.commitcollect.writes import delete_workouts, drop_connection, save_workouts, take_ticket
 
 SETTLED_SECONDS: Final = 5
-"""An event is remembered only if Strava was read so long after it: within the same second, or with clocks that differ,
-another change could look just like it."""
+"""An event is stored as processed only if Strava was read this long after it: another change within the same second, or
+under differing clocks, could have an identical event."""
 GONE_FOR: Final = timedelta(days=1)
-"""For so long a deleted activity is remembered, so that a read that began before does not bring it back."""
+"""How long a deleted activity is stored as deleted, so that a read that began earlier does not restore it."""
 
 
 class EventJob(Job, frozen=True):
-    """An event to look into."""
+    """An event to process."""
 
     kind = "event"
 
@@ -56,7 +57,7 @@ class EventJob(Job, frozen=True):
 
     @property
     def event(self) -> Event:
-        """The event itself."""
+        """The event as Strava sent it."""
         return msgspec.convert(msgspec.to_builtins(self), Event)
 
 
@@ -70,12 +71,12 @@ class ActivityJob(Job, frozen=True):
 
 
 class IngestOutcome(StrEnum):
-    """What became of a hint."""
+    """The result of processing an event."""
 
     STORED = "stored"
     GONE = "gone"
     OUTDATED = "outdated"
-    """A later read was stored, or the connection is another."""
+    """A later read was stored, or the connection has changed."""
     REPEATED = "repeated"
     IGNORED = "ignored"
     NOT_CONNECTED = "not_connected"
@@ -83,7 +84,7 @@ class IngestOutcome(StrEnum):
 
 
 def process_event(app: Application, job: EventJob) -> Work[IngestOutcome]:
-    """Look into an event."""
+    """Process an event."""
     event = job.event
     owner = yield from owner_of(str(event.owner_id)).consistent()
     if owner is None:
@@ -101,13 +102,13 @@ def process_event(app: Application, job: EventJob) -> Work[IngestOutcome]:
         outcome = yield from ingest(
             app, owner.user_id, str(event.object_id), job.trace, by_event=True, remember=remember
         )
-    # Also after a repetition: whoever came first may have died before this.
+    # Also for a repeated event: the worker that processed it first may have died before this.
     yield from award_earned(owner.user_id, app.clock(), job.trace)
     return outcome
 
 
 def event_key(event: Event) -> str:
-    """What identifies an event: they carry no identifier of their own."""
+    """Return a key that identifies an event, because events have no id."""
     updates = msgspec.json.encode(event.updates, order="deterministic")
     head = (event.subscription_id, event.object_type, event.object_id, event.aspect_type, event.event_time)
     return fingerprint(*(str(part) for part in head), updates)
@@ -122,10 +123,10 @@ def ingest(
     by_event: bool = False,
     remember: Command | None = None,
 ) -> Work[IngestOutcome]:
-    """Read an activity and store what Strava says of it now; with the event that led to it, where that is settled.
+    """Read an activity from Strava and store it, together with the record of the event in `remember`.
 
     Raises:
-        TryLater: the events of this athlete have led to as many reads as they may.
+        TryLater: the events of this athlete have led to the maximum number of reads.
     """
     connection = yield from connection_of(user_id).consistent()
     if connection is None or connection.state is not ConnectionState.CONNECTED:
@@ -150,14 +151,14 @@ def ingest(
 
 
 def read_again(app: Application, job: ActivityJob) -> Work[IngestOutcome]:
-    """Read an activity that a backfill did not meet."""
+    """Read an activity that a backfill did not find."""
     outcome = yield from ingest(app, job.user_id, job.activity_id, job.trace)
     yield from award_earned(job.user_id, app.clock(), job.trace)
     return outcome
 
 
 def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome]:
-    """Remove the connection and all that came from Strava, if Strava indeed does not let us in any more."""
+    """Remove the connection and all data from Strava, if Strava refuses the tokens."""
     connection = yield from connection_of(user_id).consistent()
     if connection is not None:
         if connection.state is ConnectionState.CONNECTED:
@@ -171,7 +172,7 @@ def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome
         try:
             yield from drop_connection(connection)
         except ConditionFailed:
-            return IngestOutcome.IGNORED  # connected again
+            return IngestOutcome.IGNORED  # the user has connected again
     removed = yield from remove_all(workouts_of(user_id), delete_workouts)
     if connection is not None:
         event = AthleteUnlinked(athlete_id=connection.athlete_id, workouts=removed)
@@ -180,7 +181,7 @@ def withdraw(app: Application, user_id: str, trace: Trace) -> Work[IngestOutcome
 
 
 def workout_of(connection: Connection, activity: Activity, ticket: int) -> Workout | None:
-    """What is stored of an activity; None where it is not for us to see."""
+    """Return the workout to store for an activity; None if it is private or belongs to another athlete."""
     if activity.is_private or str(activity.athlete.id) != connection.athlete_id:
         return None
     return Workout(
@@ -199,7 +200,7 @@ def workout_of(connection: Connection, activity: Activity, ticket: int) -> Worko
 
 
 def gone(user_id: str, activity_id: str, ticket: int, now: float) -> Workout:
-    """What is stored of an activity that is not there any more, for a while."""
+    """Return the workout to store for a deleted activity, which expires."""
     return Workout(user_id=user_id, activity_id=activity_id, ticket=ticket, ttl=int(now + GONE_FOR.total_seconds()))
 
 

@@ -1,8 +1,8 @@
-"""How often the events of one athlete make us read Strava: a share of what Strava allows for all.
+"""The limit of reads of Strava that the events of one athlete cause: a share of the application's limits.
 
-Whoever sends events, and however many, the reads that are left are those of the others. What is over the share waits
-for the next window of Strava's limits, in order, and is not lost. The count is in the same item as the tickets, so a
-look costs no write of its own.
+The remaining reads are available for other athletes, however many events somebody sends. Events over the share wait for
+the next window of Strava's limits; they stay in order, and none is lost. The count is in the same item as the tickets,
+so counting costs no additional write.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ BUSY_SECONDS: Final = 1.0
 
 
 def take_look(app: Application, user_id: str) -> Work[int]:
-    """Count a read that an event asks for; gives its ticket.
+    """Count a read after an event, and return its ticket.
 
     Raises:
-        TryLater: the athlete's events have had their share, or another worker counts at the same time.
-        ItemMissing: there is no such user any more.
+        TryLater: the athlete's events have used their share, or another worker counts at the same time.
+        ItemMissing: the user does not exist any more.
     """
     quarter = int(app.clock()) // QUARTER
     try:

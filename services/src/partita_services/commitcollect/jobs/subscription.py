@@ -1,7 +1,8 @@
-"""The subscription to Strava's webhook: made by a worker when the first athlete has come, and remembered.
+"""The subscription to Strava's webhook: a worker creates it after the first login, and stores it.
 
-Strava notifies us of nothing that was before it. An athlete who withdraws between the login and the subscription would
-be asked to connect again, and their workouts would stay. So Strava is asked about those who logged in before it.
+Strava does not report anything that happened before the subscription. If an athlete withdrew the authorization between
+the login and the subscription, the user would be asked to connect again, and the workouts would stay. So once the
+subscription exists, the worker checks with Strava about users who logged in before it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from partita_services.commitcollect.strava.tokens import call_strava
 from partita_services.commitcollect.work import Application, Job, Work, send
 
 CLOCKS_DIFFER: Final = timedelta(minutes=1)
-"""By so much at most do the clocks of servers and workers."""
+"""The maximum difference between the clocks of servers and workers."""
 
 
 class SubscribeJob(Job, frozen=True):
-    """Have Strava notify us of changes."""
+    """The job that subscribes to events of Strava."""
 
     kind = "subscribe"
 
     user_id: str = ""
-    """Who has logged in; empty where a worker started."""
+    """The user who has logged in; empty if a worker has started."""
 
 
 def subscribe(app: Application, job: SubscribeJob) -> Work[None]:
-    """Have one subscription. Strava calls our webhook before it responds."""
+    """Ensure that there is one subscription. Strava calls the webhook before it responds."""
     client_id = app.settings.client_id
     subscription_id = yield from call_strava(app, Subscribe(app.settings.webhook_url))
     known = yield from subscription_of(client_id)
@@ -43,13 +44,13 @@ def subscribe(app: Application, job: SubscribeJob) -> Work[None]:
 
 
 def renew_subscription(app: Application, worker: str) -> Work[None]:
-    """When a worker starts: the address may be another now. Before the first athlete came there is none to renew."""
+    """Queue the renewal of an existing subscription when a worker starts, because the address may have changed."""
     if (yield from subscription_of(app.settings.client_id)) is not None:
         yield from send(SubscribeJob(worker, worker), "application", f"subscribe-{worker}")
 
 
 def _is_earlier(user_id: str, subscription: Subscription) -> Work[bool]:
-    """Whether a user has connected before the subscription, so that a withdrawal may have gone unheard."""
+    """Whether a user has connected before the subscription, so that a withdrawal may have been missed."""
     connection = yield from connection_of(user_id).consistent()
     if connection is None or subscription.made_at is None:
         return False

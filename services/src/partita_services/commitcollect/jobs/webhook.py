@@ -1,4 +1,4 @@
-"""The webhook that Strava calls: an event is queued before the response is sent, and a worker looks into it later."""
+"""The webhook that Strava calls: an event is queued before the response is sent, and a worker processes it later."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from partita_services.commitcollect.work import Tools, do_async, send
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403, 404, 429))
 
 UpdateText = Annotated[str, Field(max_length=1_000)]
-"""A name or a text of an update: all of them together have room in a message of the queue."""
+"""A name or a text of an update. The limit ensures that all updates fit into one message of the queue."""
 
 
 class StravaEvent(BaseModel):
-    """What Strava says has changed."""
+    """An event that Strava sends: a hint that something has changed."""
 
     object_type: str = Field(max_length=40, examples=["activity"])
     object_id: int = Field(ge=0, le=2**63 - 1, examples=[1_360_128_428])
@@ -46,17 +46,17 @@ async def at_our_address(
     tools: Resources[Tools],
     address: Annotated[str, Path(max_length=64, examples=["5d41402abc4b2a76b9719d911017c592"])],
 ) -> None:
-    """A dependency of all routes here: the address has an end that Strava alone was told.
+    """Check that a request uses the webhook's secret address, which only Strava knows; a dependency of all routes here.
 
     Raises:
-        HttpProblem: 404, it is another address; 429, so were many.
+        HttpProblem: 404, the address is wrong; 429, too many requests were wrong.
     """
     if not hmac.compare_digest(address.encode(), tools.application.settings.webhook_key.encode()):
-        raise _refused(tools, 404, "not_found", "There is nothing here.")
+        raise _refused(tools, 404, "not_found", "There is no such address.")
 
 
 def _refused(tools: Tools, status: int, code: str, detail: str) -> HttpProblem:
-    """The problem of a request that is not Strava's; after many of them, that there were too many."""
+    """Return the problem for a request that is not from Strava; 429 after too many of them."""
     wait = tools.webhook_limits.guesses.take("", tools.application.clock())
     return _too_many(wait) if wait else HttpProblem(status, code, detail)
 
@@ -76,24 +76,24 @@ async def shake_hands(
     ],
     verify_token: Annotated[str, Query(alias="hub.verify_token", max_length=200)],
 ) -> Handshake:
-    """Confirm to Strava that this webhook is meant; 403 for anybody who does not know the token."""
+    """Confirm the webhook to Strava; 403 if the verification token is wrong."""
     expected: str = tools.application.settings.verify_token
     if mode != "subscribe" or not hmac.compare_digest(verify_token.encode(), expected.encode()):
-        raise _refused(tools, 403, "forbidden", "This is not the token that was agreed on.")
+        raise _refused(tools, 403, "forbidden", "The verification token is wrong.")
     return Handshake(challenge=challenge)
 
 
 @ROUTER.post("/webhooks/strava/{address}", dependencies=[Depends(at_our_address)])
 async def receive_event(db: Db, tools: Resources[Tools], trace: CurrentTrace, event: StravaEvent) -> dict[str, Any]:
-    """Queue an event before the response is sent; a worker reads it later. 403 where the subscription is not ours.
+    """Queue an event, which a worker processes later; 403 if the subscription is not the service's own.
 
-    An event of an athlete whom nobody here is costs nothing more; 429 where one athlete has too many.
+    Events of athletes who are not users are dropped; 429 after too many events of one athlete.
     """
     known = await db.run(subscription_of(tools.application.settings.client_id))
     if known is None or known.subscription_id != event.subscription_id:
-        raise _refused(tools, 403, "forbidden", "This is not our subscription.")
+        raise _refused(tools, 403, "forbidden", "The subscription is not the one of this service.")
     owner_id = str(event.owner_id)
-    # Who logs in right now is not missed: all of their activities are read after their owner was written.
+    # An athlete who is logging in right now misses nothing: all activities are read after the owner was written.
     if (await db.run(owner_of(owner_id).consistent())) is None:
         return {}
     if wait := tools.webhook_limits.events.take(owner_id, tools.application.clock()):

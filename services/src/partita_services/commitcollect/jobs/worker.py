@@ -1,4 +1,4 @@
-"""The worker: takes jobs from the queue, does them, and puts back what cannot be done yet."""
+"""The worker: it receives jobs from the queue, runs them, and postpones those that cannot be done yet."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from partita_services.commitcollect.work import Application, Job, Tools, TryLate
 logger: Final = logging.getLogger("partita.commitcollect")
 
 VISIBLE_AFTER: Final = 60.0
-"""Longer than one job takes, with all the responses of Strava that it may wait for. After so long the job of a worker
-that died comes again; until then its athlete waits."""
+"""Longer than one job takes, including all the responses of Strava that it may wait for. After this time the queue
+delivers the job of a dead worker again; until then, further jobs of its athlete wait."""
 MAX_PAUSE: Final = 900.0
 WAIT_SECONDS: Final = 1.0
 
@@ -36,13 +36,13 @@ JOBS: Final[Mapping[type[Job], Callable[[Application, Any], Work[Any]]]] = {
     DisconnectJob: disconnect,
     EraseJob: erase,
 }
-"""Everything that is done in the background."""
+"""The function that runs each kind of job."""
 
 BODIES: Final = BodyDecoder(*JOBS)
 
 
 def run(context: WorkerContext[Tools]) -> None:
-    """Do jobs until it is time to stop."""
+    """Run jobs until the worker has to stop."""
     db, tools = context.session, context.resources
     do(renew_subscription(tools.application, context.name), db, tools)
     announcer = Announcer(db, tools)
@@ -54,7 +54,7 @@ def run(context: WorkerContext[Tools]) -> None:
 
 
 def _warn_of_lost_records(db: Session, before: int) -> int:
-    """Log how many audit records were lost since. The meter counts them, too."""
+    """Log how many audit records were lost since the last call. The meter counts them, too."""
     lost = AUDIT.dropped(db.meter)
     if lost > before:
         logger.warning("%d audit records could not be written.", lost - before)
@@ -62,7 +62,7 @@ def _warn_of_lost_records(db: Session, before: int) -> int:
 
 
 def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:
-    """Take a job and do it; how many there were."""
+    """Receive and run a job; return how many there were."""
     messages = tools.queue.execute(Receive(limit=1, wait=wait, visibility=VISIBLE_AFTER))
     for message in messages:
         pause = _pause_after(message, db, tools)
@@ -72,16 +72,16 @@ def work_once(db: Session, tools: Tools, *, wait: float = 0.0) -> int:
 
 
 def _pause_after(message: Message, db: Session, tools: Tools) -> float | None:
-    """Do a job; None when it is done, else after how many seconds it is to be tried again."""
+    """Run a job; return None if it is done, otherwise after how many seconds to try again."""
     try:
         job = BODIES.decode(message.body)
         do(JOBS[type(job)](tools.application, job), db, tools)
     except TryLater as later:
-        return min(later.seconds, MAX_HIDDEN_SECONDS)  # at once for all of it: each return counts as a try
+        return min(later.seconds, MAX_HIDDEN_SECONDS)  # one long pause, because each delivery counts as a try
     except (StravaError, PoisonMessage) as trouble:
-        logger.warning("A job of CommitCollect is tried again: %s", trouble)
-    except Exception:  # one job's trouble, whatever it is, must not stop the others
-        logger.exception("A job of CommitCollect failed, and is tried again.")
+        logger.warning("A CommitCollect job will be tried again: %s", trouble)
+    except Exception:  # any failure of one job must not stop the others
+        logger.exception("A CommitCollect job failed and will be tried again.")
     else:
         return None
     return min(2.0**message.receives, MAX_PAUSE)

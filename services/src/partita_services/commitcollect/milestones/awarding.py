@@ -1,4 +1,4 @@
-"""Awarding parts: once each, whoever notices first, and never taken back."""
+"""Awarding parts: each part is awarded once, by the first process that notices, and is never removed."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ from partita_services.commitcollect.model import (
 from partita_services.commitcollect.writes import award_parts, expire_milestone
 
 GRACE: Final = timedelta(days=3)
-"""For so long after its last day a milestone waits for workouts that are uploaded late."""
+"""How long a milestone waits for late uploads after its last day."""
 MAX_TRIES: Final = 20
 
 
 def award_earned(user_id: str, now: float, trace: Trace) -> Procedure[None]:
-    """Award all parts that a user has earned and not got."""
+    """Award all parts that a user has earned and that are not awarded yet."""
     for milestone in (yield from active_milestones(user_id).walk(max_items=MAX_CHECKED)):
         yield from settle(milestone, now, trace)
 
 
 def settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[None]:
-    """Award what one milestone has earned, and end it when its time is over."""
+    """Award the parts that a milestone has earned, and end it if its time is over."""
     if milestone is None:
         return
     known = [milestone]  # the first try needs no read
@@ -71,18 +71,18 @@ def _settle(milestone: Milestone | None, now: float, trace: Trace) -> Procedure[
 
 
 def _another_was_first(error: PartitaError) -> bool:
-    """Whether the milestone has changed, ended or gone since it was read, or its parts were awarded."""
+    """Whether the milestone was changed, ended or deleted since it was read, or its parts were awarded."""
     return isinstance(error, ConditionFailed | TransactionCancelled)
 
 
 def is_over(milestone: AnyMilestone, now: float) -> bool:
-    """Whether nothing can count any more."""
-    # Subtracted from today: the last days that there are have no day so much later.
+    """Whether the time of a milestone is over, so that nothing can count any more."""
+    # Subtracted from today, because adding to the last possible days would overflow.
     return datetime.fromtimestamp(now, UTC).date() - GRACE > milestone.ends_on
 
 
 def begin(milestone: Milestone, progress: Progress, now: float) -> Milestone:
-    """A new milestone as it is to be written: with the parts that earlier workouts have earned, and ended if it has."""
+    """Return a new milestone to write: with the parts that earlier workouts have earned, and ended if that is so."""
     earned = parts_earned(progress.value, milestone.target, milestone.parts_total)
     changes: dict[str, Any] = {"parts_earned": earned}
     if earned == milestone.parts_total:
@@ -94,14 +94,14 @@ def begin(milestone: Milestone, progress: Progress, now: float) -> Milestone:
 
 
 def audit(milestone: Milestone, kind: type[MilestoneEvent], trace: Trace, **details: str) -> Procedure[None]:
-    """Write down what has happened to a milestone."""
-    # A milestone from before it had the name of its model has the identifier.
+    """Append an event of a milestone to the audit trail."""
+    # Milestones that were stored before they had the name of the model have only its id.
     event = kind(milestone_id=milestone.milestone_id, model=milestone.model_name or milestone.model_id, **details)
     yield from AUDIT.append(event, user_id=milestone.user_id, trace=trace)
 
 
 def audit_awards(milestone: Milestone, awards: Sequence[Award], trace: Trace) -> Procedure[None]:
-    """Write down which parts a milestone has earned, and that it is complete with the last one."""
+    """Append the awarded parts to the audit trail, and the completion of the milestone with the last part."""
     for award in awards:
         yield from audit(milestone, PartAwarded, trace, part=award.part_name)
     if awards and awards[-1].part_index == milestone.parts_total:
@@ -120,7 +120,7 @@ def _award(milestone: Milestone, earned: int, progress: Progress, now: float, tr
 
 
 def _advance(milestone: Milestone, earned: int, progress: Progress, at: datetime) -> Update[Milestone]:
-    """The milestone's own part of the transaction: with the last part it is complete."""
+    """The update of the milestone in the transaction; the last part completes it."""
     earned_now = f(Milestone.parts_earned).set(earned)
     if earned < milestone.parts_total:
         return update(milestone, earned_now)
@@ -129,7 +129,7 @@ def _advance(milestone: Milestone, earned: int, progress: Progress, at: datetime
 
 
 def award_of(milestone: Milestone, part: Part, at: datetime) -> Award:
-    """A part of the model as it is awarded."""
+    """Return the award of a part of the model."""
     return Award(
         user_id=milestone.user_id,
         milestone_id=milestone.milestone_id,

@@ -1,6 +1,6 @@
-"""Notices of awards: written in the transaction that awards the parts, for a sender of the operator's choosing.
+"""Notices of awards: written in the transaction that awards the parts, for a sender that the operator chooses.
 
-They name the model and its parts, and say nothing of workouts. Whoever sends them knows how to reach the user.
+They name the model and its parts, but contain nothing about workouts. The sender must know how to reach the user.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from partita_services.commitcollect.model import TABLE, Award, Milestone
 
 
 class Notice(OutboxRecord, table=TABLE):
-    """A notice that is not in the queue yet."""
+    """A notice that is not in its queue yet."""
 
     primary: ClassVar = Key("NOTICES#{shard}", "NOTICE#{message_id}")
 
 
 class PartsAwarded(Body, frozen=True):
-    """A user has earned parts, and with the last of them the model."""
+    """A user has earned parts, and the whole model with the last of them."""
 
     kind = "parts_awarded"
 
@@ -36,7 +36,7 @@ NOTICES: Final = Outbox(Notice, budget=Rcu(7))
 
 
 def notices_of(milestone: Milestone, awards: Sequence[Award], now: float) -> list[Put[Notice]]:
-    """Part of the transaction that awards parts; none where there are none."""
+    """Return the notices for the transaction that awards parts; none if there are no parts."""
     if not awards:
         return []
     body = PartsAwarded(

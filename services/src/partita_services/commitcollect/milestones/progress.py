@@ -1,4 +1,4 @@
-"""How far milestones have come: what counts of the workouts inside their windows, and what does not, and why."""
+"""The progress of milestones: which workouts in their windows count, which do not, and why."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _NONE: Final[WalkResult[CountedWorkout]] = WalkResult((), truncated=False)
 
 
 def measure(user_id: str, milestones: Sequence[AnyMilestone], *, consistent: bool = False) -> Procedure[list[Progress]]:
-    """How far each of a user's milestones has come, by one bounded read of the workouts in all their windows.
+    """Return the progress of each of a user's milestones, with one bounded read of the workouts in all their windows.
 
-    Where one has ended, that is what it had reached by then, and nothing is read for it.
+    For a milestone that has ended, this is the progress at its end, and nothing is read for it.
     """
     running = [milestone for milestone in milestones if milestone.reached is None]
     walked = (yield from _workouts(user_id, running, consistent=consistent)) if running else _NONE
@@ -45,19 +45,19 @@ def _workouts(
 
 
 def _complete(milestone: AnyMilestone, progress: Progress) -> Progress:
-    """One that was completed before what it had reached was stored has reached its target, at least."""
+    """Return the progress; a milestone completed before its progress was stored has reached at least its target."""
     if milestone.status is not MilestoneStatus.COMPLETED:
         return progress
     return progress.model_copy(update={"value": max(progress.value, milestone.target), "fraction": 1.0})
 
 
 def parts_earned(value: float, target: int, parts_total: int) -> int:
-    """How many parts a value has earned: part i of n at target * i / n."""
+    """Return how many parts a value has earned: part i of n at target * i / n."""
     return min(math.floor(value * parts_total / target), parts_total)
 
 
 def progress_of(milestone: AnyMilestone, walked: WalkResult[CountedWorkout]) -> Progress:
-    """How far a milestone has come by workouts that were read newest first."""
+    """Return the progress of a milestone from workouts that were read newest first."""
     first, last = _first_instant(milestone.starts_on), _last_instant(milestone.ends_on)
     inside = [workout for workout in walked if first <= workout.started_local <= last]
     verdicts = [(workout, why_not(workout, milestone)) for workout in inside]
@@ -67,14 +67,14 @@ def progress_of(milestone: AnyMilestone, walked: WalkResult[CountedWorkout]) -> 
         fraction=min(value / milestone.target, 1.0),
         counted=sum(why is None for _, why in verdicts),
         inspected=len(inside),
-        # The newest come first: what was cut off is older than all that was read.
+        # The newest come first, so workouts beyond the limit are older than all that were read.
         truncated=walked.truncated and first <= walked.items[-1].started_local,
         not_counted=dict(Counter(why for _, why in verdicts if why is not None)),
     )
 
 
 def why_not(workout: CountedWorkout, milestone: AnyMilestone) -> str | None:
-    """Why a workout in the window does not count; None where it does."""
+    """Return why a workout in the window does not count; None if it counts."""
     if workout.why_not is not None:
         return workout.why_not.value
     if milestone.sport_types and workout.sport_type not in milestone.sport_types:
@@ -83,7 +83,7 @@ def why_not(workout: CountedWorkout, milestone: AnyMilestone) -> str | None:
 
 
 def _total(workouts: Iterable[CountedWorkout], metric: Metric) -> float:
-    # fsum: the same whatever the order, so that two workers never differ by a rounding.
+    # fsum does not depend on the order, so two workers never differ by a rounding error.
     return round(math.fsum(_amount(workout, metric) for workout in workouts), 3)
 
 

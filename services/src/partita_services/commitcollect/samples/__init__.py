@@ -1,1 +1,1 @@
-"""Sample data, and operations on it."""
+"""Sample data, and example operations on it."""

@@ -1,4 +1,4 @@
-"""Sample data: the models, and a hiker with some weeks behind them, whose athlete the simulator knows."""
+"""Sample data: the models, and a hiker with some weeks of workouts, who is an athlete of the simulator."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from partita_services.commitcollect.strava.model import Tickets
 
 SAMPLE_USER: Final = "demo"
 SAMPLE_ATHLETE: Final = "1003"
-"""Who logs in at the simulator as this athlete sees the sample data."""
+"""The simulator's athlete whose login shows the sample data."""
 _FIRST_DAY: Final = 95
 _LAST_DAY: Final = 36
-"""Days ago: before what a backfill reads, so that it has nothing to say about them."""
+"""The days of the workouts, in days ago: earlier than a backfill reads, so it does not change them."""
 _ZONE: Final = timedelta(hours=10)
 
 
@@ -60,7 +60,7 @@ _NAMES: Final = {
 
 
 def seed(now: float) -> Sequence[Put[Any]]:
-    """The operations that write the sample data; their keys are always the same."""
+    """Return the operations that write the sample data; their keys are always the same."""
     today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=_FIRST_DAY)
     workouts = _workouts(today)
@@ -76,7 +76,7 @@ def seed(now: float) -> Sequence[Put[Any]]:
 
 
 def _models() -> list[Entity]:
-    """The models that come with the service, as `models load` writes them."""
+    """The bundled models, as `models load` writes them."""
     items: list[Entity] = []
     for each in bundled():
         items += [CatalogueEntry(model_id=each.model_id), each.model, *each.stored_parts, each.stored_picture]
@@ -88,7 +88,7 @@ def _parts(model_id: str) -> list[Part]:
 
 
 def _connection(since: datetime) -> Connection:
-    """One that was lost: nobody has tokens for it before the athlete logs in."""
+    """A lost connection, because there are no tokens for it before the athlete logs in."""
     return Connection(
         user_id=SAMPLE_USER,
         athlete_id=SAMPLE_ATHLETE,
@@ -103,7 +103,7 @@ def _connection(since: datetime) -> Connection:
 
 
 def _workouts(today: datetime) -> list[Workout]:
-    rng = random.Random(1003)  # noqa: S311 - always the same
+    rng = random.Random(1003)  # noqa: S311 - reproducible
     days = sorted(rng.sample(range(_LAST_DAY, _FIRST_DAY), 34), reverse=True)
     return [_workout(number, today - timedelta(days=days_ago), rng) for number, days_ago in enumerate(days)]
 
@@ -130,7 +130,7 @@ def _workout(number: int, day: datetime, rng: random.Random) -> Workout:
 
 
 def _milestone(number: int, sketch: _Sketch, today: datetime, workouts: Sequence[Workout]) -> Milestone:
-    new_id = Ulids(lambda: 1_767_600_000 + number, random.Random(number))  # noqa: S311 - always the same
+    new_id = Ulids(lambda: 1_767_600_000 + number, random.Random(number))  # noqa: S311 - reproducible
     total = len(_parts(sketch.model_id))
     created_at = today + timedelta(days=sketch.starts, hours=20)
     milestone = Milestone(

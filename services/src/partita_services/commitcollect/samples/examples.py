@@ -61,7 +61,7 @@ _NOTHING = Progress(value=0, fraction=0, counted=0, inspected=0, truncated=False
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:
-    """What the sample user may do, one operation for each pattern that needs more than fields of a sample."""
+    """Return an operation of the sample user for each pattern whose arguments are not just fields of a sample."""
     return [*_reads(), *_of_models(now), *_of_milestones(now), *_of_strava(now)]
 
 

@@ -1,1 +1,1 @@
-"""Signing in: a browser goes to Strava, comes back, and has a session."""
+"""Signing in: a browser is redirected to Strava and back, and gets a session."""

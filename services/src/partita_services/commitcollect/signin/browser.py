@@ -1,4 +1,4 @@
-"""What a browser brings along: its session in a cookie, and where its request comes from."""
+"""Requests of browsers: the session in a cookie, and checks of where a request comes from."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from partita_services.commitcollect.work import Tools
 
 SECURE: Final = "__Host-commitcollect"
 DEVELOPMENT: Final = "commitcollect-dev"
-"""Without the prefix, which browsers take over https alone: for plain http on this machine alone."""
+"""The name without the `__Host-` prefix, which browsers accept over https only: for plain http on this machine."""
 LOGIN: Final = "-login"
 COOKIE_AGE: Final = timedelta(days=7)
 
 SAFE: Final = ("GET", "HEAD", "OPTIONS")
 FORWARDED: Final = ("Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto")
-"""What a proxy adds."""
+"""Headers that a proxy adds."""
 
 _COOKIE: Final = APIKeyCookie(
-    name=SECURE, auto_error=False, description=f"The session of a browser; `{DEVELOPMENT}` on this machine alone."
+    name=SECURE, auto_error=False, description=f"The session of a browser; `{DEVELOPMENT}` on this machine only."
 )
 
 
@@ -40,16 +40,16 @@ class Visitor(Struct, frozen=True):
 
 
 class SessionCookie(Struct, frozen=True):
-    """The cookie that has a browser's session, and the one that it keeps during a login."""
+    """The cookie of a browser's session, and the cookie that it has during a login."""
 
     name: str
 
     def read(self, request: Request, *, login: bool = False) -> str:
-        """What the browser brings; empty without it."""
+        """Return the value of the cookie in a request; empty if it is missing."""
         return request.cookies.get(self._called(login), "")
 
     def give(self, response: Response, value: str, *, login: bool = False) -> None:
-        """Have the browser keep it."""
+        """Set the cookie in a response."""
         response.set_cookie(
             self._called(login),
             value,
@@ -61,7 +61,7 @@ class SessionCookie(Struct, frozen=True):
         )
 
     def clear(self, response: Response, *, login: bool = False) -> None:
-        """Take it away again."""
+        """Delete the cookie."""
         response.delete_cookie(self._called(login), path="/", secure=self.name == SECURE, httponly=True, samesite="lax")
 
     def _called(self, login: bool) -> str:  # noqa: FBT001 - as the callers have it
@@ -69,35 +69,35 @@ class SessionCookie(Struct, frozen=True):
 
 
 async def session_cookie(request: Request, tools: Resources[Tools]) -> SessionCookie:
-    """The cookie of this installation. Where it is served decides, and nothing that a request says.
+    """Return the cookie of this installation. It depends on where the service is served, not on request headers.
 
     Raises:
-        HttpProblem: 403, it can be reached over plain http from elsewhere: a cookie would not be safe.
+        HttpProblem: 403, the service can be reached over plain http from elsewhere, so a cookie would not be safe.
     """
     settings: Settings = tools.application.settings
     if urlsplit(settings.public_url).scheme == "https":
         return SessionCookie(SECURE)
     if settings.is_local and not any(name in request.headers for name in FORWARDED):
         return SessionCookie(DEVELOPMENT)
-    hint = f"Set {PUBLIC_URL} to an https:// address, or serve it on this machine alone."
-    raise HttpProblem(403, "https_required", "Sessions need https.", hint=hint)
+    hint = f"Set {PUBLIC_URL} to an https:// address, or serve it on this machine only."
+    raise HttpProblem(403, "https_required", "Sessions require https.", hint=hint)
 
 
 CurrentCookie = Annotated[SessionCookie, Depends(session_cookie)]
-"""The cookie of this installation; 403 where one would not be safe."""
+"""The cookie of this installation; 403 if a cookie would not be safe."""
 
 
 def is_other_loopback(request: Request, public_url: str) -> bool:
-    """Whether the browser calls this machine by another name than Strava will: its cookies would not come back."""
+    """Whether the browser uses another name of this machine than Strava's redirect, which would lose its cookies."""
     ours, theirs = urlsplit(public_url).hostname or "", request.url.hostname or ""
     return is_loopback(ours) and is_loopback(theirs) and theirs != ours
 
 
 async def same_site(request: Request, tools: Resources[Tools]) -> None:
-    """A dependency of all routes: what changes something must come from our own pages, or from no page at all.
+    """Check that a request that changes something does not come from another site's page; a dependency of all routes.
 
     Raises:
-        HttpProblem: 403, another site's page has sent it.
+        HttpProblem: 403, a page of another site has sent it.
     """
     if request.method in SAFE:
         return
@@ -106,19 +106,19 @@ async def same_site(request: Request, tools: Resources[Tools]) -> None:
     public = urlsplit(tools.application.settings.public_url)
     own = (f"{request.url.scheme}://{request.url.netloc}", f"{public.scheme}://{public.netloc}")
     if site in ("cross-site", "same-site") or (origin is not None and origin not in own):
-        raise HttpProblem(403, "cross_site", "This request comes from another site.", hint="Use our own pages.")
+        raise HttpProblem(403, "cross_site", "The request comes from another site.", hint="Use the service's pages.")
 
 
 async def visitor(
     request: Request,
     db: Db,
     cookie: CurrentCookie,
-    described: Annotated[str | None, Security(_COOKIE)],  # noqa: ARG001 - for the description alone: its name may differ
+    described: Annotated[str | None, Security(_COOKIE)],  # noqa: ARG001 - only for the OpenAPI description: its name may differ
 ) -> Visitor:
-    """Who is logged in; the request is counted as one of theirs.
+    """Return the logged-in visitor, and count the request towards the user's rate limit.
 
     Raises:
-        HttpProblem: 401, nobody is.
+        HttpProblem: 401, nobody is logged in.
         RateLimited: 429, the user has sent too many requests.
     """
     session_id = cookie.read(request)
@@ -131,11 +131,11 @@ async def visitor(
 
 
 CurrentVisitor = Annotated[Visitor, Depends(visitor)]
-"""Who is logged in; 401 where nobody is."""
+"""The logged-in visitor; 401 if nobody is logged in."""
 
 
 async def as_caller(visitor: CurrentVisitor) -> Caller:
-    """The same, for what all services share."""
+    """The visitor as the caller that shared dependencies expect."""
     return Caller(visitor.user_id)
 
 
@@ -145,4 +145,4 @@ def _trace(request: Request) -> Trace:
 
 
 CurrentTrace = Annotated[Trace, Depends(_trace)]
-"""The request, for the audit trail."""
+"""The ids of the request, for the audit trail."""

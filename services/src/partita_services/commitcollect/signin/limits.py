@@ -1,4 +1,4 @@
-"""How many requests a user who is logged in may send."""
+"""The rate limit of logged-in users."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita_services.commitcollect.model import TABLE
 
 
 class CallerBucket(RateBucket, table=TABLE):
-    """What is left of a user's requests."""
+    """The remaining requests of a user's rate limit."""
 
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 

@@ -1,4 +1,4 @@
-"""Logging in through Strava: the athlete identifies the user, and belongs to one user only."""
+"""Login through Strava: the athlete identifies the user, and belongs to one user only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from partita_services.commitcollect.writes import connect, join
 
 
 class LoginRefused(Exception):
-    """A login that cannot be finished, with a code that the page explains."""
+    """The login failed; the page explains the code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -33,14 +33,14 @@ class LoginRefused(Exception):
 
 
 class Departure(Struct, frozen=True):
-    """A browser on its way to Strava: where it goes, and what it keeps until it comes back."""
+    """The redirect to Strava: the address, and the value that the browser keeps in a cookie until it comes back."""
 
     url: str
     browser: str
 
 
 class Return(Struct, frozen=True):
-    """A browser that comes back from Strava, with what it was given and what it kept."""
+    """The redirect back from Strava: its parameters, and the values of the browser's cookies."""
 
     state: str
     browser: str
@@ -48,11 +48,11 @@ class Return(Struct, frozen=True):
     scopes: frozenset[str]
     error: str = ""
     session_id: str = ""
-    """Of the session that it has already."""
+    """The id of the session that the browser already has."""
 
 
 def depart(settings: Settings, now: int) -> Procedure[Departure]:
-    """Send a browser to Strava."""
+    """Begin a login, and return the redirect to Strava."""
     state, browser = new_session_id(), new_session_id()
     yield from begin_login(state, browser, now)
     query = {
@@ -67,10 +67,10 @@ def depart(settings: Settings, now: int) -> Procedure[Departure]:
 
 
 def arrive(app: Application, back: Return, trace: Trace) -> Work[str]:
-    """Log a browser in that comes back from Strava; the id of its session.
+    """Log in a browser that comes back from Strava, and return the id of its session.
 
     Raises:
-        LoginRefused: the athlete does not agree, the state is not the browser's, or the account is another's.
+        LoginRefused: the athlete refused, the state is not the browser's, or the athlete belongs to another user.
     """
     yield from _check_state(back)
     if back.error:
@@ -99,7 +99,7 @@ def log_out_everywhere(user_id: str, trace: Trace) -> Procedure[None]:
 
 
 def _check_state(back: Return) -> Procedure[None]:
-    """A state is good once, for the browser that it was given to, for ten minutes."""
+    """Check the state, which is valid once, in the browser that it was issued to, for ten minutes."""
     try:
         attempt = yield from finish_login(back.state, back.browser)
     except PartitaError as error:
@@ -138,7 +138,7 @@ def _log_in(app: Application, back: Return, grant: Grant, trace: Trace) -> Work[
 
 
 def _check_same_user(session_id: str, owner: AthleteOwner | None) -> Procedure[None]:
-    """Who is logged in connects their own athlete, or logs out first."""
+    """Check that a logged-in user connects their own athlete."""
     session = (yield from SESSIONS.resolve(session_id)) if session_id else None
     if session is not None and (owner is None or owner.user_id != session.user_id):
         raise LoginRefused("athlete_taken")

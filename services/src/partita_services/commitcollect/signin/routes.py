@@ -1,4 +1,4 @@
-"""Beside the API: logging in and out through Strava."""
+"""The routes of the login through Strava and of the logout, which are not part of the API."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ HOME: Final = "/commitcollect/"
 
 @ROUTER.get("/auth/login", status_code=302, response_class=RedirectResponse, responses=describe_problems(503))
 async def log_in(request: Request, db: Db, now: Now, tools: Resources[Tools]) -> Response:
-    """Go to Strava and come back logged in; 503 where no Strava is set up."""
+    """Redirect to Strava to log in; 503 if no Strava is set up."""
     if tools.application.settings.strava_url is None:
         hint = f"The operator has to set {STRAVA_URL}."
-        raise HttpProblem(503, "strava_not_set_up", "No Strava is set up, so nobody can log in.", hint=hint)
+        raise HttpProblem(503, "strava_not_set_up", "Strava is not set up, so nobody can log in.", hint=hint)
     cookie = await session_cookie(request, tools)
     public_url: str = tools.application.settings.public_url
     if is_other_loopback(request, public_url):
@@ -56,7 +56,7 @@ async def _returning(
     scope: Annotated[str, Query(max_length=200)] = "",
     error: Annotated[str, Query(max_length=200)] = "",
 ) -> Return:
-    """What Strava gave to the browser, and what the browser has kept."""
+    """The parameters of the redirect from Strava, and the browser's cookies."""
     return Return(
         state=state,
         browser=cookie.read(request, login=True),
@@ -75,7 +75,7 @@ async def come_back(
     tools: Resources[Tools],
     trace: CurrentTrace,
 ) -> Response:
-    """Come back from Strava: to the dashboard, logged in, or with the code of what went wrong."""
+    """The way back from Strava: redirects to the dashboard, logged in, or with `?problem=` and a code."""
     try:
         session_id = await do_async(arrive(tools.application, back, trace), db, tools)
     except LoginRefused as refused:

@@ -1,4 +1,4 @@
-"""Who is logged in with which browser, and logins that are under way; only hashes are stored of what a browser has."""
+"""The sessions of browsers, and logins in progress. Of the values that a browser has, only hashes are stored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from partita.recipes.web_sessions import WebSession, WebSessions, session_hash
 SESSIONS_TABLE: Final = Table("CommitCollectSessions", indexes=[Index("GSI1")], ttl="ttl")
 
 LOGIN_SECONDS: Final = 600
-"""For so long a login may be under way."""
+"""How long a login may take."""
 
 
 class LoginSession(WebSession, table=SESSIONS_TABLE):
-    """A browser that is logged in."""
+    """The session of a browser that is logged in."""
 
     primary: ClassVar = Key("SESSION#{session_hash}", "META")
     by_user: ClassVar = Key("USER#{user_id}", "SESSION#{session_hash}", index="GSI1")
@@ -33,24 +33,24 @@ class LoginAttempt(Entity, table=SESSIONS_TABLE):
 
     state_hash: str
     browser_hash: str
-    """Of what the browser keeps in a cookie: nobody else can finish its login."""
+    """The hash of the browser's login cookie, so that no other browser can finish the login."""
     ttl: int
 
 
 @get(LoginAttempt, budget=Rcu(0.5))
 def login_attempt(state_hash: str) -> None:
-    """A login that is under way."""
+    """A login in progress."""
 
 
 @pattern(budget=Wcu(1))
 def begin_login(state: str, browser: str, now: int) -> Put[LoginAttempt]:
-    """Remember that a browser was sent to Strava."""
+    """Store that a browser was redirected to Strava."""
     hashes = {"state_hash": session_hash(state), "browser_hash": session_hash(browser)}
     return insert(LoginAttempt(**hashes, ttl=now + LOGIN_SECONDS))
 
 
 @pattern(budget=Wcu(1))
 def finish_login(state: str, browser: str) -> Delete[LoginAttempt]:
-    """Use a state, which is valid once, if the browser is the one that it was given to."""
+    """Use up a state, which is valid once, if the browser is the one that it was issued to."""
     is_same = f(LoginAttempt.browser_hash).eq(session_hash(browser))
     return delete(login_attempt(session_hash(state))).when(is_same)

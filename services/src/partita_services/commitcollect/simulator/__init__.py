@@ -1,1 +1,1 @@
-"""A simulator of Strava, which speaks the same endpoints: CommitCollect runs and is tested with no outside network."""
+"""A simulator of Strava with the same endpoints, so CommitCollect runs and is tested without an outside network."""

@@ -20,7 +20,7 @@ API: Final = APIRouter()
 
 FOREVER: Final = 2**53
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
-# Without form-action: the athlete's decision leads on to the application, wherever it is.
+# Without form-action, because the athlete's decision redirects to the application, wherever it is.
 PAGE_SECURITY: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": (
@@ -36,7 +36,7 @@ TEMPLATES: Final = Environment(
 
 
 async def strava_of(request: Request) -> SimulatedStrava:
-    """The simulator that the request came to, as all processes know it."""
+    """Return the simulator, with the state that all processes share."""
     strava: SimulatedStrava = request.app.state.strava
     strava.refresh()
     return strava
@@ -46,7 +46,7 @@ Strava = Annotated[SimulatedStrava, Depends(strava_of)]
 
 
 async def _given(request: Request) -> dict[str, str]:
-    """What a request says in its address and in a form."""
+    """Return the parameters of a request, from its query and its form."""
     return dict(request.query_params) | dict(await _form(request))
 
 
@@ -74,7 +74,7 @@ async def _reader(request: Request, strava: Strava) -> Grant:
 
 @OAUTH.get("/authorize")
 async def show_authorization(request: Request, strava: Strava, given: Given) -> HTMLResponse:
-    """Ask the athlete for what an application wants."""
+    """Show the page on which the athlete authorizes an application."""
     strava.oauth.check_client(given.get("client_id", ""))
     page = TEMPLATES.get_template("authorize.html").render(
         athletes=strava.world.athletes.values(),
@@ -87,7 +87,7 @@ async def show_authorization(request: Request, strava: Strava, given: Given) -> 
 
 @OAUTH.post("/authorize")
 async def decide(request: Request, strava: Strava) -> RedirectResponse:
-    """The athlete's decision, which leads back to the application."""
+    """Handle the athlete's decision, and redirect to the application."""
     asked = dict(request.query_params)
     strava.oauth.check_client(asked.get("client_id", ""))
     target, form = _redirect_uri(request, asked), await _form(request)
@@ -108,7 +108,7 @@ def _asked_scopes(given: dict[str, str]) -> list[str]:
 
 
 def _redirect_uri(request: Request, given: dict[str, str]) -> str:
-    """Where the decision goes: to an application beside the simulator, as Strava takes only a registered domain."""
+    """Return the redirect address, which must be on this machine, as Strava accepts only a registered domain."""
     target = given.get("redirect_uri", "")
     if _host_of(target) not in {*LOOPBACK, request.url.hostname}:
         raise bad_request("Application", "redirect_uri")
@@ -136,7 +136,7 @@ def _back(target: str, **said: str) -> RedirectResponse:
 
 @OAUTH.post("/token")
 async def give_tokens(strava: Strava, given: Given) -> dict[str, Any]:
-    """Tokens for a code or a refresh token."""
+    """Exchange a code or a refresh token for tokens."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     with strava.changing():
         if given.get("grant_type") == "authorization_code":
@@ -148,7 +148,7 @@ async def give_tokens(strava: Strava, given: Given) -> dict[str, Any]:
 
 @OAUTH.post("/deauthorize")
 async def deauthorize(request: Request, strava: Strava, given: Given) -> dict[str, str]:
-    """End what an athlete granted, by its access token."""
+    """End the grant of an access token."""
     token = given.get("access_token") or _bearer(request)
     with strava.changing():
         strava.deauthorize(strava.oauth.grant_of(token).athlete_id)
@@ -157,7 +157,7 @@ async def deauthorize(request: Request, strava: Strava, given: Given) -> dict[st
 
 @API.get("/athlete")
 async def show_athlete(strava: Strava, grant: Annotated[Grant, Depends(_grant)]) -> dict[str, Any]:
-    """The athlete whose token it is."""
+    """The athlete to whom the token belongs."""
     return strava.world.athletes[grant.athlete_id].shown()
 
 
@@ -183,7 +183,7 @@ async def show_activity(strava: Strava, grant: Annotated[Grant, Depends(_reader)
 
 @API.post("/push_subscriptions", status_code=201)
 async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
-    """Notify an address of every change, after it agreed."""
+    """Subscribe an address to events, after it has returned the challenge."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     callback, challenge = given.get("callback_url", ""), strava.new_challenge()
     if not await wants_events(callback, given.get("verify_token", ""), challenge):
@@ -195,7 +195,7 @@ async def subscribe(strava: Strava, given: Given) -> dict[str, int]:
 
 @API.get("/push_subscriptions")
 async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any]]:
-    """The address that is notified, if there is one."""
+    """The subscription, if there is one."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     subscription = strava.world.subscription
     if subscription is None:
@@ -205,7 +205,7 @@ async def list_subscriptions(strava: Strava, given: Given) -> list[dict[str, Any
 
 @API.delete("/push_subscriptions/{subscription_id}", status_code=204, response_class=Response)
 async def unsubscribe(strava: Strava, given: Given, subscription_id: int) -> None:
-    """Notify the address no more."""
+    """End the subscription."""
     strava.oauth.check_client(given.get("client_id", ""), given.get("client_secret", ""))
     with strava.changing():
         strava.unsubscribe(subscription_id)

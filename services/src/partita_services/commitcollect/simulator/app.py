@@ -1,4 +1,4 @@
-"""The simulator as an app: beside CommitCollect in `partita serve`, or on a port of its own."""
+"""The app of the simulator: part of `partita serve` together with CommitCollect, or on a port of its own."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ Next: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
 def simulator_of(installation: Installation) -> FastAPI:
-    """The simulator of an installation, which knows its service alone and keeps its state in its folder."""
+    """Return the simulator of an installation, which serves only its service and stores its state in its folder."""
     settings = read(installation)
     application = Application(settings.client_id, settings.client_secret)
     return build_simulator(SimulatedStrava(application, file=installation.folder / FILE))
 
 
 def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAPI:
-    """The app.
+    """Return the app.
 
     Args:
-        strava: what it speaks for.
-        delivers: brings events to the webhook by itself; otherwise `strava.webhook.deliver()` does, when it is called.
+        strava: the state that the app serves.
+        delivers: whether the app delivers events to the webhook; if not, `strava.webhook.deliver()` has to be called.
     """
-    redact_logs()  # it calls the webhook, whose address is a secret
+    redact_logs()  # the app calls the webhook, whose address is a secret
     app = FastAPI(title="Strava simulator", openapi_url=None)
     app.state.strava = strava
     _handle_faults(app)
@@ -52,7 +52,7 @@ def build_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> FastAP
     async def activity_page(activity_id: int) -> RedirectResponse:
         return RedirectResponse(f"../#activity-{activity_id}", 303)
 
-    app.mount("/assets", Pages(ASSETS))  # for its pages, when it stands alone
+    app.mount("/assets", Pages(ASSETS))  # for its pages, when it runs on a port of its own
     app.mount("/", Pages(PAGES))
     if delivers:
         app.middleware("http")(_BackgroundDelivery(strava).begin)
@@ -77,7 +77,7 @@ def _api(strava: SimulatedStrava) -> FastAPI:
 
 
 def _handle_faults(app: FastAPI) -> None:
-    """Respond to all that is refused as Strava words it."""
+    """Respond to refused requests with errors in Strava's format."""
     app.add_exception_handler(StravaFault, _fault)
     app.add_exception_handler(RequestValidationError, _invalid)
 
@@ -88,7 +88,7 @@ async def _fault(request: Request, error: Exception) -> Response:  # noqa: ARG00
 
 
 async def _invalid(request: Request, error: Exception) -> Response:  # noqa: ARG001 - Starlette's signature
-    """Name the field, but do not repeat what was given: not all that can be read as JSON can be written as such."""
+    """Name the field without its value, because not every value that JSON can be parsed to can be written as JSON."""
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for these only
     where = error.errors()[0]["loc"]
     return _response(bad_request("Request", ".".join(str(part) for part in where[1:]) or str(where[0])))
@@ -99,14 +99,14 @@ def _response(fault: StravaFault) -> Response:
 
 
 class _BackgroundDelivery:
-    """Delivers what is due. A mounted app does not hear when the server starts, so any request starts it."""
+    """Delivers events that are due. A mounted app gets no startup event, so any request starts the delivery."""
 
     def __init__(self, strava: SimulatedStrava) -> None:
         self._strava = strava
         self._running: asyncio.Task[None] | None = None
 
     async def begin(self, request: Request, call_next: Next) -> Response:
-        """Respond, and then deliver what the request caused."""
+        """Respond, and then deliver the events that the request caused."""
         response = await call_next(request)
         if self._strava.webhook.next_due is not None and (self._running is None or self._running.done()):
             self._running = asyncio.create_task(self._deliver())

@@ -1,4 +1,4 @@
-"""What a person does at the simulator: athletes train, edit, hide, delete and revoke; and the network misbehaves."""
+"""The control API of the simulator's page: athletes train, edit, hide, delete and revoke, and the network fails."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from partita_services.commitcollect.simulator.world import Activity, Athlete, Ch
 
 SHOWN: Final = 40
 PAGE: Final = 100
-"""How many older activities come at once."""
+"""How many older activities are in a page."""
 MAX_ACTIVITIES: Final = 10**12
-"""Above every number of an activity."""
+"""Greater than every id of an activity."""
 JSON: Final = "application/json"
 
 
 def _only_json(request: Request) -> None:
-    """A page of another site cannot send JSON here without a preflight request, and nothing here allows that."""
+    """Accept only JSON: pages of other sites cannot send it without a preflight request, which is never allowed."""
     if request.method != "GET" and request.headers.get("Content-Type", "").partition(";")[0] != JSON:
         raise bad_request("Control", "Content-Type")
 
@@ -32,7 +32,7 @@ CONTROL: Final = APIRouter(prefix="/control", dependencies=[Depends(_only_json)]
 
 
 class ActivityEdit(BaseModel):
-    """What is said of an activity; what is left out stays, or is made up."""
+    """The fields of an activity. Omitted fields stay, or are generated for a new activity."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -46,12 +46,12 @@ class ActivityEdit(BaseModel):
     visibility: Literal["everyone", "followers_only", "only_me"] | None = None
 
     def said(self) -> dict[str, Any]:
-        """The fields that were given."""
+        """Return the fields that are set."""
         return self.model_dump(exclude_none=True)
 
 
 class ChaosEdit(BaseModel):
-    """What goes wrong on the way."""
+    """The failures of deliveries."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -62,7 +62,7 @@ class ChaosEdit(BaseModel):
 
 @CONTROL.get("")
 async def show_everything(strava: Strava) -> dict[str, Any]:
-    """All that the page shows."""
+    """Return everything that the page shows."""
     return {
         "athletes": [_shown(strava, athlete) for athlete in strava.world.athletes.values()],
         "sports": list(SPORTS),
@@ -86,7 +86,7 @@ def _shown(strava: SimulatedStrava, athlete: Athlete) -> dict[str, Any]:
 
 
 def _activities(strava: SimulatedStrava, athlete_id: int, cursor: int | None, limit: int) -> dict[str, Any]:
-    """A page of an athlete's activities, newest first; a cursor is the last one that was seen, even if it is gone."""
+    """Return a page of an athlete's activities, newest first. The cursor may be the place of a deleted activity."""
     own = [one for one in strava.world.activities.values() if one.athlete_id == athlete_id]
     own.sort(key=lambda one: (one.started_at, one.id), reverse=True)
     if cursor is not None:
@@ -96,7 +96,7 @@ def _activities(strava: SimulatedStrava, athlete_id: int, cursor: int | None, li
 
 
 def _place(activity: Activity) -> int:
-    """Its place among all activities of an athlete, in their order."""
+    """Return the sort key of an activity among those of its athlete."""
     return activity.started_at * MAX_ACTIVITIES + activity.id
 
 
@@ -104,14 +104,14 @@ def _place(activity: Activity) -> int:
 async def list_activities(
     strava: Strava, athlete_id: int, cursor: Annotated[int | None, Query(ge=0, le=10**40)] = None
 ) -> dict[str, Any]:
-    """An athlete's activities, newest first, page by page."""
+    """Return a page of an athlete's activities, newest first."""
     _check(strava, athlete_id)
     return _activities(strava, athlete_id, cursor, PAGE)
 
 
 @CONTROL.post("/athletes/{athlete_id}/activities", status_code=201)
 async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str, Any]:
-    """A workout that ended just now."""
+    """Add a workout that has just ended."""
     _check(strava, athlete_id)
     with strava.changing():
         activity = strava.train(athlete_id, **edit.said())
@@ -120,7 +120,7 @@ async def train(strava: Strava, athlete_id: int, edit: ActivityEdit) -> dict[str
 
 @CONTROL.post("/athletes/{athlete_id}/weeks", status_code=201)
 async def train_a_week(strava: Strava, athlete_id: int) -> list[dict[str, Any]]:
-    """Some workouts in the last seven days."""
+    """Add workouts in the last seven days."""
     _check(strava, athlete_id)
     with strava.changing():
         activities = strava.train_a_week(athlete_id)
@@ -129,14 +129,14 @@ async def train_a_week(strava: Strava, athlete_id: int) -> list[dict[str, Any]]:
 
 @CONTROL.post("/athletes/{athlete_id}/deauthorize", status_code=204, response_class=Response)
 async def deauthorize(strava: Strava, athlete_id: int) -> None:
-    """The athlete takes back what was granted."""
+    """Revoke the athlete's authorization."""
     with strava.changing():
         strava.deauthorize(athlete_id)
 
 
 @CONTROL.post("/athletes/{athlete_id}/expire", status_code=204, response_class=Response)
 async def expire(strava: Strava, athlete_id: int) -> None:
-    """The athlete's access token ends now, and has to be refreshed."""
+    """Let the athlete's access token expire now, so that it has to be refreshed."""
     if athlete_id not in strava.world.grants:
         raise not_found("Athlete")
     with strava.changing():
@@ -145,7 +145,7 @@ async def expire(strava: Strava, athlete_id: int) -> None:
 
 @CONTROL.patch("/activities/{activity_id}")
 async def change(strava: Strava, activity_id: int, edit: ActivityEdit) -> dict[str, Any]:
-    """Edit an activity, flag it, or say who sees it."""
+    """Edit an activity, flag it, or change who sees it."""
     with strava.changing():
         activity = strava.change(activity_id, **edit.said())
     return activity.shown()
@@ -160,7 +160,7 @@ async def delete(strava: Strava, activity_id: int) -> None:
 
 @CONTROL.post("/events/resend")
 async def resend(strava: Strava) -> dict[str, int]:
-    """Send the newest events once more."""
+    """Send the newest events again."""
     with strava.changing():
         number = strava.send_again(SHOWN)
     return {"events": number}
@@ -168,7 +168,7 @@ async def resend(strava: Strava) -> dict[str, int]:
 
 @CONTROL.put("/chaos")
 async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
-    """Say what goes wrong on the way from now on."""
+    """Set the failures of deliveries."""
     with strava.changing():
         strava.webhook.chaos = Chaos(**edit.model_dump())
     return edit.model_dump()
@@ -176,7 +176,7 @@ async def misbehave(strava: Strava, edit: ChaosEdit) -> dict[str, Any]:
 
 @CONTROL.post("/limits/{what}", status_code=204, response_class=Response)
 async def limit(strava: Strava, what: Literal["exhaust", "reset"]) -> None:
-    """Use up this quarter of an hour, or count again from zero."""
+    """Use up the limit of this quarter of an hour, or reset the counts to zero."""
     with strava.changing():
         if what == "exhaust":
             strava.limits.exhaust()

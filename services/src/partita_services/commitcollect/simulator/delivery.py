@@ -1,4 +1,4 @@
-"""Delivery of events to the webhook: late, twice, in any order, and again when it failed."""
+"""Delivery of events to the webhook: late, twice, in any order, and again after a failure."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from partita_services.commitcollect.simulator.world import Chaos, Delivery, Deli
 ATTEMPTS: Final = 3
 RETRY_SECONDS: Final = 3.0
 CLAIM_SECONDS: Final = 30.0
-"""For so long an attempt is one process's alone."""
+"""How long a claimed delivery belongs to one process."""
 OK: Final = 200
 UNWANTED: Final = -1
-"""In place of a status: nobody is subscribed any more."""
+"""Used as the status if there is no subscription any more."""
 MAX_OUTCOMES: Final = 50
-"""How many attempts are remembered, for the page."""
+"""How many attempts are stored, for the page."""
 
 Post: TypeAlias = Callable[[str, Event], Awaitable[int]]
-"""Sends an event to an address, and gives the status of the response; 0 where there was none in time."""
+"""Sends an event to an address, and returns the status of the response; 0 if there was none in time."""
 
 
 class WebhookSender:
@@ -37,7 +37,7 @@ class WebhookSender:
         rng: random.Random,
         changing: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """`changing` keeps others from changing the world meanwhile, who deliver, too."""
+        """`changing` prevents other processes, which deliver too, from changing the world at the same time."""
         self._world = world
         self._post = post
         self._clock = clock
@@ -46,7 +46,7 @@ class WebhookSender:
 
     @property
     def chaos(self) -> Chaos:
-        """What goes wrong on the way."""
+        """The failures of deliveries."""
         return self._world.chaos
 
     @chaos.setter
@@ -55,26 +55,26 @@ class WebhookSender:
 
     @property
     def outcomes(self) -> Sequence[DeliveryOutcome]:
-        """What became of the last attempts."""
+        """The results of the last attempts."""
         return self._world.outcomes
 
     def send(self, event: Event) -> None:
-        """Put an event on its way, with its duplicates."""
+        """Queue the deliveries of an event and its duplicates."""
         for _ in range(1 + self.chaos.duplicates):
             late = self._rng.uniform(0, self.chaos.spread)
             self._world.underway.append(Delivery(event, self._clock() + late))
 
     @property
     def next_due(self) -> float | None:
-        """When there is something to deliver."""
+        """When the next delivery is due; None if there is none."""
         return min((delivery.due for delivery in self._world.underway), default=None)
 
     async def deliver(self) -> list[DeliveryOutcome]:
-        """Make every attempt that is due now, in the order in which they are."""
+        """Make every attempt that is due now, in the order of their due times."""
         return [await self._deliver(delivery) for delivery in self._claimed()]
 
     def _claimed(self) -> list[Delivery]:
-        """What is due, which nobody else delivers for some time; after that it is due again, if we are gone."""
+        """Claim the due deliveries for some time. If this process dies, they become due again after that."""
         with self._changing():
             now = self._clock()
             due = sorted((one for one in self._world.underway if one.due <= now), key=lambda one: one.due)
@@ -88,7 +88,7 @@ class WebhookSender:
         outcome = await self._attempt(claimed)
         is_over = outcome.status in (OK, UNWANTED) or claimed.attempt >= ATTEMPTS
         with self._changing():
-            with suppress(ValueError):  # it took so long that somebody else has claimed it
+            with suppress(ValueError):  # it took so long that another process has claimed it
                 self._world.underway.remove(claimed)
             if not is_over:
                 again = self._clock() + RETRY_SECONDS * claimed.attempt

@@ -1,4 +1,4 @@
-"""Errors as Strava's API words them."""
+"""Errors in the format of Strava's API."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class StravaFault(Exception):
 
 
 def bad_request(resource: str, field: str, code: str = "invalid") -> StravaFault:
-    """A request that makes no sense."""
+    """An invalid request."""
     return StravaFault(400, "Bad Request", resource, field, code)
 
 
 def unauthorized(resource: str = "Athlete", field: str = "access_token") -> StravaFault:
-    """A token that is not valid, or no longer."""
+    """A token that is not valid or has expired."""
     return StravaFault(401, "Authorization Error", resource, field, "invalid")
 
 
@@ -38,10 +38,10 @@ def forbidden(field: str) -> StravaFault:
 
 
 def not_found(resource: str) -> StravaFault:
-    """Something that is not there, or that the athlete does not show."""
+    """Something that does not exist, or that the athlete does not show."""
     return StravaFault(404, "Record Not Found", resource, "id", "not found")
 
 
 def exhausted() -> StravaFault:
-    """One request too many in this window."""
+    """A request over the limit of this window."""
     return StravaFault(429, "Rate Limit Exceeded", "Application", "overall rate limit", "exceeded")

@@ -1,4 +1,4 @@
-"""Rate limits: requests in a natural quarter of an hour and in a day, all of them and those that read."""
+"""Rate limits per quarter of an hour of the clock and per UTC day, for all requests and for reads."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY: Final = 86_400
 
 
 class Limit(Struct, frozen=True):
-    """How many requests a quarter of an hour and a day allow."""
+    """The allowed requests in a quarter of an hour and in a day."""
 
     quarter: int
     day: int
@@ -28,7 +28,7 @@ READS: Final = Limit(200, 2_000)
 
 
 class _Usage:
-    """The requests of one kind so far, in the windows that a clock is in."""
+    """The number of requests of one kind in the current windows."""
 
     def __init__(self, kind: str, limit: Limit, clock: Clock, world: World) -> None:
         self.limit = limit
@@ -61,14 +61,14 @@ class _Usage:
 
 
 class RateLimits:
-    """The limits of one application, whose requests are counted in the world."""
+    """The limits of one application; the counts are stored in the world."""
 
     def __init__(self, clock: Clock, world: World, overall: Limit = OVERALL, reads: Limit = READS) -> None:
         self._overall = _Usage("all", overall, clock, world)
         self._reads = _Usage("reads", reads, clock, world)
 
     def take(self, *, reads: bool) -> bool:
-        """Count a request, and say whether it is allowed. What is refused counts, too."""
+        """Count a request, and return whether it is allowed. Refused requests count, too."""
         counted = [self._overall, self._reads] if reads else [self._overall]
         for usage in counted:
             usage.count()
@@ -80,12 +80,12 @@ class RateLimits:
             usage.count(max(0, usage.limit.quarter - usage.used().quarter))
 
     def reset(self) -> None:
-        """Count again from zero."""
+        """Reset the counts to zero."""
         self._overall.reset()
         self._reads.reset()
 
     def headers(self) -> dict[str, str]:
-        """What every response says of the limits."""
+        """Return the headers of every response that report the limits."""
         return {
             "X-RateLimit-Limit": str(self._overall.limit),
             "X-RateLimit-Usage": str(self._overall.used()),

@@ -1,4 +1,4 @@
-"""The simulator beside CommitCollect in `partita serve`: it is made when it is first asked for something."""
+"""The simulator as part of `partita serve`: it is created on the first request."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ logger: Final = logging.getLogger("partita.commitcollect")
 
 
 def mounted(installation: Installation) -> Mapping[str, ASGIApp]:
-    """The simulator beside a service of this machine that no other Strava was named to; what is unusual is logged."""
+    """Return the simulator, if the settings of this installation enable it; log unusual settings."""
     settings = read(installation)
     if settings.strava_url is None:
-        logger.warning("CommitCollect has no Strava, so nobody can log in: set %s.", STRAVA_URL)
+        logger.warning("Strava is not set up for CommitCollect, so nobody can log in: set %s.", STRAVA_URL)
     if not settings.has_simulator:
         return {}
     if not settings.is_local:
-        logger.warning("Whoever reaches %s can log in as any athlete of the Strava simulator.", settings.public_url)
+        logger.warning("Anyone who reaches %s can log in as any athlete of the Strava simulator.", settings.public_url)
     return {"/strava-simulator": SimulatorWhenAsked(installation)}
 
 
 class SimulatorWhenAsked:
-    """The simulator of an installation, as an app."""
+    """The simulator of an installation as an app, which is created on the first request."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
@@ -36,7 +36,7 @@ class SimulatorWhenAsked:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond to a request."""
-        from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - few ever ask it
+        from partita_services.commitcollect.simulator.app import simulator_of  # noqa: PLC0415 - few servers need it
 
         self._app = self._app or simulator_of(self._installation)
         await self._app(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Strava's OAuth: codes that are used once, access tokens of six hours, and refresh tokens that are used once, too."""
+"""Strava's OAuth: codes valid for one use, access tokens valid for six hours, refresh tokens valid for one use."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SCOPES: Final = {
     READ_ALL: "View data about your private activities",
     "profile:read_all": "View your complete Strava profile",
 }
-"""The scopes that may be asked for, and what the athlete reads about them."""
+"""The scopes that can be requested, with the descriptions that the athlete sees."""
 
 
 class OAuth:
-    """What athletes granted to one application."""
+    """The grants of athletes to one application."""
 
     def __init__(self, world: World, application: Application, clock: Clock, rng: random.Random) -> None:
         self._world = world
@@ -34,10 +34,10 @@ class OAuth:
         self._rng = rng
 
     def check_client(self, client_id: str, client_secret: str | None = None) -> None:
-        """Take the registered application alone; where it proves itself, with its secret.
+        """Check that this is the registered application, and its secret if it is given.
 
         Raises:
-            StravaFault: it is another one, or the secret is wrong.
+            StravaFault: the application is unknown, or the secret is wrong.
         """
         known = self._application
         if client_id != known.client_id:
@@ -46,16 +46,16 @@ class OAuth:
             raise unauthorized("Application", "client_secret")
 
     def approve(self, athlete_id: int, scopes: tuple[str, ...]) -> Code:
-        """The athlete's approval of some scopes."""
+        """Store the athlete's approval of some scopes, and return its code."""
         code = Code(self._token(), athlete_id, scopes, self._clock() + CODE_SECONDS)
         self._world.codes[code.code] = code
         return code
 
     def exchange(self, code: str) -> dict[str, Any]:
-        """Tokens for an approval.
+        """Exchange a code for tokens.
 
         Raises:
-            StravaFault: there is no such code, it was used, or it is too old.
+            StravaFault: there is no such code, it was used, or it has expired.
         """
         approval = self._world.codes.pop(code, None)
         if approval is None or approval.expires_at < self._clock():
@@ -64,10 +64,10 @@ class OAuth:
         return {**self._shown(grant), "athlete": self._world.athletes[grant.athlete_id].shown()}
 
     def refresh(self, refresh_token: str) -> dict[str, Any]:
-        """New tokens for the newest refresh token, which ends with that.
+        """Exchange the newest refresh token, which this uses up, for new tokens.
 
         Raises:
-            StravaFault: it is not the newest.
+            StravaFault: it is not the newest refresh token.
         """
         for grant in self._world.grants.values():
             if grant.refresh_token == refresh_token:
@@ -75,10 +75,10 @@ class OAuth:
         raise bad_request("RefreshToken", "refresh_token")
 
     def grant_of(self, access_token: str) -> Grant:
-        """Whose token it is.
+        """Return the grant of an access token.
 
         Raises:
-            StravaFault: nobody's, or it is too old.
+            StravaFault: the token is unknown or has expired.
         """
         for grant in self._world.grants.values():
             if grant.access_token == access_token and self._clock() < grant.expires_at:
@@ -86,10 +86,10 @@ class OAuth:
         raise unauthorized()
 
     def reader(self, access_token: str) -> Grant:
-        """The grant of a token that may read activities.
+        """Return the grant of an access token that may read activities.
 
         Raises:
-            StravaFault: it may not, or is not valid.
+            StravaFault: the token may not read activities, or is not valid.
         """
         grant = self.grant_of(access_token)
         if not {READ, READ_ALL} & set(grant.scopes):
@@ -97,7 +97,7 @@ class OAuth:
         return grant
 
     def expire(self, athlete_id: int) -> None:
-        """End an athlete's access token now; its refresh token stays."""
+        """Let an athlete's access token expire now; the refresh token stays."""
         grant = self._world.grants[athlete_id]
         self._world.grants[athlete_id] = replace(grant, expires_at=int(self._clock()))
 

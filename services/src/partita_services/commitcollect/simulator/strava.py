@@ -1,4 +1,4 @@
-"""Strava without HTTP: athletes train, grant and revoke; the application reads and listens."""
+"""Strava without HTTP: athletes train, grant and revoke; the application reads activities and receives events."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from partita_services.commitcollect.simulator.world import (
 
 MAX_PER_PAGE: Final = 200
 MAX_SENT: Final = 100
-"""How many events are kept, to send them again."""
+"""How many events are stored, to send them again."""
 
 
 class SimulatedStrava:
-    """As much of Strava as CommitCollect needs. It belongs to one event loop; processes share it through its file.
+    """The part of Strava that CommitCollect needs. An object belongs to one event loop; processes share its file.
 
     Args:
-        application: the one that is registered.
-        file: where the state is kept; None forgets it with the process.
-        clock: the time.
-        rng: makes workouts, tokens and what goes wrong on the way.
+        application: the registered application.
+        file: where the state is stored; None keeps it in memory only.
+        clock: the current time.
+        rng: the random source of workouts, tokens and failures.
         post: sends an event to a webhook.
     """
 
@@ -62,33 +62,33 @@ class SimulatedStrava:
         self.webhook = WebhookSender(self.world, post, clock, self._rng, self.changing)
 
     def changing(self) -> AbstractContextManager[None]:
-        """Change something in the block, which must not await anything: other processes wait, and see it then."""
+        """Change the state in the block, which must not await anything; other processes wait, then see the change."""
         return nullcontext() if self._file is None else self._file.changing(self.world)
 
     def refresh(self) -> None:
-        """See what other processes have changed."""
+        """Load changes of other processes."""
         if self._file is not None:
             self._file.refresh(self.world)
 
     def save(self) -> None:
-        """Keep what changed."""
+        """Store the state."""
         if self._file is not None:
             self._file.save(self.world)
 
     # --- what the application reads
 
     def activities(self, grant: Grant, *, before: int, after: int | None, page: int, per_page: int) -> list[Activity]:
-        """One page of the activities that a grant shows: the newest first, or those after an instant from there on."""
+        """Return a page of the activities that a grant shows: newest first, or oldest first if `after` is set."""
         shown = [one for one in self._shown_to(grant) if (after or 0) < one.started_at < before]
         shown.sort(key=lambda one: (one.started_at, one.id), reverse=after is None)
         size = min(per_page, MAX_PER_PAGE)
         return shown[(page - 1) * size : page * size]
 
     def activity(self, grant: Grant, activity_id: int) -> Activity:
-        """One activity.
+        """Return one activity.
 
         Raises:
-            StravaFault: there is none that the grant shows.
+            StravaFault: there is no such activity that the grant shows.
         """
         for activity in self._shown_to(grant):
             if activity.id == activity_id:
@@ -99,17 +99,17 @@ class SimulatedStrava:
         own = (one for one in self.world.activities.values() if one.athlete_id == grant.athlete_id)
         return (one for one in own if _shows(grant, one))
 
-    # --- what the application listens to
+    # --- the application's subscription
 
     def new_challenge(self) -> str:
-        """What an address has to repeat before it is sent anything."""
+        """Return a challenge, which an address has to return before events are sent to it."""
         return self._rng.randbytes(8).hex()
 
     def subscribe(self, callback_url: str) -> Subscription:
-        """Notify an address of every change from now on.
+        """Subscribe an address to events.
 
         Raises:
-            StravaFault: another one is subscribed already.
+            StravaFault: there is a subscription already.
         """
         if self.world.subscription is not None:
             raise bad_request("PushSubscription", "", "already exists")
@@ -117,7 +117,7 @@ class SimulatedStrava:
         return self.world.subscription
 
     def unsubscribe(self, subscription_id: int) -> None:
-        """Notify no address any more.
+        """End the subscription.
 
         Raises:
             StravaFault: there is no such subscription.
@@ -127,7 +127,7 @@ class SimulatedStrava:
         self.world.subscription = None
 
     def deauthorize(self, athlete_id: int) -> None:
-        """End an athlete's grant, with its tokens."""
+        """End an athlete's grant and its tokens."""
         if self.world.grants.get(athlete_id) is not None:
             self._notify(athlete_id, "athlete", athlete_id, "update", {"authorized": "false"})
             del self.world.grants[athlete_id]
@@ -135,19 +135,19 @@ class SimulatedStrava:
     # --- what athletes do
 
     def train(self, athlete_id: int, sport_type: str | None = None, **given: Any) -> Activity:
-        """One workout, which ended just now; what is not given is made up."""
+        """Add a workout that has just ended; fields that are not given are generated."""
         made = workout(self._next_id(), athlete_id, 0, self._rng, sport_type)
         elapsed = given.get("moving_time", made.elapsed_time)
         just_now = {"elapsed_time": elapsed, "started_at": int(self.clock()) - elapsed}
         return self._add(replace(made, **(just_now | given)))
 
     def train_a_week(self, athlete_id: int) -> list[Activity]:
-        """Some workouts in the last seven days."""
+        """Add workouts in the last seven days."""
         starts = list(week(self.clock(), self._rng))
         return [self._add(workout(self._next_id(), athlete_id, start, self._rng)) for start in starts]
 
     def change(self, activity_id: int, **changes: Any) -> Activity:
-        """Edit an activity, flag it, or say who sees it.
+        """Edit an activity, flag it, or change who sees it.
 
         Raises:
             StravaFault: there is no such activity.
@@ -173,7 +173,7 @@ class SimulatedStrava:
             self._notify_of(activity, "delete")
 
     def send_again(self, number: int) -> int:
-        """Send the newest events once more; gives how many there were."""
+        """Send the newest events again, and return how many there were."""
         again = self.world.sent[-number:]
         for event in again:
             self.webhook.send(event)
@@ -205,7 +205,7 @@ class SimulatedStrava:
         self._notify(activity.athlete_id, "activity", activity.id, aspect, updates or {})
 
     def _notify(self, owner: int, kind: str, number: int, aspect: str, updates: dict[str, str]) -> None:
-        """Put an event on its way, if somebody listens."""
+        """Send an event, if there is a subscription."""
         subscription = self.world.subscription
         if subscription is None:
             return

@@ -1,4 +1,4 @@
-"""Believable workouts, which one seed makes always the same."""
+"""Plausible workouts, which are reproducible from a seed."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _DAY: Final = 86_400
 
 
 class Sport(Struct, frozen=True):
-    """What workouts of a sport are like."""
+    """The typical figures of workouts of a sport."""
 
     sport_type: str
     names: tuple[str, ...]
     kilometres: tuple[float, float]
     pace: tuple[float, float]
-    """Seconds for a kilometre."""
+    """In seconds per kilometre."""
     climb: float
-    """Metres of elevation for a kilometre, at most."""
+    """The maximum metres of elevation per kilometre."""
 
 
 SPORTS: Final = {
@@ -48,7 +48,7 @@ HABITS: Final = {
     1002: ("Ride", "Ride", "Ride", "Run", "Swim"),
     1003: ("Hike", "Walk", "Hike", "Ride", "TrailRun"),
 }
-"""The sports of each athlete, as often as they come up."""
+"""The sports of each athlete, repeated according to their frequency."""
 
 _BEFORE_BREAKFAST: Final = 6 * 3600
 _WEEKS: Final = 5
@@ -58,7 +58,7 @@ _WORKOUTS_A_WEEK: Final = 4
 def workout(
     number: int, athlete_id: int, started_at: int, rng: random.Random, sport_type: str | None = None
 ) -> Activity:
-    """One workout of an athlete, in a sport of theirs unless one is named."""
+    """Return a workout of an athlete, in one of the athlete's sports unless a sport is given."""
     sport = SPORTS[sport_type or rng.choice(HABITS[athlete_id])]
     distance = round(rng.uniform(*sport.kilometres), 2) * 1000
     moving = int(distance / 1000 * rng.uniform(*sport.pace))
@@ -76,14 +76,14 @@ def workout(
 
 
 def week(until: float, rng: random.Random) -> Iterator[int]:
-    """When the workouts of the seven days before an instant begin, earliest first."""
+    """Yield when the workouts of the seven days before an instant begin, earliest first."""
     today = (int(until) + UTC_OFFSET) // _DAY
     for day in sorted(rng.sample(range(1, 8), _WORKOUTS_A_WEEK)):
         yield (today - 8 + day) * _DAY - UTC_OFFSET + _BEFORE_BREAKFAST + rng.randrange(0, 5400)
 
 
 def history(athlete_id: int, first_id: int, now: float, rng: random.Random) -> list[Activity]:
-    """Some weeks of workouts, one of which was entered by hand, one flagged, and one kept private."""
+    """Return some weeks of workouts, of which one was entered by hand, one is flagged, and one is private."""
     starts = [start for weeks in range(_WEEKS, 0, -1) for start in week(now - (weeks - 1) * 7 * _DAY, rng)]
     made = [workout(first_id + number, athlete_id, start, rng) for number, start in enumerate(starts)]
     return [*made[:-6], *_exceptions(made[-6:])]

@@ -14,7 +14,7 @@ SECONDS: Final = 2.0
 
 
 async def post_event(url: str, event: Event) -> int:
-    """Send an event, and give the status of the response; 0 where there was none in time."""
+    """Send an event, and return the status of the response; 0 if there was none in time."""
     headers = {"Content-Type": "application/json"}
     try:
         async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:
@@ -25,7 +25,7 @@ async def post_event(url: str, event: Event) -> int:
 
 
 async def wants_events(url: str, verify_token: str, challenge: str) -> bool:
-    """Whether an address wants events, as it must prove by repeating the challenge."""
+    """Whether an address accepts the subscription, which it proves by returning the challenge."""
     query = {"hub.mode": "subscribe", "hub.challenge": challenge, "hub.verify_token": verify_token}
     try:
         async with httpx.AsyncClient(timeout=SECONDS, trust_env=False) as client:

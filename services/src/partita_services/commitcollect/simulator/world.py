@@ -1,4 +1,4 @@
-"""What the simulator knows: athletes, their activities, what they granted, and who wants to hear of it."""
+"""The state of the simulator: athletes, their activities and grants, the subscription, and deliveries."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Activity(Struct, frozen=True):
 
 
 class Code(Struct, frozen=True):
-    """What an athlete's approval gives, to be exchanged once."""
+    """The code of an athlete's approval, which can be exchanged once."""
 
     code: str
     athlete_id: int
@@ -103,7 +103,7 @@ class Code(Struct, frozen=True):
 
 
 class Grant(Struct, frozen=True):
-    """What an athlete allows the application, with the tokens that are valid now."""
+    """The scopes that an athlete granted to the application, with the tokens that are valid now."""
 
     athlete_id: int
     scopes: tuple[str, ...]
@@ -113,7 +113,7 @@ class Grant(Struct, frozen=True):
 
 
 class Subscription(Struct, frozen=True):
-    """Where the application wants to hear of changes."""
+    """The address to which events are sent."""
 
     id: int
     callback_url: str
@@ -121,7 +121,7 @@ class Subscription(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """What a webhook is sent, under Strava's names. It is not signed and has no id."""
+    """An event for the webhook, with Strava's field names. It is not signed and has no id."""
 
     object_type: str
     object_id: int
@@ -133,7 +133,7 @@ class Event(Struct, frozen=True):
 
 
 class Delivery(Struct, frozen=True):
-    """An event on its way."""
+    """An event that is to be delivered."""
 
     event: Event
     due: float
@@ -141,18 +141,18 @@ class Delivery(Struct, frozen=True):
 
 
 class Chaos(Struct, frozen=True):
-    """What goes wrong on the way."""
+    """The failures of deliveries."""
 
     duplicates: int = 0
-    """How many more times each event is sent."""
+    """How many additional times each event is sent."""
     spread: float = 0.0
-    """By how many seconds a delivery may be late, so that events overtake each other."""
+    """The maximum delay of a delivery in seconds, by which events can overtake each other."""
     failures: float = 0.0
     """The probability that an attempt is lost."""
 
 
 class DeliveryOutcome(Struct, frozen=True):
-    """What became of an attempt."""
+    """The result of an attempt."""
 
     event: Event
     attempt: int
@@ -167,33 +167,33 @@ class World(Struct):
     activities: dict[int, Activity] = {}
     codes: dict[str, Code] = {}
     grants: dict[int, Grant] = {}
-    """By athlete."""
+    """The grants by athlete."""
     subscription: Subscription | None = None
     underway: list[Delivery] = []
     sent: list[Event] = msgspec.field(name="told", default_factory=list)
-    """The events so far, so that they can be sent again; only the newest are kept."""
+    """The newest events, so that they can be sent again."""
     last_id: int = 15_000_000_000
     chaos: Chaos = Chaos()
     outcomes: list[DeliveryOutcome] = []
-    """Of the last attempts, for the page."""
+    """The results of the last attempts, for the page."""
     requests: dict[str, int] = {}
-    """How many there were of each kind in the windows that the limits speak of."""
+    """The number of requests of each kind in each window of the limits."""
 
     def become(self, other: World) -> None:
-        """Be as another: whoever has this one sees that."""
+        """Copy the state of another world, so that references to this one see it."""
         for name in self.__struct_fields__:
             setattr(self, name, getattr(other, name))
 
 
 class WorldFile:
-    """The file of a world that several processes share: who changes it has it alone, and begins where others ended."""
+    """The file of a world that several processes share. A change holds an exclusive lock, and loads the file first."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._seen: tuple[int, int] | None = None
 
     def refresh(self, world: World) -> None:
-        """Be as the file says, if another process has written it."""
+        """Load the file into the world, if another process has written it."""
         seen = self._state()
         if seen is not None and seen != self._seen and (saved := load(self._file)) is not None:
             world.become(saved)
@@ -201,7 +201,7 @@ class WorldFile:
 
     @contextmanager
     def changing(self, world: World) -> Iterator[None]:
-        """Change the world in the block, which must not wait for anything; then it is saved."""
+        """Change the world in the block, which must not wait for anything, and save it afterwards."""
         with _alone(self._file.with_name(f"{self._file.name}.lock")):
             self.refresh(world)
             yield
@@ -213,7 +213,7 @@ class WorldFile:
         self._seen = self._state()
 
     def _state(self) -> tuple[int, int] | None:
-        """Differs when the file was replaced; None where there is none."""
+        """Return a value that differs when the file was replaced; None if there is no file."""
         try:
             found = self._file.stat()
         except FileNotFoundError:
@@ -231,7 +231,7 @@ def _alone(lock: Path) -> Iterator[None]:
 
 
 def load(file: Path) -> World | None:
-    """The world that was saved, or None. One that cannot be read is set aside, so that everything else still starts."""
+    """Return the saved world, or None. A file that cannot be read is renamed, so that the server can still start."""
     if not file.exists():
         return None
     try:
@@ -243,7 +243,7 @@ def load(file: Path) -> World | None:
 
 
 def save(world: World, file: Path) -> None:
-    """Write the world, whole or not at all, for its owner alone."""
+    """Write the world atomically, readable for its owner only."""
     handle, unfinished = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(handle, "wb") as written:
         written.write(msgspec.json.encode(world))

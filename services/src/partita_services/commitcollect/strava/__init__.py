@@ -1,1 +1,1 @@
-"""Strava as CommitCollect sees it: requests and responses, the HTTP client, settings, tokens."""
+"""The interface to Strava: requests and responses, the HTTP client, settings, tokens."""

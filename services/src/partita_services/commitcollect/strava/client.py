@@ -1,4 +1,4 @@
-"""Strava's HTTP interface, at whatever address the settings name."""
+"""The client of Strava's HTTP interface, at the address in the settings."""
 
 from __future__ import annotations
 
@@ -55,46 +55,46 @@ class StravaClient:
         self._lock = threading.Lock()
 
     def execute(self, request: StravaRequest[R]) -> R:
-        """The response, as `Strava` promises it."""
+        """Send a request and return the response, as `Strava` specifies."""
         if request.is_read and self._open_at > self._now():
             raise LimitReached(self._open_at)
         return _METHODS[type(request)](self, request)  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def exchange(self, request: Exchange) -> Grant:
-        """Code for tokens."""
+        """Exchange a code for tokens."""
         form = {**self._application(), "grant_type": "authorization_code", "code": request.code}
         return _read(self._call("POST", "/oauth/token", data=form), Grant)
 
     def refresh(self, request: Refresh) -> Tokens:
-        """Old tokens for new ones."""
+        """Exchange a refresh token for new tokens."""
         form = {**self._application(), "grant_type": "refresh_token", "refresh_token": request.refresh_token}
         return _read(self._call("POST", "/oauth/token", data=form), Tokens)
 
     def deauthorize(self, request: Deauthorize) -> None:
-        """Give the grant up."""
+        """Revoke the grant."""
         self._call("POST", "/oauth/deauthorize", token=request.access_token)
 
     def read_athlete(self, request: ReadAthlete) -> Athlete:
-        """Who the tokens are of."""
+        """Read the athlete to whom the tokens belong."""
         return _read(self._call("GET", "/api/v3/athlete", token=request.access_token), Athlete)
 
     def read_activity(self, request: ReadActivity) -> Activity | None:
-        """One activity."""
+        """Read one activity."""
         response = self._call("GET", f"/api/v3/activities/{request.activity_id}", token=request.access_token)
         return None if response.status_code == httpx.codes.NOT_FOUND else _read(response, Activity)
 
     def list_activities(self, request: ListActivities) -> tuple[Activity, ...]:
-        """A page of activities."""
+        """Read a page of activities."""
         page = {"after": request.after, "page": request.page, "per_page": request.per_page}
         response = self._call("GET", "/api/v3/athlete/activities", token=request.access_token, params=page)
         return _read(response, tuple[Activity, ...])
 
     def subscribe(self, request: Subscribe) -> int:
-        """The subscription to events; there is at most one for an application."""
+        """Return the id of the subscription to events; an application has at most one."""
         listed = self._call("GET", "/api/v3/push_subscriptions", params=self._application())
         for existing in _read(listed, list[_PushSubscription]):
             if existing.callback_url == request.callback_url:
@@ -112,19 +112,19 @@ class StravaClient:
 
     def _call(self, method: str, path: str, *, token: str | None = None, **content: Any) -> httpx.Response:
         if self._settings.strava_url is None:
-            raise StravaUnavailable("No Strava is set up.")
+            raise StravaUnavailable("Strava is not set up.")
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         try:
             response = self._http.request(method, self._settings.strava_url + path, headers=headers, **content)
         except httpx.HTTPError as error:
-            # Not from the error: its URL may have the application's secret.
+            # Not chained to the error, because its URL may contain the application's secret.
             raise StravaUnavailable(f"Strava did not respond ({type(error).__name__}).") from None
         self._track_limits(response)
         _check(response, self._open_at, is_token=path == "/oauth/token")
         return response
 
     def _track_limits(self, response: httpx.Response) -> None:
-        """Wait for the next window when one is used up, not when Strava complains."""
+        """Wait for the next window as soon as one is used up, before Strava refuses a request."""
         now = self._now()
         open_at = max(_open_at(response.headers, name, now) for name in _LIMITS)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
@@ -148,13 +148,13 @@ _METHODS: Final[Mapping[type[StravaRequest[Any]], Callable[[StravaClient, Any], 
 
 
 def next_window(now: datetime, length: timedelta) -> datetime:
-    """When the next window of Strava's limits begins: at the quarter of the hour, or at midnight in UTC."""
+    """Return when the next window of Strava's limits begins: at the quarter of the hour, or at midnight in UTC."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight + ((now - midnight) // length + 1) * length
 
 
 def _open_at(headers: Mapping[str, str], name: str, now: datetime) -> datetime:
-    """When requests may go on, by one pair of headers: `X-RateLimit-Limit: 200,2000`, `X-RateLimit-Usage: 12,345`."""
+    """Return when requests may continue, from headers like `X-RateLimit-Limit: 200,2000`, `X-RateLimit-Usage: 1,2`."""
     limits, usages = (headers.get(f"{name}-{part}", "").split(",") for part in ("Limit", "Usage"))
     open_at = datetime.fromtimestamp(0, UTC)
     for limit, usage, length in zip(limits, usages, (_QUARTER_HOUR, timedelta(days=1)), strict=False):

@@ -1,4 +1,4 @@
-"""Requests to Strava as values, and their responses: a piece of work yields them, and whoever runs it sends them."""
+"""Requests to Strava as values, and their responses: a unit of work yields them, and its runner sends them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 SCOPES: Final = ("read", "activity:read")
-"""What is asked for; without the second there is nothing to collect with."""
+"""The scopes that are requested; without the second, activities cannot be read."""
 
 
 class StravaRequest(Struct, Generic[R_co], frozen=True):
-    """A request to Strava, whose response is an `R_co`. In a piece of work, `yield from` sends it."""
+    """A request to Strava, whose response is an `R_co`. In a unit of work, `yield from` sends it."""
 
     is_read: ClassVar[bool] = True
-    """Whether it counts towards Strava's limits."""
+    """Whether it counts towards Strava's limits of reads."""
 
     def __iter__(self) -> Generator[StravaRequest[Any], Any, R_co]:
         return (yield self)  # type: ignore[no-any-return]
 
 
 class Athlete(Struct, frozen=True):
-    """Somebody on Strava."""
+    """A Strava athlete."""
 
     id: int
     firstname: str | None = None
@@ -36,12 +36,12 @@ class Athlete(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """How they are called."""
+        """The name to show."""
         return " ".join(part for part in (self.firstname, self.lastname) if part) or self.username or "Athlete"
 
 
 class Tokens(Struct, frozen=True):
-    """What lets us read for an athlete."""
+    """The tokens that allow reading an athlete's data."""
 
     access_token: str
     refresh_token: str
@@ -49,19 +49,19 @@ class Tokens(Struct, frozen=True):
 
 
 class Grant(Tokens, frozen=True, kw_only=True):
-    """The tokens of an athlete who has just agreed."""
+    """The tokens of an athlete who has just authorized the application."""
 
     athlete: Athlete
 
 
 class Owner(Struct, frozen=True):
-    """Whose activity it is."""
+    """The athlete to whom an activity belongs."""
 
     id: int
 
 
 class Activity(Struct, frozen=True):
-    """A workout, as Strava shows it. Of all that it shows, only this is read."""
+    """A workout at Strava, with the fields that are used."""
 
     id: int
     athlete: Owner
@@ -79,46 +79,46 @@ class Activity(Struct, frozen=True):
 
     @property
     def is_private(self) -> bool:
-        """Whether only the athlete is to see it."""
+        """Whether only the athlete may see it."""
         return self.private or self.visibility == "only_me"
 
 
 class Exchange(StravaRequest[Grant], frozen=True):
-    """Turn the code of an athlete who agreed into tokens."""
+    """Exchange the code of an athlete's authorization for tokens."""
 
     is_read = False
     code: str
 
 
 class Refresh(StravaRequest[Tokens], frozen=True):
-    """A new pair of tokens for an old one, which is used up by this."""
+    """Exchange a refresh token, which this uses up, for new tokens."""
 
     is_read = False
     refresh_token: str
 
 
 class Deauthorize(StravaRequest[None], frozen=True):
-    """Give up what the athlete has granted."""
+    """Revoke the athlete's grant."""
 
     is_read = False
     access_token: str
 
 
 class ReadAthlete(StravaRequest[Athlete], frozen=True):
-    """Who the tokens are of."""
+    """Read the athlete to whom the tokens belong."""
 
     access_token: str
 
 
 class ReadActivity(StravaRequest[Activity | None], frozen=True):
-    """An activity; None where there is none, or none for us."""
+    """Read an activity; None if it does not exist, or may not be read."""
 
     access_token: str
     activity_id: str
 
 
 class ListActivities(StravaRequest[tuple[Activity, ...]], frozen=True):
-    """A page of the athlete's activities that began after an instant, the oldest first."""
+    """Read a page of the athlete's activities that began after an instant, oldest first."""
 
     access_token: str
     after: int
@@ -127,14 +127,14 @@ class ListActivities(StravaRequest[tuple[Activity, ...]], frozen=True):
 
 
 class Subscribe(StravaRequest[int], frozen=True):
-    """The subscription to webhook events at an address: the one that there is, or a new one."""
+    """Return the id of the subscription of an address to webhook events, which is created if necessary."""
 
     is_read = False
     callback_url: str
 
 
 class Event(Struct, frozen=True):
-    """What a webhook receives: a hint that something has changed, from whoever knows the address."""
+    """A webhook event: a hint that something has changed, from anyone who knows the address."""
 
     object_type: str
     object_id: int
@@ -146,39 +146,39 @@ class Event(Struct, frozen=True):
 
     @property
     def revokes(self) -> bool:
-        """Whether the athlete is said to have withdrawn."""
+        """Whether the event reports that the athlete has withdrawn the authorization."""
         return self.object_type == "athlete" and str(self.updates.get("authorized")).lower() == "false"
 
 
 class StravaError(Exception):
-    """Strava did not do what was requested."""
+    """A request to Strava failed."""
 
 
 class Unauthorized(StravaError):
-    """Strava does not take these tokens, or this code."""
+    """Strava refuses the tokens or the code."""
 
 
 class LimitReached(StravaError):
-    """Strava wants us to wait."""
+    """Strava's rate limit is used up."""
 
     def __init__(self, open_at: datetime) -> None:
-        super().__init__(f"Strava wants us to wait until {open_at:%H:%M}.")
+        super().__init__(f"Strava's rate limit is used up until {open_at:%H:%M}.")
         self.open_at = open_at
 
 
 class StravaUnavailable(StravaError):
-    """Strava cannot respond at present."""
+    """Strava cannot be reached, or does not respond properly."""
 
 
 class Strava(Protocol):
     """Executes requests."""
 
     def execute(self, request: StravaRequest[R]) -> R:
-        """The response.
+        """Send a request and return the response.
 
         Raises:
-            Unauthorized: the tokens or the code are not taken.
-            LimitReached: Strava wants us to wait.
-            StravaUnavailable: it cannot respond at present.
+            Unauthorized: Strava refuses the tokens or the code.
+            LimitReached: the rate limit is used up.
+            StravaUnavailable: Strava cannot be reached, or does not respond properly.
         """
         ...

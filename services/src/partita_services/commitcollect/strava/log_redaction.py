@@ -1,6 +1,7 @@
-"""Logs without secrets: httpx logs the address of every request.
+"""Redaction of secrets in logs, because httpx logs the address of every request.
 
-Strava wants the application's secret in some, and the simulator calls the webhook, whose address is one.
+Some requests to Strava have the application's secret in the query, and the address of the webhook, which the simulator
+calls, is itself a secret.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _WITHOUT_SECRETS: Final = _WithoutSecrets()
 
 
 def redact_logs() -> None:
-    """Have httpx log addresses without their query and the end of the webhook's. Calling it again changes nothing."""
+    """Make httpx log addresses without their query and without the webhook's secret end. This is idempotent."""
     logging.getLogger("httpx").addFilter(_WITHOUT_SECRETS)
 
 

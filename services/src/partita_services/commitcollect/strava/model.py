@@ -1,4 +1,4 @@
-"""What is stored about Strava itself: the number of reads, the subscription to events, and until when to wait."""
+"""The stored items about Strava: the tickets of reads, the subscription to events, and the rate limit."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from partita_services.commitcollect.model import TABLE
 
 
 class Tickets(Entity, table=TABLE):
-    """Numbers for reads of Strava: taken before the read, so that an earlier read never overwrites a later one."""
+    """The tickets of a user's reads. A read takes its number first, so an earlier read never overwrites a later one."""
 
     primary: ClassVar = Key("USER#{user_id}", "STRAVA#TICKETS")
 
     user_id: str
     issued: int = 0
     quarter: int = 0
-    """The quarter of an hour since the epoch in which an event led to a read."""
+    """The last quarter of an hour in which an event led to a read, counted from the epoch."""
     looks: int = 0
-    """How many reads events have led to in it, and on its day."""
+    """How many reads events have led to in that quarter; `looks_today` is the count on its day."""
     looks_today: int = 0
 
 
 class Subscription(Entity, table=TABLE):
-    """The webhook subscription that Strava gave this application."""
+    """The webhook subscription of this application at Strava."""
 
     primary: ClassVar = Key("APPLICATION#{client_id}", "SUBSCRIPTION")
 
     client_id: str
     subscription_id: int
     made_at: datetime | None = None
-    """Of nothing before that Strava has notified us."""
+    """When the subscription was created; Strava reports nothing that happened before."""
 
 
 class RateLimit(Entity, table=TABLE):
-    """Until when Strava wants this application to wait."""
+    """Until when Strava's rate limit applies to this application."""
 
     primary: ClassVar = Key("APPLICATION#{client_id}", "LIMIT")
 
@@ -45,7 +45,7 @@ class RateLimit(Entity, table=TABLE):
 
 @get(Tickets, budget=Rcu(1))
 def tickets_of(user_id: str) -> None:
-    """How many reads of Strava a user's workouts had."""
+    """The tickets of a user's reads."""
 
 
 @get(Subscription, budget=Rcu(0.5))
@@ -55,16 +55,16 @@ def subscription_of(client_id: str) -> None:
 
 @get(RateLimit, budget=Rcu(0.5))
 def limit_of(client_id: str) -> None:
-    """Until when Strava wants the application to wait."""
+    """The stored rate limit of the application."""
 
 
 @pattern(budget=Wcu(1))
 def save_limit(limit: RateLimit) -> Put[RateLimit]:
-    """Remember until when to wait."""
+    """Store until when to wait."""
     return put(limit)
 
 
 @pattern(budget=Wcu(1))
 def save_subscription(subscription: Subscription) -> Put[Subscription]:
-    """Remember the subscription."""
+    """Store the subscription."""
     return put(subscription)

@@ -1,4 +1,4 @@
-"""Settings of CommitCollect, from the environment; what is not set is made from the installation's secret."""
+"""Settings of CommitCollect from the environment; unset secrets are derived from the installation's secret."""
 
 from __future__ import annotations
 
@@ -27,66 +27,66 @@ SIMULATOR: Final = "PARTITA_STRAVA_SIMULATOR"
 SENDER: Final = "PARTITA_COMMITCOLLECT_SENDER"
 
 QUEUE_ALONE: Final = "queue"
-"""The value of `PARTITA_COMMITCOLLECT_SENDER` where somebody else reads the queue of notices."""
+"""The value of `PARTITA_COMMITCOLLECT_SENDER` if another program reads the queue of notices."""
 
 EVERYONE: Final = "everyone"
 """The value of `PARTITA_STRAVA_SIMULATOR` that serves the simulator beyond this machine."""
 KEY_BYTES: Final = 32
 WEBHOOK_KEY_LENGTH: Final = 32
-"""In hexadecimal digits: 128 bits."""
+"""The number of hexadecimal digits: 128 bits."""
 _SERVED_AT: Final = "http://127.0.0.1:8321"
 _SIMULATOR: Final = "/strava-simulator"
 
 
 class Settings(Struct, frozen=True):
-    """How this installation is known, to the outside and to Strava."""
+    """The addresses of this installation and of Strava, and the credentials of the application."""
 
     public_url: str
-    """Where browsers and Strava find it."""
+    """The address at which browsers and Strava reach the service."""
     strava_url: str | None
-    """None: there is no Strava to log in with."""
+    """The address of Strava; None if it is not set up, so nobody can log in."""
     client_id: str
     client_secret: str
     verify_token: str
-    """What Strava proves itself with when it verifies the webhook."""
+    """The token by which Strava proves its identity when it verifies the webhook."""
     token_key: bytes
-    """Encrypts the tokens of athletes."""
+    """The key that encrypts the tokens of athletes."""
     is_loopback: bool = False
-    """Whether the socket that it is served at is of this machine alone."""
+    """Whether the socket of the service is a loopback socket."""
     has_simulator: bool = False
-    """Whether its Strava is the simulator that is served beside it."""
+    """Whether the service uses the simulator that the same server serves."""
     sender: str = ""
-    """Who announces awards; empty where nobody does."""
+    """The sender that announces awards; empty if they are not announced."""
 
     @property
     def is_local(self) -> bool:
-        """Whether it is for this machine alone: by its socket, and by the address that it gives to browsers."""
+        """Whether the service is for this machine only, according to both its socket and its public address."""
         return self.is_loopback and is_loopback(_host_of(self.public_url))
 
     @property
     def callback_url(self) -> str:
-        """Where Strava sends athletes back to."""
+        """The address to which Strava redirects athletes back."""
         return f"{self.public_url}/commitcollect/auth/callback"
 
     @property
     def webhook_key(self) -> str:
-        """The end of the webhook's address, which Strava alone is told: its events are not signed.
+        """The secret end of the webhook's address, which only Strava is given, because its events are not signed.
 
-        Derived from the key of the tokens, so that all servers and workers of an installation have the same.
+        It is derived from the key of the tokens, so all servers and workers of an installation have the same.
         """
         return hmac.digest(self.token_key, b"address of the webhook", hashlib.sha256).hex()[:WEBHOOK_KEY_LENGTH]
 
     @property
     def webhook_url(self) -> str:
-        """Where Strava sends events to."""
+        """The address to which Strava sends events."""
         return f"{self.public_url}/commitcollect/webhooks/strava/{self.webhook_key}"
 
 
 def read(installation: Installation, environment: Mapping[str, str] = os.environ) -> Settings:
-    """The settings of an installation.
+    """Read the settings of an installation.
 
     Raises:
-        OperationError: the key is not the base 64 of 32 bytes, or Strava's address is plain http elsewhere.
+        OperationError: the key is not 32 bytes in base 64, or Strava's address is plain http to another machine.
     """
 
     def setting(name: str, default: str) -> str:
@@ -113,18 +113,18 @@ def _is_for_everyone(environment: Mapping[str, str]) -> bool:
     """Whether the simulator may be served beyond this machine."""
     said = environment.get(SIMULATOR)
     if said and said != EVERYONE:
-        raise OperationError(f"{SIMULATOR} cannot be {said!r}.", hint=f"Leave it unset, or say {EVERYONE!r}.")
+        raise OperationError(f"{SIMULATOR} cannot be {said!r}.", hint=f"Leave it unset, or set it to {EVERYONE!r}.")
     return said == EVERYONE
 
 
 def _strava(url: str | None) -> str | None:
-    """The address of a Strava: what goes there has tokens and the application's secret."""
+    """Check the address of Strava, to which tokens and the application's secret are sent."""
     if not url:
         return None
     scheme = url.partition(":")[0].lower()
     if scheme == "https" or (scheme == "http" and is_loopback(_host_of(url))):
         return url.rstrip("/")
-    hint = "Give an https:// address, or one of this machine."
+    hint = "Set an https:// address, or an address of this machine."
     raise OperationError(f"{STRAVA_URL} cannot be {url!r}: tokens would be sent in plain text.", hint=hint)
 
 
@@ -143,6 +143,6 @@ def _key(text: str | None) -> bytes | None:
     except binascii.Error:
         key = b""
     if len(key) != KEY_BYTES:
-        hint = f"Make one: `openssl rand -base64 {KEY_BYTES}`."
+        hint = f"Generate a key with `openssl rand -base64 {KEY_BYTES}`."
         raise OperationError(f"{TOKEN_KEY} must be {KEY_BYTES} bytes in base 64.", hint=hint)
     return key

@@ -1,14 +1,14 @@
-"""Calls to Strava for a user, with valid tokens: refreshed in time, by one worker at a time, and never lost.
+"""Calls to Strava for a user with valid tokens, which one worker at a time refreshes before they expire.
 
 | | generation in the store | |
 | --- | --- | --- |
-| a worker claims the refresh, for a time | 7 | others have to try later |
-| it requests new ones from Strava | 7 | the old refresh token is used up now |
-| it writes the new ones, if there are still those of 7 | 8 | whoever read 7 takes these |
+| a worker claims the refresh, for a limited time | 7 | other workers have to try later |
+| it requests new tokens from Strava | 7 | the old refresh token is used up now |
+| it writes the new tokens, if generation 7 is still stored | 8 | workers that read 7 use the new tokens |
 
-The write depends on the generation, and not on the claim: tokens that Strava has given are newer than those that they
-were given for, however late they are written. Killed between Strava's response and that write, a worker takes the new
-tokens with it; the next one is refused by Strava, and the user is asked to connect again.
+The write depends on the generation, not on the claim: the new tokens are always newer than the tokens from which they
+were obtained, however late they are written. If a worker is killed between Strava's response and that write, the new
+tokens are lost. Strava then refuses the old ones, and the user is asked to connect again.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from partita_services.commitcollect.writes import change_connection
 R = TypeVar("R")
 
 EARLY_SECONDS: Final = 300
-"""Tokens that expire within so long are refreshed."""
+"""How long before their expiry tokens are refreshed."""
 LEASE_MS: Final = 30_000
-"""Longer than Strava may take to respond."""
+"""How long a claim lasts: longer than Strava may take to respond."""
 BUSY_SECONDS: Final = 1.0
 
 
 class ConnectionLost(Exception):
-    """Strava does not let us in for this user: the user has to connect again, or has gone."""
+    """Strava refuses the user's tokens: the user has to connect again, or has disconnected."""
 
 
 def call_as_user(app: Application, connection: Connection, request: Callable[[str], StravaRequest[R]]) -> Work[R]:
-    """Send a request with the user's access token; where Strava refuses it, with a new one.
+    """Send a request with the user's access token; if Strava refuses it, send it again with a new token.
 
     Raises:
         ConnectionLost: Strava has refused twice.
@@ -71,10 +71,10 @@ def call_as_user(app: Application, connection: Connection, request: Callable[[st
 
 
 def call_strava(app: Application, request: StravaRequest[R]) -> Work[R]:
-    """Send a request, unless Strava wants us to wait: that is remembered for all workers.
+    """Send a request, unless the rate limit is used up, which is stored for all workers.
 
     Raises:
-        TryLater: it does.
+        TryLater: the rate limit is used up.
     """
     client_id = app.settings.client_id
     if request.is_read:
@@ -89,11 +89,11 @@ def call_strava(app: Application, request: StravaRequest[R]) -> Work[R]:
 
 
 def refreshed(app: Application, connection: Connection) -> Work[Connection]:
-    """The connection with newer tokens than these, whoever got them.
+    """Return the connection with newer tokens than these, obtained by this or another worker.
 
     Raises:
-        ConnectionLost: Strava does not give any, or the user has gone.
-        TryLater: another worker is about to.
+        ConnectionLost: Strava refuses to refresh them, or the user has disconnected.
+        TryLater: another worker is refreshing them.
     """
     try:
         claimed = yield from _claim(app, connection)
@@ -112,7 +112,7 @@ def refreshed(app: Application, connection: Connection) -> Work[Connection]:
 
 
 def _claim(app: Application, connection: Connection) -> Update[Connection]:
-    """Be the one who refreshes these tokens. A claim that ends too late to be true was made by a wrong clock."""
+    """Claim the refresh of these tokens. A claim that ends implausibly late was made with a wrong clock."""
     now = int(app.clock() * 1000)
     until = f(Connection.refreshing_until)
     nobody_does = any_of(until.missing(), until.le(now), until.gt(now + 2 * LEASE_MS))
@@ -120,7 +120,7 @@ def _claim(app: Application, connection: Connection) -> Update[Connection]:
 
 
 def _newer(current: Connection | None, connection: Connection) -> Connection:
-    """What another worker has written, where it is newer than what this one has."""
+    """Return the connection that another worker has written, if it is newer than this one."""
     if current is None or current.state is ConnectionState.RECONNECT:
         raise ConnectionLost
     if (current.link_id, current.generation) == (connection.link_id, connection.generation):
@@ -129,7 +129,7 @@ def _newer(current: Connection | None, connection: Connection) -> Connection:
 
 
 def _keep(app: Application, connection: Connection, tokens: Tokens) -> Procedure[Connection]:
-    """Write new tokens over those that they were given for."""
+    """Write new tokens over those from which they were obtained."""
     changes = (
         f(Connection.sealed).set(app.vault.seal(tokens, connection.user_id)),
         f(Connection.expires_at).set(tokens.expires_at),
@@ -147,7 +147,7 @@ def _keep(app: Application, connection: Connection, tokens: Tokens) -> Procedure
 
 
 def _give_up(app: Application, connection: Connection) -> Procedure[None]:
-    """Ask the user to connect again, unless there are newer tokens."""
+    """Mark the connection so that the user is asked to connect again, unless there are newer tokens."""
     changes = (
         f(Connection.state).set(ConnectionState.RECONNECT),
         f(Connection.lost_at).set(datetime.fromtimestamp(app.clock(), UTC)),
@@ -163,7 +163,7 @@ def _still_at(connection: Connection, *changes: Change) -> Update[Connection]:
 
 
 def _release(claimed: Connection) -> Procedure[None]:
-    """Let another worker try, unless one does already."""
+    """Release the claim, unless another worker has claimed the refresh since."""
     until = f(Connection.refreshing_until)
     try:
         yield from _still_at(claimed, until.remove()).when(until.eq(claimed.refreshing_until))
@@ -172,7 +172,7 @@ def _release(claimed: Connection) -> Procedure[None]:
 
 
 def _opened(app: Application, connection: Connection) -> Procedure[Tokens]:
-    """The tokens; those of a key that this installation does not have any more are lost."""
+    """Decrypt the tokens. Tokens under a key that this installation no longer has are lost."""
     try:
         return app.vault.open(connection.sealed, connection.user_id)
     except SealBroken as broken:

@@ -1,4 +1,4 @@
-"""Tokens at rest: sealed with AES-GCM, each for the user that it belongs to."""
+"""Encryption of stored tokens with AES-GCM, bound to the user that they belong to."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TAG: Final = 16
 
 
 class SealBroken(Exception):
-    """What is stored was sealed with another key, or for another user, or is not a seal."""
+    """The stored value was sealed with another key or for another user, or is not a sealed value."""
 
 
 class Vault:
-    """Seals tokens, and opens what it has sealed. The user is part of the seal: tokens cannot change hands."""
+    """Encrypts and decrypts tokens. The user is authenticated too, so tokens cannot be moved to another user."""
 
     def __init__(self, key: bytes, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
         self._key = key
@@ -31,28 +31,28 @@ class Vault:
 
     @cached_property
     def _cipher(self) -> AESGCM:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - it takes nine megabytes
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - it needs nine megabytes
 
         return AESGCM(self._key)
 
     def seal(self, tokens: Tokens, user_id: str) -> bytes:
-        """What may be stored of a user's tokens."""
+        """Encrypt a user's tokens for storage."""
         nonce = self._random_bytes(_NONCE)
         plain = msgspec.json.encode((tokens.access_token, tokens.refresh_token, tokens.expires_at))
         return nonce + self._cipher.encrypt(nonce, plain, user_id.encode())
 
     def open(self, sealed: bytes, user_id: str) -> Tokens:
-        """The user's tokens.
+        """Decrypt a user's tokens.
 
         Raises:
-            SealBroken: they cannot be opened with this key for this user.
+            SealBroken: they cannot be decrypted with this key for this user.
         """
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - as in _cipher
 
-        if len(sealed) < _NONCE + _TAG:  # the cipher has other errors for what is too short
-            raise SealBroken(f"What is stored as the Strava tokens of {user_id} is not a seal.")
+        if len(sealed) < _NONCE + _TAG:  # the cipher raises another error for a value that is too short
+            raise SealBroken(f"The stored Strava tokens of {user_id} are not a sealed value.")
         try:
             plain = self._cipher.decrypt(sealed[:_NONCE], sealed[_NONCE:], user_id.encode())
         except InvalidTag as error:
-            raise SealBroken(f"The Strava tokens of {user_id} were sealed with another key.") from error
+            raise SealBroken(f"The Strava tokens of {user_id} were encrypted with another key.") from error
         return Tokens(*msgspec.json.decode(plain, type=tuple[str, str, int]))

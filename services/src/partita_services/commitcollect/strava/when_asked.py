@@ -1,4 +1,4 @@
-"""Strava as a server has it: what speaks HTTP is loaded for the first request, which may never come."""
+"""The lazy Strava client of a server: the HTTP client is loaded for the first request, which may never come."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ R = TypeVar("R")
 
 
 class StravaWhenAsked:
-    """Sends requests to Strava by a client that the first of them makes. Safe for any number of threads."""
+    """Sends requests to Strava through a client that the first request creates. Safe for any number of threads."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -23,16 +23,16 @@ class StravaWhenAsked:
         self._lock = threading.Lock()
 
     def execute(self, request: StravaRequest[R]) -> R:
-        """The response, as `Strava` promises it."""
+        """Send a request and return the response, as `Strava` specifies."""
         return self._made().execute(request)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         if self._client is not None:
             self._client.close()
 
     def _made(self) -> StravaClient:
-        from partita_services.commitcollect.strava.client import StravaClient  # noqa: PLC0415 - it takes ten megabytes
+        from partita_services.commitcollect.strava.client import StravaClient  # noqa: PLC0415 - it needs ten megabytes
 
         with self._lock:
             if self._client is None:

@@ -1,4 +1,4 @@
-// What happened to the account, and how to leave it.
+// The audit trail of the account, the logout everywhere, and the deletion of the account.
 
 import { action } from "/assets/attempt.js";
 import { confirm } from "/assets/dialog.js";
@@ -9,12 +9,12 @@ import { failed, skeleton } from "/assets/states.js";
 import * as api from "./api.js";
 import { instantText } from "./format.js";
 
-// Gives the panel, with `look()` to be called when something has happened.
+// Returns the panel, and `look()`, which is to be called after changes.
 export function accountPanel({ left, signal }) {
   const leave = () =>
     confirm({
       title: "Delete your account?",
-      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are logged out everywhere.", "This cannot be undone. A trail of what happened in the account, without any workout, is kept for 90 days. Your activities on Strava stay as they are."],
+      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are logged out everywhere.", "This cannot be undone. The audit trail of the account, which contains no workouts, is kept for 90 days. Your activities on Strava stay as they are."],
       action: "Delete everything",
       word: "delete",
       work: async () => {
@@ -33,7 +33,7 @@ export function accountPanel({ left, signal }) {
   return { element, look };
 }
 
-// Read when it is opened, and again while it is open and something happens.
+// Reads the trail when it is opened, and again after changes while it is open.
 function auditTrail(signal) {
   const ask = latest();
   const place = el("div", {});
@@ -67,15 +67,15 @@ function auditTrail(signal) {
 }
 
 const plural = (number, one) => `${number} ${number === 1 ? one : `${one}s`}`;
-const OUTCOMES = { stored: "saved", gone: "it is gone", outdated: "nothing new", repeated: "nothing new", ignored: "nothing to do", not_connected: "Strava is not connected", withdrawn: "the access was taken back" };
+const OUTCOMES = { stored: "saved", gone: "it was deleted", outdated: "nothing new", repeated: "nothing new", ignored: "nothing to do", not_connected: "Strava is not connected", withdrawn: "the access was revoked" };
 const FIELDS = { ends_on: "last day", sport_types: "sports" };
 
-// What the trail says, in words; it names models and parts.
+// The texts of the records, which name models and parts.
 const WORDS = {
   athlete_linked: () => "Connected Strava",
   athlete_unlinked: ({ workouts }) => `Disconnected Strava, ${plural(workouts, "workout")} removed`,
   disconnect_requested: () => "Asked to disconnect Strava",
-  reconnect_needed: () => "Strava no longer took our key",
+  reconnect_needed: () => "Strava no longer accepted the connection",
   backfill_finished: ({ found }) => `Read ${found} earlier ${found === 1 ? "workout" : "workouts"}`,
   workout_ingested: ({ outcome }) => `Read a workout again: ${OUTCOMES[outcome] ?? outcome.replaceAll("_", " ")}`,
   logged_in: ({ is_new_user: isNew }) => (isNew ? "Logged in for the first time" : "Logged in"),

@@ -1,8 +1,8 @@
-// The API of CommitCollect, relative to the page. The browser's session comes with every request by itself.
+// The API of CommitCollect, relative to the page. The browser sends the session cookie with every request.
 
 import { ask, askOnce, query, send } from "/assets/api.js";
 
-const [FIRST, PAGE] = [20, 100]; // what is looked at again and again is short
+const [FIRST, PAGE] = [20, 100]; // the first page is short, because it is read after every change
 
 const milestone = (id) => `api/milestones/${encodeURIComponent(id)}`;
 const model = (id) => `api/models/${encodeURIComponent(id)}`;

@@ -1,4 +1,4 @@
-// The page: a welcome before the login, the dashboard after it, which hears of what changes.
+// The page: a welcome before the login, and the dashboard after it, which receives changes from a stream.
 
 import { action } from "/assets/attempt.js";
 import { el, replace, write } from "/assets/dom.js";
@@ -15,14 +15,14 @@ import { arrived, logInAgain, onTold, tell } from "./tabs.js";
 import { problemNotice, welcome } from "./welcome.js";
 import { workoutPanel } from "./workouts.js";
 
-const EVERY = 3_600_000; // all that changes is heard of, but for the day: milestones end with it
-const WHILE_READING = 30_000; // and but for Strava's limits, which are those of all users together
-const APART = 1000; // progress is counted from all workouts of a milestone: not for each of many that come at once
+const EVERY = 3_600_000; // changes arrive by the stream, except for the end of a day, with which milestones end
+const WHILE_READING = 30_000; // the stream does not report Strava's limits either, which all users share
+const APART = 1000; // milliseconds between two reads: progress is computed from all workouts, not for each of many changes
 
 const content = document.querySelector("#content");
 const session = document.querySelector("#session");
 let models = [];
-let staying = new AbortController(); // ends with the dashboard, and with every look that is under way
+let staying = new AbortController(); // ends with the dashboard, and cancels its reads
 
 const problem = () => new URLSearchParams(location.search).get("problem");
 
@@ -37,8 +37,8 @@ async function read() {
   return { me, workouts, milestones };
 }
 
-// Who is not logged in is welcome; what cannot be read is tried again, and nobody is logged out by that. It listens before
-// anything is read, so that no change falls between the two.
+// Shows the welcome to a person who is not logged in. Failed reads are retried and log nobody out. The stream is opened before
+// the first read, so that no change falls between the two.
 async function start() {
   replace(content, el("h1", { className: "hidden loading" }, "Milestones"), skeleton(3));
   const [me, known] = await Promise.allSettled([api.me(), api.models()]);
@@ -56,7 +56,7 @@ async function start() {
   }
 }
 
-// What other tabs and devices do, what comes from Strava and what it earns appears by itself.
+// Receives changes from other tabs and devices, new workouts from Strava, and the parts that they earn.
 function listen(who) {
   staying = new AbortController();
   const news = { isMissed: false, heard: () => { news.isMissed = true; }, unknown: () => {} };
@@ -80,10 +80,10 @@ function open(first, news) {
     dashboard.show(milestones);
     return write(stale, "");
   }
-  // A dialog stays with what is written in it, and asks for the login when it is sent.
+  // A dialog keeps its input, and asks for the login when it is submitted.
   function refused(error) {
     if (error.status !== 401) write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`);
-    else if (!document.querySelector("dialog:modal")) leave("You are logged out. Log in again to go on.");
+    else if (!document.querySelector("dialog:modal")) leave("You are logged out. Log in again to continue.");
   }
   const refresh = poll({ every: () => (isReading ? WHILE_READING : EVERY), read, show, failed: refused, signal });
   news.heard = onceMore(refresh, { apart: APART });
@@ -115,7 +115,7 @@ function open(first, news) {
     left("You are logged out.");
   });
   replace(session, el("span", { className: "name", dir: "auto" }, first.me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
-  const wrong = problemNotice(problem()); // what went wrong while somebody was logged in already
+  const wrong = problemNotice(problem()); // a problem at Strava of somebody who was already logged in
   history.replaceState(null, "", "./");
   replace(content, wrong, stale, el("div", { className: "board" }, dashboard.element, el("div", { className: "side" }, connection.element, newest.element, account.element)));
   arrived(who);

@@ -1,4 +1,4 @@
-// Confetti when a model is complete. Who wants less motion gets none.
+// Confetti when a model is complete, unless the person prefers reduced motion.
 
 import { el } from "/assets/dom.js";
 

@@ -1,4 +1,4 @@
-// The connection to Strava: whose it is, whether it works, and how far reading the last weeks has come.
+// The connection to Strava: the athlete, its state, and the progress of reading the last weeks.
 
 import { action } from "/assets/attempt.js";
 import { confirm } from "/assets/dialog.js";
@@ -8,7 +8,7 @@ import { dayText, instantText } from "./format.js";
 import { icon } from "./icons.js";
 
 export class ConnectionPanel {
-  // `changed()` is called when something was changed here.
+  // `changed()` is called after a change.
   constructor({ changed }) {
     this.changed = changed;
     this.state = el("span", { className: "chip" });
@@ -37,7 +37,7 @@ export class ConnectionPanel {
   #disconnect() {
     confirm({
       title: "Disconnect Strava?",
-      text: ["We give up the access at Strava, and remove the workouts that came from there.", "Parts that you earned and milestones that have ended stay as they are. Those that run start from nothing when you connect again."],
+      text: ["The access to Strava is revoked, and the workouts that came from there are removed.", "Parts that you earned and milestones that have ended stay as they are. Active milestones start from zero when you connect again."],
       action: "Disconnect",
       keep: "Stay connected",
       work: async () => {
@@ -52,7 +52,7 @@ export class ConnectionPanel {
     this.changed();
   });
 
-  // Only what is newly offered is drawn, so that a button keeps the keyboard.
+  // Draws the buttons only if they change, so that a button keeps the focus.
   #offer(state, isRunning, site) {
     const offered = `${state} ${isRunning} ${site}`;
     if (this.action.dataset.offered === offered) return;
@@ -68,10 +68,10 @@ export class ConnectionPanel {
 
 function statusText(state, connection, backfill) {
   if (state === "none") return "";
-  if (state === "leaving") return "Your workouts are being removed here. Milestones that have ended and your parts stay.";
-  if (state === "reconnect") return "Strava no longer takes our key. What you earned is safe; reconnect to go on.";
+  if (state === "leaving") return "Your workouts are being removed from this service. Milestones that have ended and your parts stay.";
+  if (state === "reconnect") return "Strava no longer accepts the connection. Your earned parts are safe; reconnect to continue.";
   if (!backfill) return `Since ${instantText(connection.connected_at)}`;
-  if (backfill.waiting_until) return `Strava asks us to wait until ${instantText(backfill.waiting_until)}. Then it goes on by itself.`;
+  if (backfill.waiting_until) return `Strava's rate limit is used up until ${instantText(backfill.waiting_until)}. Reading then continues automatically.`;
   const read = `${backfill.stored} ${backfill.stored === 1 ? "workout" : "workouts"}`;
   if (backfill.state === "running") return `Reading since ${dayText(backfill.since)}: ${read} so far`;
   return `${read} read since ${dayText(backfill.since)}, up to date on ${instantText(backfill.updated_at)}`;

@@ -1,4 +1,4 @@
-// All milestones: those that run, those that are complete, and those that are over.
+// All milestones: active, completed, and past ones.
 
 import { attempt } from "/assets/attempt.js";
 import { confirm } from "/assets/dialog.js";
@@ -20,14 +20,14 @@ const PAST = 2;
 export class Dashboard {
   #cards = new Map(); // by milestone
   #known = new Map(); // the milestones that were read
-  #pages = null; // of those beyond the first page, which is looked at again and again
+  #pages = null; // the pages after the first one, which is read again after every change
   #current;
   #past;
 
-  // `changed()` is called when a person has changed something here.
+  // `changed()` is called after a person has changed something here.
   constructor(models, { changed, signal }) {
     this.models = new Map(models.map((model) => [model.model_id, model]));
-    this.offered = models.filter((model) => !model.retired_at); // those that are retired go on where they have begun
+    this.offered = models.filter((model) => !model.retired_at); // existing milestones continue with retired models
     this.changed = changed;
     const list = () => el("div", { className: "milestones" });
     const drawn = { key: ({ id }) => id, draw: ({ card }) => card.element, spacer: "div", signal };
@@ -42,7 +42,7 @@ export class Dashboard {
     this.element = el("section", { className: "dashboard" }, el("header", {}, el("h1", {}, "Milestones"), add), current, this.invitation, this.past);
   }
 
-  // Shows the first page as it is now; those that run are on it.
+  // Shows the current first page, which contains the active milestones.
   show({ items, next_cursor: next }) {
     this.#pages ??= next === null ? new Pages() : new Pages((cursor) => api.milestones(cursor ?? next));
     this.#take(items);
@@ -69,7 +69,7 @@ export class Dashboard {
     write(this.summary, `Past milestones (${past.length}${this.#pages.hasMore ? " and more" : ""})`);
   }
 
-  // A card stays for as long as the page: it changes in place.
+  // A card stays as long as the page, and changes in place.
   #entry(milestone) {
     const { milestone_id: id } = milestone;
     if (!this.#cards.has(id)) {
@@ -80,7 +80,7 @@ export class Dashboard {
   }
 
   #invitation() {
-    if (!this.offered.length) return el("div", { className: "invitation" }, el("h2", {}, "There are no models to collect yet"), el("p", {}, "Whoever operates this service has to load them."));
+    if (!this.offered.length) return el("div", { className: "invitation" }, el("h2", {}, "There are no models to collect yet"), el("p", {}, "An operator of this service has to load them."));
     const shown = this.offered.slice(0, SHELF).map((model) => {
       const one = picture(model);
       one.show(0);
@@ -124,10 +124,10 @@ export class Dashboard {
     editMilestone(milestone, (saved) => this.#saved(saved, fieldsOf(milestone)));
   }
 
-  // `before` are the fields as they were.
+  // `before` are the previous values of the fields.
   #saved(milestone, before) {
     const { milestone_id: id, title, version } = milestone;
-    const undo = () => attempt(`“${title}” stays as it is.`, async () => this.#saved(await api.change(id, { ...before, version }), fieldsOf(milestone)));
+    const undo = () => attempt(`“${title}” was not changed.`, async () => this.#saved(await api.change(id, { ...before, version }), fieldsOf(milestone)));
     this.#take([milestone]);
     toast(`Saved “${title}”.`, { action: ["Undo", undo] });
     this.changed();

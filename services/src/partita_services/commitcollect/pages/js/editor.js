@@ -1,4 +1,4 @@
-// Writing a milestone: a new one, or a change of one that is there.
+// The dialogs to create and edit a milestone.
 
 import { newKey } from "/assets/api.js";
 import { button, openDialog } from "/assets/dialog.js";
@@ -14,11 +14,11 @@ const CHANGEABLE = ["title", "target", "ends_on", "sport_types"];
 const FIXED = ["model_id", "metric", "starts_on"];
 const MISMATCH = "idempotency_mismatch";
 
-// What a person can change of a milestone.
+// The fields of a milestone that a person can change.
 export const fieldsOf = (milestone) => Object.fromEntries(CHANGEABLE.map((name) => [name, milestone[name]]));
 
 export function newMilestone(models, created) {
-  const key = newKey(); // of the dialog: however often it is sent, it makes one milestone
+  const key = newKey(); // one key for the dialog, so that it creates one milestone, however often it is sent
   let sent = null;
   const model = segments("Which model will you build?", "model", models.map((one) => [one.model_id, thumbnail(one)]), models[0].model_id, "models");
   const metric = segments("What counts?", "metric", Object.entries(METRICS).map(([name, { name: text }]) => [name, text]), "distance");
@@ -38,7 +38,7 @@ export function newMilestone(models, created) {
     starts_on: from.value,
     ends_on: to.value,
   });
-  // What was sent first may have been saved, though no answer came: then that is changed to what was written since.
+  // The first request may have been saved without a response. If so, that milestone is changed to the current input.
   async function submit() {
     const now = fields();
     sent ??= now;
@@ -48,7 +48,7 @@ export function newMilestone(models, created) {
       if (error.problem?.code !== MISMATCH) throw error;
       const first = await api.milestoneNow((await api.create(sent, key)).milestone_id);
       created(await api.change(first.milestone_id, { ...fieldsOf(now), version: first.version }));
-      if (FIXED.some((name) => now[name] !== sent[name])) toast("Your first try was saved after all: the model, what counts and the first day are as you chose them then.", { wrong: true });
+      if (FIXED.some((name) => now[name] !== sent[name])) toast("Your first attempt was saved: the model, what counts and the first day are as you chose them then.", { wrong: true });
     }
   }
   openDialog({
@@ -78,12 +78,12 @@ export function editMilestone(milestone, saved) {
     }
   }
 
-  // A part that was earned meanwhile, or another window, made a newer version: the person decides which words stay.
+  // An earned part or another window has made a newer version: the person decides which content stays.
   async function explain(error) {
     known = await api.milestoneNow(known.milestone_id);
     error.isSaid = true;
     dialog.say(
-      el("p", {}, "This milestone changed while you were writing: a part was earned, or it was edited elsewhere. Save again to keep your words, or "),
+      el("p", {}, "This milestone changed while you were writing: a part was earned, or it was edited elsewhere. Save again to keep your changes, or "),
       el("button", { className: "button", type: "button", onclick: take }, "Show what is there now"),
     );
   }
@@ -110,7 +110,7 @@ const titleInput = (value) => el("input", { name: "title", required: true, maxLe
 const day = (name, min, value) => el("input", { name, type: "date", required: true, value, min, max: "9998-12-31" });
 const chosen = (group) => group.querySelector(":checked").value;
 
-// Room for what is wrong with a group of choices.
+// Adds a place for errors to a group of choices.
 function named(name, group) {
   const wrong = el("p", { className: "wrong" });
   group.append(wrong);
@@ -126,7 +126,7 @@ function thumbnail(model) {
   return el("span", { className: "thumbnail" }, shown, el("strong", {}, model.name), el("small", {}, `${model.parts.length} parts`));
 }
 
-// A number in the unit that people think in, which its label names.
+// The field for the target, in the everyday unit that its label names.
 function targetField(metric, value) {
   let per = METRICS[metric].per;
   const input = el("input", { name: "target", type: "number", required: true, min: 1, max: 100_000, step: "any", inputMode: "decimal" });

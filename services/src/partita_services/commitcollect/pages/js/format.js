@@ -1,11 +1,11 @@
-// Figures, days and times in words.
+// Formatting of figures, days and times.
 
 import { now } from "/assets/time.js";
 
 const number = (value, digits = 0) => value.toLocaleString("en", { maximumFractionDigits: digits });
 const HOUR = 3600;
 
-// How each metric is written and typed: `unit` is what a person types it in, `per` how much of the API's unit that is.
+// The format of each metric: `unit` is the unit in which a person types it, `per` the factor to the API's unit.
 export const METRICS = {
   distance: { name: "Distance", unit: "km", per: 1000, verb: "cover", text: (value) => `${number(value / 1000, value < 10_000 ? 1 : 0)} km`, exact: (value) => `${number(value / 1000, 1)} km` },
   moving_time: { name: "Moving time", unit: "hours", per: HOUR, verb: "move for", text: duration, exact: duration },

@@ -1,4 +1,4 @@
-// The card of one milestone: its picture, its ring, and what is still to do. It changes in place as progress comes in.
+// The card of one milestone: its picture, its ring, and the distance to the next part. It changes in place with the progress.
 
 import { el, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
@@ -13,7 +13,7 @@ export class MilestoneCard {
   #earned = null;
   #isDated = false;
 
-  // `edit(milestone)` and `cancel(milestone)` are called for the buttons; `earned(parts, milestone)` for new parts.
+  // `edit(milestone)` and `cancel(milestone)` are called by the buttons, `earned(parts, milestone)` for new parts.
   constructor(model, { edit, cancel, earned }) {
     this.model = model;
     this.earned = earned;
@@ -88,7 +88,7 @@ export class MilestoneCard {
     const notes = Object.entries(left)
       .sort(([one], [other]) => one.localeCompare(other))
       .map(([reason, number]) => `${number} ${number === 1 ? "workout does" : "workouts do"} not count: ${whyNot(reason)}`);
-    if (truncated) notes.unshift(`Only ${inspected.toLocaleString("en")} workouts were looked at, so there may be more progress than shown.`);
+    if (truncated) notes.unshift(`Only ${inspected.toLocaleString("en")} workouts were inspected, so the progress may be higher than shown.`);
     if (notes.join() === this.notes.dataset.shown) return;
     this.notes.dataset.shown = notes.join();
     replace(this.notes, ...notes.map((note) => el("li", {}, note)));
@@ -101,7 +101,7 @@ export class MilestoneCard {
     if (before !== null && earned > before) this.earned(this.model.parts.slice(before, earned), this.milestone);
   }
 
-  // When each part was earned, for who points at them.
+  // Adds to each earned part the day on which it was earned, as a tooltip.
   async #date() {
     if (this.#isDated) return;
     this.#isDated = true;

@@ -1,4 +1,4 @@
-// The models that can be collected, for who operates the service: load one, change its words and picture, retire it.
+// The collectible models, for operators of the service: load a model, change its texts and picture, retire it.
 
 import { claims, token } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
@@ -25,7 +25,7 @@ let list = null;
 async function check() {
   if (claims().role === "operator") return;
   token.forget();
-  throw new Error("This token is not an operator's.");
+  throw new Error("The token does not have the role operator.");
 }
 signInBy(() => signInOver({ roles: ["operator"], check, commands }));
 
@@ -40,7 +40,7 @@ function leave() {
   signIn();
 }
 
-// Everybody may read the models: the token is looked at when something is changed.
+// Everybody may read the models; the token is checked when something is changed.
 async function show() {
   replace(session, el("span", { className: "name", dir: "auto" }, claims().sub), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
   if (!list) replace(content, el("h1", { className: "hidden loading" }, "Models"), skeleton(3));
@@ -51,7 +51,7 @@ async function show() {
   });
 }
 
-// Here, and in the other tabs.
+// Updates this tab and the others.
 function changed() {
   tell("changed");
   return show();
@@ -65,7 +65,7 @@ function draw(models) {
 
 function frame() {
   const cards = el("div", { className: "shown" });
-  const none = empty("There are no models yet.", el("p", {}, "Make one here, or load those that come with the service: ", el("code", {}, "partita commitcollect models load")));
+  const none = empty("There are no models yet.", el("p", {}, "Create one here, or load the bundled models: ", el("code", {}, "partita commitcollect models load")));
   list = new KeyedList(cards, { key: ({ model_id: id }) => id, draw: card, isWhole: true });
   list.none = none;
   const add = el("button", { className: "button primary", type: "button", onclick: () => edit() }, "New model");
@@ -87,10 +87,10 @@ function card(model) {
 }
 
 const contentOf = async (model) => ({ name: model.name, story: model.story, parts: model.parts.map(({ name }) => name), picture: await api.picture(model.model_id) });
-const LOADED = { added: "is loaded", changed: "is saved", "brought back": "is back", unchanged: "is as it was" };
+const LOADED = { added: "is loaded", changed: "is saved", "brought back": "is available again", unchanged: "is unchanged" };
 
 function edit(model) {
-  const id = el("input", { name: "model_id", required: true, maxLength: 40, pattern: "[a-z0-9]+(-[a-z0-9]+)*", title: "small letters, digits and hyphens", value: model?.model_id ?? "", readOnly: Boolean(model), autocomplete: "off" });
+  const id = el("input", { name: "model_id", required: true, maxLength: 40, pattern: "[a-z0-9]+(-[a-z0-9]+)*", title: "lowercase letters, digits and hyphens", value: model?.model_id ?? "", readOnly: Boolean(model), autocomplete: "off" });
   const name = el("input", { name: "name", required: true, maxLength: 60, value: model?.name ?? "", autocomplete: "off", dir: "auto" });
   const story = el("input", { name: "story", maxLength: 300, value: model?.story ?? "", autocomplete: "off", dir: "auto" });
   const parts = el("textarea", { name: "parts", rows: 5, required: true, value: model?.parts.map((part) => part.name).join("\n") ?? "", dir: "auto" });
@@ -113,10 +113,10 @@ function edit(model) {
     title: model ? `Edit ${model.name}` : "New model",
     className: "editor",
     body: [
-      field("Identifier", id, { hint: "Small letters, digits and hyphens. It cannot be changed later." }),
+      field("Identifier", id, { hint: "Lowercase letters, digits and hyphens. It cannot be changed later." }),
       field("Name", name),
       field("Story", story),
-      field("Parts, one a line", parts, { hint: model ? "Their number stays as it is: milestones count by it." : "In the order in which they are earned." }),
+      field("Parts, one per line", parts, { hint: model ? "Their number cannot change, because milestones depend on it." : "In the order in which they are earned." }),
       field("Picture", file, { hint: "SVG with a group part-1, part-2 and so on for each part." }),
     ],
     buttons: [el("span", { className: "space" }), button(model ? "Save" : "Load it", "primary")],
@@ -125,16 +125,16 @@ function edit(model) {
   (model ? name : id).focus();
 }
 
-// At once, because it can be brought back. What runs goes on.
+// Takes effect without a question, because it can be undone. Existing milestones continue.
 function retire(model) {
   const back = async () => {
     await api.load(model.model_id, await contentOf(model));
-    toast(`${model.name} is back.`);
+    toast(`${model.name} is available again.`);
     await changed();
   };
-  return attempt(`${model.name} is not retired.`, async () => {
+  return attempt(`${model.name} was not retired.`, async () => {
     await api.retire(model.model_id);
-    toast(`${model.name} is retired: no milestone begins with it any more, and those that have begun go on.`, { action: ["Undo", () => attempt(`${model.name} stays retired.`, back)] });
+    toast(`${model.name} is retired: no new milestone can use it, and existing milestones continue.`, { action: ["Undo", () => attempt(`${model.name} stays retired.`, back)] });
     await changed();
   });
 }

@@ -13,7 +13,7 @@ function file(modelId) {
   return files.get(modelId);
 }
 
-// One that cannot be read now is read when the server can be reached again; meanwhile, and if there is none, it is empty.
+// A picture that cannot be read is read again once the server can be reached. Until then, or if there is none, it is empty.
 async function read(modelId) {
   try {
     return await api.picture(modelId);
@@ -26,10 +26,10 @@ async function read(modelId) {
   }
 }
 
-// A picture that was replaced is asked for again.
+// Makes a replaced picture be read again.
 export const forget = (modelId) => files.delete(modelId);
 
-// Gives an element, with `show(earned)` to colour the first parts; those that are new come with an animation.
+// Returns an element with `show(earned)`, which colours the first parts; newly earned parts are animated.
 export function picture(model) {
   const drawing = svg("svg", { viewBox: "0 0 400 400", role: "img", class: "picture", "aria-label": model.name });
   const stage = el("div", { className: "stage" }, drawing);
@@ -58,7 +58,7 @@ export function picture(model) {
   return stage;
 }
 
-// Identifiers are those of one copy, because a model may be on the page many times.
+// Makes the ids unique for each copy, because a model may be on the page many times.
 function own(copy) {
   const suffix = `-${++copies}`;
   for (const group of copy.querySelectorAll("g[id]")) {

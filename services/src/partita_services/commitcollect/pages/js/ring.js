@@ -1,10 +1,10 @@
-// A ring of as many arcs as a model has parts; each fills as its part comes nearer.
+// A ring with an arc for each part of a model; an arc fills with the progress to its part.
 
 import { svg, write } from "/assets/dom.js";
 
 const SIZE = 140;
 const RADIUS = 58;
-const GAP = 0.045; // of a turn's arc, in radians between two arcs
+const GAP = 0.045; // radians at each end of an arc
 
 export function ring(parts) {
   const arcs = Array.from({ length: parts }, (_, index) => arc(index, parts));
@@ -14,7 +14,7 @@ export function ring(parts) {
   drawing.show = (fraction, earned) => {
     for (const [index, { fill }] of arcs.entries()) {
       const part = Math.min(1, Math.max(0, fraction * parts - index));
-      // What was earned stays earned, even where progress went back.
+      // An earned part stays earned, even if the progress decreases.
       fill.style.strokeDashoffset = String(1 - (index < earned ? 1 : Math.min(part, 0.97)));
       fill.classList.toggle("earned", index < earned);
       fill.classList.toggle("empty", index >= earned && part === 0);

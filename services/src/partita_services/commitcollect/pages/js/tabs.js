@@ -1,5 +1,5 @@
-// What the tabs of one browser tell each other, because they share a session: who logged in or out, and that something changed.
-// So one logs in again in a window of its own, while the page stays as it is.
+// Messages between the tabs of one browser, which share a session: logins, logouts and changes. They allow a person to log in
+// again in a separate window, while the page stays as it is.
 
 import { openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
@@ -17,13 +17,13 @@ export function onTold(heard, signal) {
   signal.addEventListener("abort", () => listeners.delete(heard));
 }
 
-// Called in every tab that is logged in: the window that was opened to log in has done its work.
+// Called in every tab that is logged in: closes the window that was opened for the login.
 export function arrived(userId) {
   tell({ loggedIn: userId });
   if (window.name === WINDOW) window.close();
 }
 
-// Gives whether the same person is logged in again. Somebody else gets a page of their own.
+// Returns whether the same person has logged in again. If it is somebody else, the page is loaded again.
 export function logInAgain(userId) {
   return new Promise((resolve) => {
     const ending = new AbortController();
@@ -39,7 +39,7 @@ export function logInAgain(userId) {
     const dialog = openDialog({
       title: "Log in again",
       className: "ask",
-      body: [el("p", {}, "You are logged out. Log in with Strava in a new window; what you have written stays here.")],
+      body: [el("p", {}, "You are logged out. Log in with Strava in a new window; your input stays here.")],
       buttons: [later, login],
       closed: () => {
         ending.abort();

@@ -1,23 +1,23 @@
-// Before the login: what this is, and a model that builds itself.
+// The page before the login: a short introduction, and a model that is built part by part.
 
 import { el } from "/assets/dom.js";
 import { picture } from "./picture.js";
 
 const PAUSE = 900;
-const ADMIRE = 4; // how many pauses the whole of it is looked at
+const ADMIRE = 4; // how many pauses the complete model is shown
 
 const PROBLEMS = {
   access_denied: "You did not allow the connection, so nothing was connected.",
   scope_missing: "CommitCollect has to see your activities to count them. Please connect again, and leave “View data about your activities” checked.",
-  state_invalid: "That login took too long, or began in another browser. Please connect again.",
+  state_invalid: "The login took too long, or began in another browser. Please connect again.",
   athlete_taken: "This athlete is connected to another account already.",
   strava_unavailable: "Strava did not respond. Please try again soon.",
   account_closing: "That account is being deleted. Please wait a little, and connect again to start over.",
 };
 
-// What went wrong at Strava, as a notice; null where nothing did.
+// The notice of a problem at Strava; null if there is none.
 export function problemNotice(problem) {
-  return problem ? el("p", { className: "notice wrong", role: "alert" }, PROBLEMS[problem] ?? "That did not work at Strava. Please try again.") : null;
+  return problem ? el("p", { className: "notice wrong", role: "alert" }, PROBLEMS[problem] ?? "The connection to Strava failed. Please try again.") : null;
 }
 
 export function welcome(problem, said, models) {

@@ -1,4 +1,4 @@
-// The control page: what a person does here, the application hears of.
+// The control page: the application is notified of what a person does here.
 
 import { ask, send } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
@@ -14,14 +14,14 @@ const EVERY = 2000;
 const content = document.getElementById("content");
 const { signal } = new AbortController(); // as long as the page
 
-// Everything is sent as JSON, which a page of another site cannot send. `done` is said, with a way to undo it. For a dialog,
-// which says by itself what is refused.
+// Sends a change as JSON, which a page of another site cannot send, and shows the message `done` with a button to undo it. For
+// dialogs, which show errors themselves.
 async function tell(method, path, data, done, undo = null) {
   await send(method, `control/${path}`, { data });
   toast(done, undo ? { action: ["Undo", undo] } : {});
   look();
 }
-const act = (...told) => attempt("Nothing has happened.", () => tell(...told));
+const act = (...told) => attempt("Nothing was changed.", () => tell(...told));
 let look = () => {};
 
 function board(first) {
@@ -53,7 +53,7 @@ function board(first) {
 
 const read = () => ask("GET", "control");
 
-// A workout that the address names, as where CommitCollect links to it.
+// Shows the workout that the address names, such as in links from CommitCollect.
 function goTo(id) {
   const asked = document.getElementById(id)?.closest("details");
   if (!asked) return;

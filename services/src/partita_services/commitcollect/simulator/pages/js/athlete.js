@@ -1,4 +1,4 @@
-// An athlete's card: what they allow, what they can do, and their workouts.
+// An athlete's card: the granted access, the actions, and the workouts.
 
 import { ask, query } from "/assets/api.js";
 import { button as submitButton, confirm, openDialog } from "/assets/dialog.js";
@@ -12,7 +12,7 @@ const words = (sport) => SPORTS[sport] ?? sport;
 
 const button = (text, work, kind = "") => el("button", { className: `button ${kind}`, type: "button", onclick: work }, text);
 
-// `act` sends what is pressed, and `tell` what a dialog asks for.
+// `act` sends the change of a button, and `tell` that of a dialog.
 export function athleteCard({ id, firstname, lastname, username }, sports, { act, tell }, signal) {
   const at = `athletes/${id}`;
   const allowed = el("span", { className: "chip" });
@@ -27,12 +27,12 @@ export function athleteCard({ id, firstname, lastname, username }, sports, { act
     signal,
   });
   const takeBack = () => confirm({
-    title: `Take ${firstname}'s access back?`,
-    text: "The application loses it, and removes the workouts that came from here. It has to be connected again.",
-    action: "Take it back",
-    work: () => tell("POST", `${at}/deauthorize`, {}, `${firstname} took the access back.`),
+    title: `Revoke the access to ${firstname}'s workouts?`,
+    text: "The application loses its access, and removes the workouts that came from here. The athlete has to connect it again.",
+    action: "Revoke access",
+    work: () => tell("POST", `${at}/deauthorize`, {}, `${firstname} revoked the access.`),
   });
-  const revoke = el("span", { className: "actions" }, button("Take access back", takeBack, "danger"), button("Let the access run out", () => act("POST", `${at}/expire`, {}, "The application has to renew its access.")));
+  const revoke = el("span", { className: "actions" }, button("Revoke access", takeBack, "danger"), button("Let the access token expire", () => act("POST", `${at}/expire`, {}, "The access token has expired, and the application has to refresh it.")));
   const element = el(
     "article",
     { className: "card athlete", ariaLabel: `${firstname} ${lastname}` },
@@ -40,9 +40,9 @@ export function athleteCard({ id, firstname, lastname, username }, sports, { act
     el(
       "div",
       { className: "actions" },
-      button("Add a workout", () => act("POST", `${at}/activities`, sport.value ? { sport_type: sport.value } : {}, `${firstname} has trained.`), "primary"),
+      button("Add a workout", () => act("POST", `${at}/activities`, sport.value ? { sport_type: sport.value } : {}, `A workout of ${firstname} was added.`), "primary"),
       sport,
-      button("Add a week of workouts", () => act("POST", `${at}/weeks`, {}, `${firstname} has trained for a week.`)),
+      button("Add a week of workouts", () => act("POST", `${at}/weeks`, {}, `A week of workouts of ${firstname} was added.`)),
       revoke,
     ),
     el("details", {}, summary, feed.element),
@@ -62,19 +62,19 @@ export function athleteCard({ id, firstname, lastname, username }, sports, { act
 function allowance(granted) {
   if (!granted) return "No access";
   if (granted.scopes.includes("activity:read_all")) return "Access to all workouts";
-  return granted.scopes.includes("activity:read") ? "Access to workouts" : "Access to the profile alone";
+  return granted.scopes.includes("activity:read") ? "Access to workouts" : "Access to the profile only";
 }
 
 function item(activity, { act, tell }) {
   const { id, name, sport_type: sport, distance, start_date_local: start, manual, flagged, private: isPrivate } = activity;
-  const back = (before) => () => act("PATCH", `activities/${id}`, before, "It is as it was.");
+  const back = (before) => () => act("PATCH", `activities/${id}`, before, "The change was undone.");
   const change = (fields, said, before) => () => act("PATCH", `activities/${id}`, fields, said, back(before));
-  const renamed = (given) => tell("PATCH", `activities/${id}`, { name: given }, "It has a new name.", back({ name }));
+  const renamed = (given) => tell("PATCH", `activities/${id}`, { name: given }, "The workout was renamed.", back({ name }));
   const remove = () => confirm({
     title: `Delete “${name}”?`,
-    text: "The application is told that it is gone. This cannot be undone.",
+    text: "The application is notified that the workout was deleted. This cannot be undone.",
     action: "Delete it",
-    work: () => tell("DELETE", `activities/${id}`, {}, "It is deleted."),
+    work: () => tell("DELETE", `activities/${id}`, {}, "The workout was deleted."),
   });
   const chips = [["by hand", manual], ["flagged", flagged], ["only me", isPrivate]].filter(([, holds]) => holds);
   return el(
@@ -85,9 +85,9 @@ function item(activity, { act, tell }) {
       "span",
       { className: "actions" },
       button("Rename", () => rename(name, renamed), "small"),
-      button("Double", change({ distance: distance * 2 }, "It is twice as far now.", { distance }), "small"),
-      button(isPrivate ? "Show" : "Hide", change({ visibility: isPrivate ? "everyone" : "only_me" }, isPrivate ? "Everyone sees it." : "Only the athlete sees it.", { visibility: isPrivate ? "only_me" : "everyone" }), "small"),
-      button(flagged ? "Unflag" : "Flag", change({ flagged: !flagged }, flagged ? "It is not flagged any more." : "It is flagged.", { flagged }), "small"),
+      button("Double", change({ distance: distance * 2 }, "The distance was doubled.", { distance }), "small"),
+      button(isPrivate ? "Show" : "Hide", change({ visibility: isPrivate ? "everyone" : "only_me" }, isPrivate ? "The workout is visible to everyone." : "The workout is visible only to the athlete.", { visibility: isPrivate ? "only_me" : "everyone" }), "small"),
+      button(flagged ? "Unflag" : "Flag", change({ flagged: !flagged }, flagged ? "The workout is no longer flagged." : "The workout is flagged.", { flagged }), "small"),
       button("Delete", remove, "small danger"),
     ),
   );

@@ -1,4 +1,4 @@
-// What is on its way to the application, what goes wrong there, and how much the application may ask.
+// The messages to the application, the failures of their delivery, and the rate limits of the application.
 
 import { el, write } from "/assets/dom.js";
 import { kept, KeyedList } from "/assets/list.js";
@@ -6,7 +6,7 @@ import { kept, KeyedList } from "/assets/list.js";
 const button = (text, work) => el("button", { className: "button small", type: "button", onclick: work }, text);
 const panel = (title, ...children) => el("section", { className: "card" }, el("h2", {}, title), ...children);
 
-const MESSAGES = { "activity create": "New workout", "activity update": "Changed workout", "activity delete": "Deleted workout", "athlete update": "Access taken back" };
+const MESSAGES = { "activity create": "New workout", "activity update": "Changed workout", "activity delete": "Deleted workout", "athlete update": "Access revoked" };
 
 // Each attempt to send a message, newest first.
 export function messagePanel(act, signal) {
@@ -15,12 +15,12 @@ export function messagePanel(act, signal) {
   const rows = el("ul", { className: "events" });
   const list = new KeyedList(rows, { key: ({ key }) => key, draw: message, signal });
   const frame = el("div", { className: "frame", role: "region", ariaLabel: "Messages that were sent", tabIndex: 0, hidden: true }, rows);
-  const resend = button("Send all messages again", () => act("POST", "events/resend", {}, "All messages are sent once more."));
+  const resend = button("Send all messages again", () => act("POST", "events/resend", {}, "All messages will be sent again."));
   resend.hidden = true;
   return {
     element: panel("Messages to the application", who, underway, frame, resend),
     show({ subscription, underway: number, outcomes }) {
-      write(who, subscription ? `The application at ${new URL(subscription.callback_url).host} is told of everything.` : "No application listens yet.");
+      write(who, subscription ? `The application at ${new URL(subscription.callback_url).host} receives all messages.` : "No application has subscribed yet.");
       write(underway, number ? `${number} on their way` : "");
       list.show(kept(list.items, numbered(outcomes), ({ key }) => key));
       frame.hidden = resend.hidden = !outcomes.length;
@@ -28,7 +28,7 @@ export function messagePanel(act, signal) {
   };
 }
 
-// Two attempts may look the same: they are told apart by their number among those, the oldest first.
+// Two attempts may be identical. They are distinguished by their number among identical attempts, oldest first.
 function numbered(outcomes) {
   const seen = new Map();
   return outcomes.toReversed().map((outcome) => {
@@ -41,13 +41,13 @@ function numbered(outcomes) {
 function message({ event: { object_type: type, aspect_type: aspect, object_id: id }, attempt, status }) {
   const isTaken = status === 200;
   const text = `${MESSAGES[`${type} ${aspect}`] ?? "Something else"}, number ${id}${attempt > 1 ? `, try ${attempt}` : ""}`;
-  return el("li", {}, el("span", {}, text), el("span", { className: `chip ${isTaken ? "good" : "bad"}` }, isTaken ? "taken" : status ? "refused" : "lost"));
+  return el("li", {}, el("span", {}, text), el("span", { className: `chip ${isTaken ? "good" : "bad"}` }, isTaken ? "accepted" : status ? "refused" : "lost"));
 }
 
 const CHOICES = [
   ["duplicates", "Each message is sent", [["0", "once"], ["1", "twice"], ["2", "three times"]]],
   ["spread", "Messages arrive", [["0", "at once"], ["5", "within 5 s"], ["20", "within 20 s"]]],
-  ["failures", "Tries that are lost", [["0", "none"], ["0.3", "a third"], ["0.7", "most"]]],
+  ["failures", "Attempts that are lost", [["0", "none"], ["0.3", "a third"], ["0.7", "most"]]],
 ];
 
 export function chaosPanel(act) {
@@ -56,11 +56,11 @@ export function chaosPanel(act) {
   let shown = null;
   form.addEventListener("change", () => {
     const chosen = Object.fromEntries(selects.map((select) => [select.id, Number(select.value)]));
-    act("PUT", "chaos", { ...shown, ...chosen }, "The network behaves so from now on.");
+    act("PUT", "chaos", { ...shown, ...chosen }, "The network settings were changed.");
   });
   return {
-    element: panel("What goes wrong", form),
-    // Another tab may have chosen; whoever chooses here right now is left alone.
+    element: panel("Network failures", form),
+    // Another tab may have changed the settings. The focused field keeps its value.
     show(now) {
       shown = now;
       for (const select of selects) if (document.activeElement !== select) select.value = String(now[select.id]);
@@ -70,11 +70,11 @@ export function chaosPanel(act) {
 
 export function limitPanel(act) {
   const figures = ["RateLimit", "ReadRateLimit"].map((name) => [name, el("dd", {})]);
-  const list = el("dl", {}, ...figures.flatMap(([name, value]) => [el("dt", {}, name === "RateLimit" ? "Requests" : "of which read"), value]));
-  const use = button("Use up", () => act("POST", "limits/exhaust", {}, "The application has to wait for the next quarter of an hour."));
-  const reset = button("Count from zero", () => act("POST", "limits/reset", {}, "Counting starts again from zero."));
+  const list = el("dl", {}, ...figures.flatMap(([name, value]) => [el("dt", {}, name === "RateLimit" ? "Requests" : "of which reads"), value]));
+  const use = button("Use up", () => act("POST", "limits/exhaust", {}, "The limit is used up. The application has to wait for the next quarter of an hour."));
+  const reset = button("Reset counts", () => act("POST", "limits/reset", {}, "The counts were reset to zero."));
   return {
-    element: panel("How much the application may ask", el("p", { className: "small" }, "In this quarter of an hour:"), list, el("div", { className: "actions" }, use, reset)),
+    element: panel("Rate limits of the application", el("p", { className: "small" }, "In this quarter of an hour:"), list, el("div", { className: "actions" }, use, reset)),
     show(headers) {
       const first = (name) => headers[name].split(",")[0];
       for (const [name, value] of figures) write(value, `${first(`X-${name}-Usage`)} of ${first(`X-${name}-Limit`)}`);
