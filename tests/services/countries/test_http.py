@@ -301,7 +301,7 @@ async def test_restoring_what_is_not_deleted_does_not_drop_what_is_said(api: htt
     assert (refused.status_code, problem["code"], problem["hint"]) == (
         409,
         "country_not_deleted",
-        "Change it with PUT.",
+        "Change the country with PUT.",
     )
     for body in (None, BOLIVIA):
         same = await api.post("/countries/BO/restore", json=body)

@@ -188,7 +188,7 @@ def test_codes_that_never_become_free_are_named_before_anything_is_written(
     with pytest.raises(OperationError) as refused:
         partita_db.run(propose(read_csv(HEADER + rows), whole=True))
     assert refused.value.message == f"Codes are taken: {said}."
-    assert "import first a list in which one has a free one" in refused.value.hint
+    assert "first import a list in which one has a free code" in refused.value.hint
 
 
 @pytest.mark.req("R06", "R02")
@@ -225,7 +225,7 @@ def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session
         (LIST.replace("CL,", "cl,"), "Line 3 is not a country"),
         (LIST.replace("CL,", "\ncl,"), "Line 4 is not a country"),
         ("name,alpha2Code,alpha3Code,numericCode\nBolivia,BO,BOL\n", "Line 2 is not a country"),
-        (LIST + "\nBO,BOL,068,Bolivia again\n", "Lines 2 and 5 are both BO"),
+        (LIST + "\nBO,BOL,068,Bolivia again\n", "Lines 2 and 5 both have the code BO"),
     ],
 )
 def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, said: str) -> None:

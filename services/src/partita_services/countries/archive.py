@@ -1,4 +1,4 @@
-"""All versions at once: the list as of a day, the search through former names and codes, and the feed of changes."""
+"""Reads over all versions: the list as of an instant, the search in former names and codes, and the feed of changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from partita.errors import LimitExceeded
 from partita_services.countries.model import Country, all_changes, all_versions, changes_within, folded
 
 MAX_VERSIONS: Final = 20_000
-"""How many versions are read at once; beyond that, the archive needs an index of its own."""
+"""How many versions are read in one request at most; for more, the archive would need an index of its own."""
 
 MAX_FOUND: Final = 50
-"""How many countries a search gives."""
+"""How many countries a search returns at most."""
 
 SETTLED: Final = timedelta(seconds=5)
-"""How old a version is when the feed gives it: by then, whoever began to write before it has finished."""
+"""How old a version must be before the feed returns it: by then, all writes that began before it have finished."""
 
 
 class Match(Struct, frozen=True):
@@ -28,20 +28,20 @@ class Match(Struct, frozen=True):
     country: Country
     """Its latest version."""
     matched: Country
-    """The newest of its versions that has what was searched for."""
+    """The newest of its versions that matches the search."""
 
 
 class ChangePage(Struct, frozen=True):
-    """Some changes in the order in which they were written."""
+    """A page of changes in the order of writing."""
 
     items: tuple[Country, ...]
     next_cursor: str | None
     position: datetime | None
-    """Where to go on once there are no more pages; None where nothing was given."""
+    """Where to continue once there are no more pages; None if the page is empty."""
 
 
 def list_as_of(instant: datetime) -> Procedure[tuple[Country, ...]]:
-    """All countries of an instant by name, as they were called then."""
+    """Return all countries as of an instant, sorted by their names at that time."""
     began = f(Country.created).le(instant)
     goes_on = any_of(f(Country.expires).missing(), f(Country.expires).gt(instant))
     held = yield from _all(all_of(began, goes_on, f(Country.deleted).eq(other=False)))
@@ -49,7 +49,7 @@ def list_as_of(instant: datetime) -> Procedure[tuple[Country, ...]]:
 
 
 def search(text: str) -> Procedure[tuple[Match, ...]]:
-    """The countries that have, or once had, all the words in their name, or the text as a code."""
+    """The countries whose current or former name contains all the words, or which have or had the text as a code."""
     words = folded(text).split()
     if not words:
         return ()
@@ -65,7 +65,7 @@ def search(text: str) -> Procedure[tuple[Match, ...]]:
 
 
 def changes(since: datetime, now: datetime, limit: int, cursor: str | None) -> Procedure[ChangePage]:
-    """The versions that were written after an instant, in that order, once they are settled."""
+    """Return the versions that were written after an instant and are settled, in the order of writing."""
     page: Page[Country] = yield from changes_within(Span.after(since)).page(limit, after=cursor)
     settled = tuple(version for version in page if version.written and version.written <= now - SETTLED)
     more = page.next_cursor if len(settled) == len(page) else None
@@ -73,7 +73,7 @@ def changes(since: datetime, now: datetime, limit: int, cursor: str | None) -> P
 
 
 def latest_changes(limit: int, cursor: str | None) -> Procedure[ChangePage]:
-    """The versions that were written last, newest first: to look at, not to follow."""
+    """Return the last written versions, newest first: for display, not for following the feed."""
     page = yield from all_changes().page(limit, after=cursor)
     return ChangePage(page.items, page.next_cursor, page.items[0].written if page.items else None)
 
@@ -82,7 +82,7 @@ def _all(condition: Condition | None = None) -> Procedure[Iterable[Country]]:
     query = all_versions() if condition is None else all_versions().where(condition)
     found = yield from query.walk(max_items=MAX_VERSIONS)
     if found.truncated:
-        raise LimitExceeded(f"There are more than {MAX_VERSIONS} versions.", hint="Ask for one country.")
+        raise LimitExceeded(f"There are more than {MAX_VERSIONS} versions.", hint="Request a single country.")
     return found.items
 
 
@@ -95,7 +95,7 @@ def _has(version: Country, words: list[str]) -> bool:
 
 
 def _rank(match: Match, words: list[str]) -> tuple[bool, bool, str]:
-    """What is current comes first, then what begins like this, then by name."""
+    """The sort key: current matches first, then names that begin with the first word, then by name."""
     name = folded(match.matched.name)
     is_former = match.country.deleted or match.matched.number != match.country.number
     return is_former, not name.startswith(words[0]), name

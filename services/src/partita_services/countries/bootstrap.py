@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 _STANDARD: Final = Edit(by="ISO 3166-1")
-"""Who wrote the versions of the standard; why, each event says."""
+"""The author of the versions from the standard; each event has its own reason."""
 
 
 def seed(now: float) -> Sequence[Procedure[Country]]:  # noqa: ARG001 - the list has its own instants
-    """Every event of the standard, in order. What a country says already, or later, stays as it is."""
+    """Apply every event of the standard, in order. Countries that have this content, or a later version, stay."""
     return [apply(event, _STANDARD) for event in iso_events()]
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - the list has its own instants
-    """What may be asked for that no field of a version says."""
+    """Operations whose arguments are not fields of a sample."""
     return [
         claim_on_code("alpha3", "BOL"),
         withdrawn_countries_named(Prefix("u")),
@@ -48,7 +48,7 @@ def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - the list
 
 
 def _router() -> APIRouter:
-    from partita_services.countries.http import ROUTER  # noqa: PLC0415 - the model is of use without the HTTP extra
+    from partita_services.countries.http import ROUTER  # noqa: PLC0415 - the model can be used without the HTTP extra
 
     return ROUTER
 

@@ -1,4 +1,4 @@
-"""`partita countries …`: importing a list."""
+"""`partita countries …`: import a list."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from partita_services.countries.model import TABLE
 
 @click.group()
 def countries() -> None:
-    """Work on the country reference data."""
+    """Import country reference data."""
 
 
 @countries.command("import")
 @click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--apply", "is_applied", is_flag=True, help="Write the changes. Without it they are only shown.")
-@click.option("--by", default="partita countries import", show_default=True, help="Who writes the versions.")
-@click.option("--reason", help="Why; for the ISO list, what happened in the standard unless said otherwise.")
+@click.option("--apply", "is_applied", is_flag=True, help="Write the changes, and delete countries missing from FILE.")
+@click.option("--by", default="partita countries import", show_default=True, help="The author of the versions.")
+@click.option("--reason", help="The reason for the changes; for the ISO list, by default that of each event.")
 @store_options
 def import_list(file: Path | None, data: DataFolder, *, is_applied: bool, by: str, reason: str | None) -> None:
-    """Show what a list would change, and change it.
+    """Show what a list would change, and with --apply make the changes.
 
-    FILE is CSV with alpha2Code, alpha3Code, numericCode and name, such as the service exports. Without a file it is
-    the ISO 3166-1 list. Countries that the list does not have are deleted.
+    FILE is a CSV file with alpha2Code, alpha3Code, numericCode and name, as the service exports it. Without FILE, the
+    ISO 3166-1 list is imported. The list must be complete: with --apply, countries missing from it are deleted.
     """
     events = iso_events() if file is None else read_csv(_text_of(file))
     with closing(data.open_store()) as store:
@@ -68,4 +68,4 @@ def _show(proposals: Iterable[Proposal]) -> None:
         for proposal in proposals
     ]
     if rows:
-        echo_table(("change", "code", "from", "what"), rows)
+        echo_table(("change", "code", "from", "content"), rows)

@@ -1,6 +1,6 @@
-"""What the countries service does, as procedures: they say which operations run, and either kind of session runs them.
+"""The procedures of the countries service: they yield operations, which a sync or an async session runs.
 
-Writes give a `Plan`, so that the route can commit it together with the record of its idempotency key.
+Writes return a `Plan`, so that the route can commit it together with the record of its idempotency key.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ MAX_COUNTRIES: Final = 26 * 26
 """How many alpha-2 codes there can be."""
 
 MAX_HISTORY: Final = 1_000
-"""How many versions of a country are looked through for one of a number."""
+"""How many versions of a country are read at most to find one by its number."""
 
 
 class Edit(Struct, frozen=True):
-    """Who writes, and why."""
+    """The author and the reason of a write."""
 
     by: str | None = None
     why: str | None = None
@@ -56,7 +56,7 @@ class Status(StrEnum):
 
 
 class CountryData(BaseModel):
-    """What is said of a country."""
+    """The content of a country."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -65,7 +65,7 @@ class CountryData(BaseModel):
     numeric: Annotated[Numeric, Field(alias="numericCode", examples=["068"])]
 
     def changes(self) -> tuple[Change, ...]:
-        """The same as changes of a version."""
+        """Return the content as changes of a version."""
         return (
             f(Country.name).set(self.name),
             f(Country.alpha3).set(self.alpha3),
@@ -74,7 +74,7 @@ class CountryData(BaseModel):
 
 
 class RestoredData(BaseModel):
-    """What is said of a country that is restored, where that is not what it said last; `{}` for nothing else."""
+    """The content of a restored country that differs from its last content; `{}` if nothing differs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -83,7 +83,7 @@ class RestoredData(BaseModel):
     numeric: Annotated[Numeric | SkipJsonSchema[None], Field(alias="numericCode", examples=["068"])] = None
 
     def changes(self) -> tuple[Change, ...]:
-        """The same as changes of a version."""
+        """Return the content as changes of a version."""
         name = () if self.name is None else (f(Country.name).set(self.name),)
         alpha3 = () if self.alpha3 is None else (f(Country.alpha3).set(self.alpha3),)
         numeric = () if self.numeric is None else (f(Country.numeric).set(self.numeric),)
@@ -91,32 +91,32 @@ class RestoredData(BaseModel):
 
 
 class CountryGone(ItemMissing, code="country_gone"):
-    """No country has the code at the instant asked for; `current` is the last version that had it."""
+    """No country has the code at the requested instant; `current` is the last version that had it."""
 
 
 class CountryDeleted(ConditionFailed, code="country_deleted"):
     """The country is deleted, and must be restored before it is changed."""
 
-    hint = "Restore it first."
+    hint = "Restore the country first."
 
 
 class CountryNotDeleted(ConditionFailed, code="country_not_deleted"):
-    """The country is not deleted, so that restoring it cannot change what it says."""
+    """The country is not deleted, so restoring it cannot change its content."""
 
-    hint = "Change it with PUT."
+    hint = "Change the country with PUT."
 
 
 def mark(version: Country) -> int:
-    """The number of a version in its ETag: when it was created, in microseconds. It is unique within a country."""
+    """The number of a version in its ETag: its creation time in microseconds, which is unique within a country."""
     return (version.created - UNWRITTEN) // timedelta(microseconds=1)
 
 
 def show_country(code: str, instant: datetime | None = None) -> Procedure[Country]:
-    """The country that has a code, now or at an instant.
+    """Return the country that has a code, now or at an instant.
 
     Raises:
-        ItemMissing: no country ever had the code by then.
-        CountryGone: it is deleted, or has another code since.
+        ItemMissing: no country had the code until then.
+        CountryGone: the country that had the code is deleted, or has another code now.
     """
     version = yield from _newest(code, instant)
     is_over = version.expires is not None if instant is None else not version.holds_at(instant)
@@ -127,7 +127,7 @@ def show_country(code: str, instant: datetime | None = None) -> Procedure[Countr
 
 
 def list_countries(prefix: str | None, status: Status = Status.CURRENT) -> Query[Country]:
-    """The countries by name, or those whose name begins like this."""
+    """The countries by name, or those whose name begins with a prefix."""
     start = folded(prefix) if prefix else ""
     if status is Status.WITHDRAWN:
         return withdrawn_countries_named(Prefix(start)) if start else withdrawn_countries()
@@ -140,7 +140,7 @@ def export_all(status: Status = Status.CURRENT) -> Operation[WalkResult[Country]
 
 
 def history_of(code: str) -> Procedure[Query[Country]]:
-    """The versions of the country that has a code, or had it last, newest first.
+    """Return the query for the versions of the country that has a code or was the last to have it, newest first.
 
     Raises:
         ItemMissing: no country ever had the code.
@@ -151,10 +151,10 @@ def history_of(code: str) -> Procedure[Query[Country]]:
 def compare(
     code: str, before: datetime | int, after: datetime | int
 ) -> Procedure[tuple[Country, Country, tuple[FieldDifference, ...]]]:
-    """Two versions of a country, each by an instant or by its number, and in what they differ.
+    """Return two versions of a country, each given by an instant or by its number, and their differences.
 
     Raises:
-        ItemMissing: no country ever had the code, or it had no such version.
+        ItemMissing: no country ever had the code, or the country has no such version.
     """
     alpha2 = (yield from _newest(code)).alpha2
     old = yield from _version(alpha2, before)
@@ -182,12 +182,12 @@ def write_country(
     unless: Precondition | None = None,
     edit: Edit = Edit(),  # noqa: B008 - frozen
 ) -> Procedure[Plan[Country]]:
-    """Create a country, or add a version that says this; none where it says so already.
+    """Plan to create a country, or to add a version with this content; an unchanged country gets no version.
 
     Raises:
-        AlreadyExists: `unless` does not allow its version.
+        AlreadyExists: `unless` does not allow its latest version.
         CountryDeleted: it is deleted.
-        VersionConflict: `only` does not allow its version.
+        VersionConflict: `only` does not allow its latest version.
     """
     latest = yield from _latest(alpha2)
     _check(latest, only)
@@ -195,7 +195,7 @@ def write_country(
         draft = Country(alpha2=alpha2, name=data.name, alpha3=data.alpha3, numeric=data.numeric)
         return (yield from HISTORY.create(draft, by=edit.by, why=edit.why))
     if unless is not None and not unless.allows(mark(latest)):
-        raise AlreadyExists(f"There is a country {alpha2} already, in a version that must stay.", current=latest)
+        raise AlreadyExists(f"The country {alpha2} exists, in a version that If-None-Match excludes.", current=latest)
     if latest.deleted:
         raise CountryDeleted(f"{alpha2} is deleted.", current=latest)
     return (yield from HISTORY.revise(latest, *data.changes(), by=edit.by, why=edit.why))
@@ -206,11 +206,11 @@ def delete_country(
     only: Precondition | None = None,
     edit: Edit = Edit(),  # noqa: B008 - frozen
 ) -> Procedure[Plan[Country]]:
-    """Add a version that says that the country is deleted; none where it is.
+    """Plan to add a version that is marked as deleted; a deleted country gets no version.
 
     Raises:
         ItemMissing: there never was such a country.
-        VersionConflict: `only` does not allow its version.
+        VersionConflict: `only` does not allow its latest version.
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
@@ -223,12 +223,12 @@ def restore_country(
     only: Precondition | None = None,
     edit: Edit = Edit(),  # noqa: B008 - frozen
 ) -> Procedure[Plan[Country]]:
-    """Add a version that is not deleted, with what was said last or with new data; none where it is not deleted.
+    """Plan to add a version that is not deleted, with the last or new data; none if the country is not deleted.
 
     Raises:
         ItemMissing: there never was such a country.
-        CountryNotDeleted: it is not deleted, and says something else than the data.
-        VersionConflict: `only` does not allow its version.
+        CountryNotDeleted: it is not deleted, and its content differs from the data.
+        VersionConflict: `only` does not allow its latest version.
     """
     latest = _known(alpha2, (yield from _latest(alpha2)))
     _check(latest, only)
@@ -258,6 +258,6 @@ def _check(latest: Country | None, only: Precondition | None) -> None:
     if only is None:
         return
     if latest is None:
-        raise VersionConflict("There is no such country to write over.")
+        raise VersionConflict("The country does not exist, so no version of it can be replaced.")
     if not only.allows(mark(latest)):
         raise VersionConflict("The country has changed since you read it.", current=latest)

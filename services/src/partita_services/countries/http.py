@@ -1,4 +1,4 @@
-"""The countries API: from HTTP to the handlers and back. Reads are public, writes need an operator."""
+"""The countries API: its routes and parameters. Reads are public, writes need an operator."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.ASCI
 
 
 def _written_as_an_instant(value: object) -> object:
-    # Pydantic would take a number, too, and read it as a time.
+    # Pydantic would accept a number, too, and convert it to a time.
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
         raise ValueError("an instant is written as YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ")
-    # In a query string, a bare plus is a space.
+    # In a query string, an unescaped plus is a space.
     instant = datetime.fromisoformat(value.replace(" ", "+") if "T" in value else value)
     try:
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
@@ -85,45 +85,45 @@ Code = Annotated[
     ),
 ]
 Alpha2 = Annotated[str, Path(pattern=r"^[A-Za-z]{2}$", examples=["BO"])]
-AsOf = Annotated[Instant | None, Query(description="the instant to ask for, in UTC unless it says otherwise")]
+AsOf = Annotated[Instant | None, Query(description="the instant to read as of, in UTC unless it has an offset")]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 OPERATORS: Final = Depends(operators_only)
-WhichStatus = Annotated[Status | None, Query(description="those that were withdrawn, instead of the current ones")]
+WhichStatus = Annotated[Status | None, Query(description="the current countries, or the withdrawn ones")]
 VersionNumber = Annotated[int, Path(ge=1, le=1_000_000, examples=[1])]
 
 
 async def _edit(
     caller: CurrentCaller,
     reason: Annotated[
-        Reason | None, Query(description="why, which the version keeps", examples=["newsletter VI-16"])
+        Reason | None, Query(description="the reason, stored in the version", examples=["newsletter VI-16"])
     ] = None,
 ) -> Edit:
     return Edit(caller.user_id, reason)
 
 
 CurrentEdit = Annotated[Edit, Depends(_edit)]
-"""Who writes, and why."""
+"""The author and the reason of a write."""
 
 
 GONE: Final[dict[int | str, dict[str, Any]]] = {
     410: {"description": "No country has the code any more", "model": GoneProblem}
 }
-NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "The caller's version is current"}}
+NOT_MODIFIED: Final[dict[int | str, dict[str, Any]]] = {304: {"description": "The client already has this version"}}
 WRITES: Final = describe_problems(403, 409, 412)
 
 
 class CountriesQuery(FieldPaging[CountryVersion]):
-    """Which countries."""
+    """The query parameters of the list of countries."""
 
     prefix: str | None = Field(default=None, max_length=200, description="the beginning of a name, in any case")
-    status: Status = Field(default=Status.CURRENT, description="the current ones, or those that were withdrawn")
+    status: Status = Field(default=Status.CURRENT, description="the current countries, or the withdrawn ones")
 
 
 @ROUTER.get("/countries", responses=describe_problems(400))
 async def list_countries(
     db: Db, response: Response, wanted: Annotated[CountriesQuery, Query()]
 ) -> PartialListing[CountryVersion]:
-    """The countries by name: the current ones, or those that were withdrawn."""
+    """The countries by name: the current or the withdrawn ones."""
     countries = wanted.fields.narrow(handlers.list_countries(wanted.prefix, wanted.status))
     page = await db.run(countries.page(wanted.limit, after=wanted.cursor))
     response.headers["Cache-Control"] = REVALIDATED
@@ -134,7 +134,7 @@ async def list_countries(
 async def export_json(
     db: Db, response: Response, as_of: AsOf = None, status: WhichStatus = None
 ) -> list[CountryVersion]:
-    """All countries by name: those of now, of an instant, or those that were withdrawn."""
+    """All countries by name: the current ones, those of an instant, or the withdrawn ones."""
     countries = await _exported(db, as_of, status)
     response.headers["Cache-Control"] = REVALIDATED
     return [CountryVersion.of(country) for country in countries]
@@ -142,7 +142,7 @@ async def export_json(
 
 @ROUTER.get("/countries.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def export_csv(db: Db, as_of: AsOf = None, status: WhichStatus = None) -> Response:
-    """The same as a table."""
+    """All countries as CSV: the current ones, those of an instant, or the withdrawn ones."""
     countries = await _exported(db, as_of, status)
     headers = {"Cache-Control": REVALIDATED, "Content-Disposition": 'attachment; filename="countries.csv"'}
     return Response(csv_text(countries), headers=headers, media_type="text/csv")
@@ -156,22 +156,22 @@ async def search(
         str, Query(min_length=1, max_length=100, description="words of a name, or a code", examples=["Burma"])
     ],
 ) -> Matches:
-    """The countries that have, or once had, all the words in their name, or the text as a code."""
+    """The countries whose current or former name contains all the words, or which have or had the text as a code."""
     found = await db.run(archive.search(q))
     response.headers["Cache-Control"] = REVALIDATED
     return Matches(items=tuple(map(MatchView.of, found)))
 
 
 class ChangesQuery(FieldPaging[ChangeView]):
-    """Which changes."""
+    """The query parameters of the feed of changes."""
 
-    newest: bool = Field(default=False, description="the newest first, to look at; `since` does not count then")
-    since: Instant | None = Field(default=None, description="those that were written later", examples=["2026-01-01"])
+    newest: bool = Field(default=False, description="newest first, for display; `since` is ignored")
+    since: Instant | None = Field(default=None, description="only versions written later", examples=["2026-01-01"])
 
 
 @ROUTER.get("/changes", responses=describe_problems(400))
 async def list_changes(db: Db, now: Now, response: Response, wanted: Annotated[ChangesQuery, Query()]) -> Changes:
-    """Every version in the order in which it was written, five seconds after that: a feed to follow."""
+    """A feed of every version in the order of writing. A version appears five seconds after it was written."""
     if wanted.newest:
         work = archive.latest_changes(wanted.limit, wanted.cursor)
     else:
@@ -204,7 +204,7 @@ async def show_country(db: Db, code: Code, as_of: AsOf = None, if_none_match: If
 async def show_history(
     db: Db, code: Code, wanted: Annotated[FieldPaging[CountryVersion], Query()], response: Response
 ) -> PartialListing[CountryVersion]:
-    """All versions of the country that has a code, or had it last, newest first."""
+    """All versions of the country that has a code or was the last to have it, newest first."""
     versions = wanted.fields.narrow(await db.run(handlers.history_of(code)))
     page = await db.run(versions.page(wanted.limit, after=wanted.cursor))
     response.headers["Cache-Control"] = REVALIDATED
@@ -219,7 +219,7 @@ async def compare(
     before: Annotated[Instant, Query(alias="from", examples=["2020-01-01"])],
     after: Annotated[Instant, Query(alias="to", examples=["2026-01-01"])],
 ) -> Comparison:
-    """In what the versions of two instants differ."""
+    """The fields that differ between the versions at two instants."""
     return await _compared(db, response, handlers.compare(code, before, after))
 
 
@@ -227,7 +227,7 @@ async def compare(
 async def compare_versions(
     db: Db, code: Code, before: VersionNumber, after: VersionNumber, response: Response
 ) -> Comparison:
-    """In what two versions of a country differ, by their numbers."""
+    """The fields that differ between two versions of a country, given by their numbers."""
     return await _compared(db, response, handlers.compare(code, before, after))
 
 
@@ -246,7 +246,7 @@ async def write_country(
         with precondition_problems(only):
             return await once(_with_response(plan), _as_it_is)
     except AlreadyExists as exists:
-        # Where another writer has just created the country, only `*` says that it must not exist.
+        # If another writer has just created the country, only `If-None-Match: *` requires that it does not exist.
         is_allowed = exists.current is None and (unless is None or unless.versions is not None)
         if is_allowed or isinstance(exists, UniqueTaken):
             raise
@@ -260,7 +260,7 @@ async def write_country(
     dependencies=[OPERATORS],
 )
 async def delete_country(once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, only: IfMatch) -> Response:
-    """Delete a country: its next version says so, and all others stay."""
+    """Delete a country: this adds a version that is marked as deleted; all other versions stay."""
     with precondition_problems(only):
         return await once(_with_response(handlers.delete_country(alpha2.upper(), only, edit)), _as_it_is)
 
@@ -274,14 +274,14 @@ async def delete_country(once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, 
 async def restore_country(
     once: OnceByCaller, edit: CurrentEdit, alpha2: Alpha2, only: IfMatch, data: RestoredData | None = None
 ) -> Response:
-    """Restore a deleted country, as it was or with new data. One that is not deleted has to say the same already."""
+    """Restore a deleted country, with its last or new data; 409 if the country is not deleted and the data differs."""
     with precondition_problems(only):
         return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only, edit)), _as_it_is)
 
 
 @ROUTER.post("/imports", dependencies=[OPERATORS], responses=describe_problems(403, 409))
 async def import_list(db: Db, caller: CurrentCaller, draft: ImportDraft) -> ImportResult:
-    """Show what a list would change; with `apply`, change it. The same list again changes nothing."""
+    """Show what a list would change; with `apply`, make the changes. The same list again changes nothing."""
     events = [country.event() for country in draft.countries]
     return await _imported(db, events, Edit(caller.user_id, draft.reason), whole=draft.whole, is_applied=draft.apply)
 
@@ -295,7 +295,7 @@ async def import_list(db: Db, caller: CurrentCaller, draft: ImportDraft) -> Impo
 async def import_csv(
     db: Db, edit: CurrentEdit, request: Request, wanted: Annotated[ImportOptions, Query()]
 ) -> ImportResult:
-    """The same with a list as the service exports it: alpha2Code, alpha3Code, numericCode and name."""
+    """Import a list as CSV, as the service exports it: alpha2Code, alpha3Code, numericCode and name."""
     try:
         events = read_csv((await request.body()).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -313,7 +313,7 @@ async def _imported(
     except OperationError as error:
         raise HttpProblem(409, "import_refused", error.message, hint=error.hint or None) from error
     for proposal in proposals if is_applied else ():
-        with suppress(AlreadyExists):  # somebody else has said so meanwhile
+        with suppress(AlreadyExists):  # another writer has made the same change in the meantime
             await db.run(apply(proposal.event, edit))
     return ImportResult.of(proposals, applied=is_applied)
 
@@ -322,7 +322,7 @@ async def _exported(db: AsyncSession, as_of: datetime | None, status: Status | N
     if as_of is None:
         return await db.run(handlers.export_all(status or Status.CURRENT))
     if status is not None:
-        raise HttpProblem(422, "invalid_request", "A list is of an instant, or of a status: say one of them.")
+        raise HttpProblem(422, "invalid_request", "The parameters as_of and status cannot be combined.")
     return await db.run(archive.list_as_of(as_of))
 
 

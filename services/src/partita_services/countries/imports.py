@@ -1,4 +1,4 @@
-"""Importing a list of countries: first what would change, then the changes. The same list again changes nothing."""
+"""Importing a list of countries: first show the changes, then make them. The same list again changes nothing."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from partita_services.countries.model import HISTORY, Country, country_versions
 Verb: TypeAlias = Literal["create", "revise", "delete", "restore"]
 
 Code: TypeAlias = tuple[str, str]
-"""A unique value of a country: which of its codes, and what that is."""
+"""A unique value of a country: the name of the field, and the code."""
 
 COLUMNS: Final = ("alpha2Code", "alpha3Code", "numericCode", "name")
 """The columns of a list as CSV."""
 
 ONE_AT_A_TIME: Final = (
-    "Give a code to one country only. Where countries exchange codes, import first a list in which one has a free one."
+    "Give each code to one country only. If countries exchange codes, first import a list in which one has a free code."
 )
 
 
 class Proposal(Struct, frozen=True):
-    """One version that an import would add, and how it differs from the one before."""
+    """One version that an import would add, and how it differs from the previous version."""
 
     verb: Verb
     event: Event
@@ -38,10 +38,10 @@ class Proposal(Struct, frozen=True):
 
 
 def propose(events: Sequence[Event], *, whole: bool = False) -> Procedure[tuple[Proposal, ...]]:
-    """What an import would change. Where the list is the `whole` one, countries that it does not have are deleted.
+    """Return the changes of an import. If `whole` is set, countries that are missing from the list are deleted.
 
     Raises:
-        OperationError: a country would get a code that another has, and does not give up before.
+        OperationError: a country would get a code that another country has and does not release first.
     """
     latest: dict[str, Country | None] = {}
     for alpha2 in dict.fromkeys(event.alpha2 for event in events):
@@ -55,19 +55,19 @@ def propose(events: Sequence[Event], *, whole: bool = False) -> Procedure[tuple[
 
 
 def apply(event: Event, edit: Edit = Edit()) -> Procedure[Country]:  # noqa: B008 - frozen
-    """Add the version that an event asks for, by whom and for the reason that is given; or for the event's own.
+    """Add the version of an event. If the edit has no reason, the version gets that of the event.
 
     Raises:
-        AlreadyExists: the country says so already, or something later.
+        AlreadyExists: the country has this content already, or a later version.
     """
     latest = yield from country_versions(event.alpha2).consistent().first()
     if _is_past(event, latest) or verb_of(event, latest) is None:
-        raise AlreadyExists(f"{event.alpha2} says so already.", current=latest)
+        raise AlreadyExists(f"The country {event.alpha2} has this content already, or a later version.", current=latest)
     return (yield from _planning(event, latest, edit).run())
 
 
 def verb_of(event: Event, latest: Country | None) -> Verb | None:
-    """What an event means for a country as it is; None where it changes nothing."""
+    """Return what an event does to a country with this latest version; None if it changes nothing."""
     if event.content is None:
         return None if latest is None or latest.deleted else "delete"
     if latest is None:
@@ -78,12 +78,12 @@ def verb_of(event: Event, latest: Country | None) -> Verb | None:
 
 
 def read_csv(text: str) -> tuple[Event, ...]:
-    """The events of a list as CSV, as the service exports it.
+    """Parse a list in CSV, as the service exports it, into events.
 
     Raises:
-        OperationError: a column is missing, a line is not a country, or two are the same.
+        OperationError: a column is missing, a line is not a country, or two lines have the same country.
     """
-    # What a line lacks is a blank: no code and no name, and no empty field either.
+    # A field that a short line lacks becomes a space, which is not a valid code or name, and not an empty field either.
     rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
     if missing := set(COLUMNS) - set(rows.fieldnames or ()):
         raise OperationError(f"The list has no column {', '.join(sorted(missing))}.", hint=f"It needs {COLUMNS}.")
@@ -92,7 +92,7 @@ def read_csv(text: str) -> tuple[Event, ...]:
     for row in rows:
         event = _event(row, rows.line_num)
         if event.alpha2 in events:
-            raise OperationError(f"Lines {lines[event.alpha2]} and {rows.line_num} are both {event.alpha2}.")
+            raise OperationError(f"Lines {lines[event.alpha2]} and {rows.line_num} both have the code {event.alpha2}.")
         events[event.alpha2], lines[event.alpha2] = event, rows.line_num
     return tuple(events.values())
 
@@ -117,7 +117,7 @@ def _proposals(events: Iterable[Event], latest: dict[str, Country | None]) -> It
 
 
 def _in_turn(proposals: Iterable[Proposal], active: Iterable[Country]) -> Iterator[Proposal]:
-    """The proposals in an order in which every code is free when a country gets it: in theirs, where that is one."""
+    """Yield the proposals in an order in which every code is free when a country gets it; if possible, unchanged."""
     holders = {code: country.alpha2 for country in active for code in _codes(country)}
     waiting = list(proposals)
     while waiting:
@@ -132,7 +132,7 @@ def _in_turn(proposals: Iterable[Proposal], active: Iterable[Country]) -> Iterat
 def _first_possible(waiting: Iterable[Proposal], holders: Mapping[Code, str]) -> Proposal:
     next_of: dict[str, Proposal] = {}
     for proposal in waiting:
-        next_of.setdefault(proposal.event.alpha2, proposal)  # those of one country keep their order
+        next_of.setdefault(proposal.event.alpha2, proposal)  # proposals of one country keep their order
     refused: list[str] = []
     for proposal in next_of.values():
         taken = _taken(proposal.event, holders)
@@ -174,7 +174,7 @@ def _planning(event: Event, latest: Country | None, edit: Edit) -> Planning[Coun
 def _after(event: Event, latest: Country | None) -> Country:
     content = event.content
     if content is None:
-        assert latest is not None  # noqa: S101 - only what is there is deleted
+        assert latest is not None  # noqa: S101 - only existing countries are deleted
         return latest.model_copy(update={"deleted": True})
     if latest is None:
         return Country(alpha2=event.alpha2, name=content.name, alpha3=content.alpha3, numeric=content.numeric)

@@ -1,8 +1,8 @@
 """ISO 3166-1 as a list of events: which entry began, changed or was withdrawn, and when.
 
-The entries are pycountry's: 249 current ones and 31 that were withdrawn, with the day or the year of that. When codes
-were assigned, and what some entries were called before, is from the notices of the ISO 3166 maintenance agency; the
-day where a notice gives one, and else the first of January. The standard itself begins in 1974.
+The entries are from pycountry: 249 current and 31 withdrawn ones, with the day or year of withdrawal. The dates on
+which codes were assigned, and former names, are from the notices of the ISO 3166 maintenance agency. A notice without
+a day counts as the first of January. The standard itself begins in 1974.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ ASSIGNED: Final = {
     "2010-12-15": "BQ CW SX",
     "2011-08-11": "SS",
 }
-"""The current alpha-2 codes that are younger than the standard, by the day of their assignment."""
+"""The current alpha-2 codes that were assigned after 1974, by the day of their assignment."""
 
 ASSIGNED_AND_WITHDRAWN: Final = {"FXFR": "1993", "CSXX": "2003-07-23"}
-"""The same for withdrawn entries, by the alpha-4 code that they have since."""
+"""The days of assignment of withdrawn entries, by the alpha-4 code that they got on withdrawal."""
 
 FORMERLY: Final = {
     "CV": ("Cape Verde", "CPV", "2013-11-26"),
@@ -52,13 +52,13 @@ FORMERLY: Final = {
     "SZ": ("Swaziland", "SWZ", "2018-11-26"),
     "TR": ("Turkey", "TUR", "2022-07-11"),
 }
-"""What current entries were before they were renamed or got another alpha-3 code, and until when."""
+"""The former name and alpha-3 code of current entries, and the day on which these changed."""
 
 _SINCE: Final = {code: day for day, codes in ASSIGNED.items() for code in codes.split()}
 
 
 class Content(Struct, frozen=True):
-    """What an entry says."""
+    """The content of an entry."""
 
     name: str
     alpha3: str
@@ -66,7 +66,7 @@ class Content(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    """From an instant on, or from now, an entry says this; or, without content, it is withdrawn."""
+    """An entry gets this content at an instant, or now; without content, the entry is withdrawn."""
 
     alpha2: str
     content: Content | None
@@ -75,8 +75,8 @@ class Event(Struct, frozen=True):
 
 
 def iso_events() -> tuple[Event, ...]:
-    """Everything that happened in the standard, in order; at one instant, codes become free before they are given."""
-    import pycountry  # noqa: PLC0415 - its data is of use only here
+    """Return all events of the standard in order. At the same instant, codes become free before they are assigned."""
+    import pycountry  # noqa: PLC0415 - its data is needed only here
 
     entries = [event for entry in pycountry.historic_countries for event in _withdrawn(entry)]
     entries += [event for entry in pycountry.countries for event in _current(entry)]

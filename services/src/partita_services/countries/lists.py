@@ -1,4 +1,4 @@
-"""Lists of countries as callers give them, and what is to be done with them."""
+"""Lists of countries in requests, and the options of an import."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Reason = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", 
 
 
 class ImportOptions(BaseModel):
-    """What is done with a list."""
+    """The options of an import."""
 
     whole: bool = Field(
-        default=False, examples=[False], description="whether countries that it does not have are deleted"
+        default=False, examples=[False], description="whether countries that are missing from the list are deleted"
     )
     apply: bool = Field(
-        default=False, examples=[True], description="whether the versions are added; otherwise they are only shown"
+        default=False, examples=[True], description="whether the versions are added; if not, they are only shown"
     )
     reason: Reason | None = Field(
-        default=None, examples=["newsletter VI-16"], description="why, which the versions keep"
+        default=None, examples=["newsletter VI-16"], description="the reason, stored in the versions"
     )
 
 
@@ -40,12 +40,12 @@ class ListedCountry(CamelModel):
     name: Name = Field(examples=["Bolivia"])
 
     def event(self) -> Event:
-        """What it asks for."""
+        """Return the event that sets this content."""
         return Event(self.alpha2_code, Content(self.name, self.alpha3_code, self.numeric_code))
 
 
 class ImportDraft(ImportOptions):
-    """A list, and what is done with it."""
+    """A list, and the options of its import."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,17 +1,17 @@
-"""The countries' data model: one table of write-once versions, with three indexes and the claims on codes.
+"""The data model of the countries service: one table of versions and claims on codes, with five indexes.
 
 | item | partition key | sort key |
 | --- | --- | --- |
 | version of a country | alpha-2 code | the instant it was created |
 | claim on a code | `UNIQUE#alpha3#BOL` | `CLAIM` |
-| remembered request | `IDEMPOTENCY#<caller>#<key>` | `METADATA` |
-| limit of a caller | `RATE#<caller>` | `BUCKET` |
+| request with an idempotency key | `IDEMPOTENCY#<caller>#<key>` | `METADATA` |
+| rate limit of a caller | `RATE#<caller>` | `BUCKET` |
 
 An alpha-2 code has two characters, so no country can have the key of any other item.
 
-A version is about 450 bytes, a page of 100 of them 45 KB. A version that is written costs 2 WCU on the table, in a
-transaction, and 1 on each of four indexes: by both codes, in the list of what is current or withdrawn, and in that of
-all changes. Closing the one before costs the same, and a claim 2.
+A version has about 450 bytes, a page of 100 versions 45 KB. Writing a version costs 2 WCU on the table, because it is
+in a transaction, and 1 on each of four indexes: by both codes, in the list of current or withdrawn countries, and in
+the list of all changes. Closing the previous version costs the same, and a claim costs 2.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ PAGE: Final = Rcu(8)
 """A page of 100 versions; most are a quarter of that."""
 
 EVERYTHING: Final = Rcu(250)
-"""All versions that there ever were: the 317 of the standard are 12 RCU."""
+"""All versions of all countries: the 317 versions of the standard cost 12 RCU."""
 
 MAX_LISTED: Final = 100
-"""How many characters of a name count in the order of the list."""
+"""How many characters of a name the list is sorted by."""
 
 Alpha2 = Annotated[str, StringConstraints(pattern=r"^[A-Z]{2}$", max_length=2)]
 Alpha3 = Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$", max_length=3)]
@@ -60,7 +60,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class Country(Revision, table=TABLE):
-    """One version of a country. The numeric code is text: its leading zeros count."""
+    """One version of a country. The numeric code is a string, because of its leading zeros."""
 
     primary: ClassVar = Key("{alpha2}", "{created}")
     by_alpha3: ClassVar = Key("{alpha3}", "{created}", index="GSI-Alpha3")
@@ -82,24 +82,24 @@ class Country(Revision, table=TABLE):
     written: Annotated[datetime | None, Field(alias="writtenAt")] = None
 
     def listing(self) -> str:
-        """Countries are listed by name, as readers look for it."""
+        """Return the folded name, by which countries are listed."""
         return folded(self.name) or self.alpha2
 
 
 class CodeClaim(Claim, table=TABLE):
-    """Which country has a code."""
+    """The claim of a country on a code."""
 
     primary: ClassVar = Key("UNIQUE#{field}#{value}", "CLAIM")
 
 
 class Request(IdempotencyRecord, table=TABLE):
-    """A write that is remembered, so that a repeated one adds no version."""
+    """A stored write request and its response, so that repeating it adds no version."""
 
     primary: ClassVar = Key("IDEMPOTENCY#{scope}#{key}", "METADATA")
 
 
 class CallerBucket(RateBucket, table=TABLE):
-    """What is left of a caller's requests."""
+    """The remaining requests of a caller's rate limit."""
 
     primary: ClassVar = Key("RATE#{caller}", "BUCKET")
 
@@ -111,12 +111,12 @@ def country_versions(alpha2: str) -> None:
 
 @query(Country, Country.by_alpha3, newest_first=True, budget=PAGE)
 def versions_with_alpha3(alpha3: str) -> None:
-    """All versions that have an alpha-3 code, newest first; also of several countries, one after another."""
+    """All versions with an alpha-3 code, newest first; several countries may have had it, one after another."""
 
 
 @query(Country, Country.by_numeric, newest_first=True, budget=PAGE)
 def versions_with_numeric(numeric: str) -> None:
-    """All versions that have a numeric code, newest first; also of several countries, one after another."""
+    """All versions with a numeric code, newest first; several countries may have had it, one after another."""
 
 
 @query(Country, Country.active, budget=PAGE)
@@ -126,52 +126,52 @@ def active_countries() -> None:
 
 @query(Country, Country.active, budget=PAGE)
 def active_countries_named(listed: Prefix[str]) -> None:
-    """The current countries whose name begins with a text, as `folded` gives it."""
+    """The current countries whose folded name begins with a prefix."""
 
 
 @query(Country, Country.active, budget=Rcu(40))
 def export_countries() -> None:
-    """All current countries by name, in one go."""
+    """All current countries by name, in one page."""
 
 
 @query(Country, Country.withdrawn, budget=PAGE)
 def withdrawn_countries() -> None:
-    """The countries that are deleted, by name."""
+    """The deleted countries, by name."""
 
 
 @query(Country, Country.withdrawn, budget=PAGE)
 def withdrawn_countries_named(retired: Prefix[str]) -> None:
-    """The deleted countries whose name begins with a text, as `folded` gives it."""
+    """The deleted countries whose folded name begins with a prefix."""
 
 
 @query(Country, Country.withdrawn, budget=Rcu(40))
 def export_withdrawn() -> None:
-    """All deleted countries by name, in one go."""
+    """All deleted countries by name, in one page."""
 
 
 @query(Country, Country.changes, budget=PAGE)
 def changes_within(written: Span[datetime]) -> None:
-    """The versions that were written in a span of time, in that order."""
+    """The versions that were written in a span of time, in the order of writing."""
 
 
 @query(Country, Country.changes, newest_first=True, budget=PAGE)
 def all_changes() -> None:
-    """The versions that were written last, newest first."""
+    """All versions, the last written first."""
 
 
 @query(Country, Country.changes, budget=EVERYTHING)
 def all_versions() -> None:
-    """Every version of every country, in the order in which they were written."""
+    """Every version of every country, in the order of writing."""
 
 
 @get(CodeClaim, budget=Rcu(1))
 def claim_on_code(field: str, value: str) -> None:
-    """Which country has a code; also, since when nobody has it."""
+    """The claim on a code: which country has it, or since when no country has it."""
 
 
 @pattern(budget=Wcu(20), writes={Country: (PutItem, UpdateItem), CodeClaim: (PutItem, UpdateItem)})
 def write_version(plan: Plan[Country]) -> Transaction:
-    """Close the previous version, add the next, and move the codes; 20 WCU where both codes change."""
+    """Close the previous version, add the next, and move the claims on codes; 20 WCU if both codes change."""
     return transact(*plan.actions)
 
 
@@ -190,13 +190,13 @@ LIMITS: Final = RateLimits(CallerBucket, Rate(burst=600, per_second=100))
 
 
 def folded(name: str) -> str:
-    """A name without case and accents: what is searched and sorted by."""
+    """Return a name without case and accents, for searching and sorting."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     return plain.casefold().strip()[:MAX_LISTED]
 
 
 def versions_with(code: str) -> Query[Country]:
-    """All versions that have a code: alpha-2, alpha-3 or numeric, in any case."""
+    """All versions with a code: alpha-2, alpha-3 or numeric, in any case."""
     code = code.upper()
     if code.isdecimal():
         return versions_with_numeric(code)

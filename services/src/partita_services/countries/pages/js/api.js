@@ -20,13 +20,13 @@ export async function country(code, asOf = null) {
   return { ...(await response.json()), etag: response.headers.get("ETag") };
 }
 
-// Each takes the key of its form: however often it is sent, the service adds one version.
+// Each request has the key of its form: however often it is sent, the service adds one version.
 export const save = (alpha2, data, reason, { etag, key }) => write("PUT", alpha2, reason, { data, key, headers: { "If-Match": etag } });
 export const create = (alpha2, data, reason, { key }) => write("PUT", alpha2, reason, { data, key, headers: { "If-None-Match": "*" } });
 export const remove = (alpha2, reason, { etag, key }) => write("DELETE", alpha2, reason, { key, headers: { "If-Match": etag } });
 export const restore = (alpha2, reason, { key }) => write("POST", `${alpha2}/restore`, reason, { key });
 
-// What a table would change; with `apply`, what it has changed. To send it again does no harm.
+// Returns the changes of a list; with `apply`, the changes are made. The request is idempotent.
 export const importTable = (text, { whole, apply, reason }) =>
   ask("POST", `api/imports.csv?${query({ whole, apply, reason })}`, { text, headers: { "Content-Type": "text/csv" } });
 

@@ -1,4 +1,4 @@
-// The page: a list at the left, and at the right what the address after # names: `#/TR?as_of=1999-12-31&list=withdrawn&q=re`.
+// The page: a list on the left, and on the right what the address after # names: `#/TR?as_of=1999-12-31&list=withdrawn&q=re`.
 
 import { hashParameters } from "/assets/address.js";
 import { refused } from "/assets/attempt.js";
@@ -27,8 +27,8 @@ const address = hashParameters(["as_of", "list", "day", "q"], arrived, { kept: [
 const [listAsked, pageAsked] = [latest(), latest()];
 const tell = tabs("countries", readAgain);
 let view = null; // the country that is shown
-let shown = null; // what the address named then
-let life = new AbortController(); // of what is shown
+let shown = null; // the name in the address when it was shown
+let life = new AbortController(); // ends the listeners of the content
 
 // --- the list
 
@@ -58,9 +58,9 @@ function chose() {
   loadList();
 }
 
-// --- what the address names
+// --- the content for the address
 
-// After a link, Back or Forward: only what differs is read.
+// After a link, Back or Forward: reads only what differs.
 function arrived(place) {
   const before = { ...chosen(), q: search.value.trim() };
   choose(place);
@@ -94,7 +94,7 @@ function leave(name) {
   shown = name;
 }
 
-// What needs no question also ends those that are under way.
+// Content that needs no request; it also cancels requests in progress.
 function still(title, ...parts) {
   document.title = title === "Countries" ? title : `${title} · Countries`;
   return pageAsked(() => {}, () => replace(content, ...parts));
@@ -118,18 +118,18 @@ function showCountry(found) {
   view.show(found, address.read().as_of);
 }
 
-// An alpha-2 code that nobody ever had is one that an operator may give away.
+// An operator may create a country for an alpha-2 code that was never used.
 function unknown(code) {
   const isFree = /^[A-Za-z]{2}$/.test(code);
   const title = `There is no country ${code.toUpperCase()}`;
-  const said = el("section", { className: "notice" }, el("h1", {}, title), el("p", {}, "Nobody has this code, and nobody ever had."));
+  const said = el("section", { className: "notice" }, el("h1", {}, title), el("p", {}, "No country has this code or ever had it."));
   const create = isFree ? creator(code.toUpperCase(), written) : null;
   return still(title, back(), said, create);
 }
 
-// --- what has changed
+// --- changes
 
-// A version was written here: other tabs are told, and it is shown; `undo` takes it back.
+// A version was written in this tab: notifies other tabs, and shows the version; `undo` reverts it.
 function written(message = "", undo = null) {
   tell(shown);
   loadList();
@@ -139,7 +139,7 @@ function written(message = "", undo = null) {
   return reload();
 }
 
-// Reads the country again, while what is shown stays.
+// Reads the country again; the content stays meanwhile.
 function reload() {
   if (!view) return load(() => readCountry(shown), showCountry);
   return pageAsked(() => readCountry(shown), showCountry, (error) => {

@@ -1,4 +1,4 @@
-// What was written lately over all countries: some of it on the first page, and all of it on a page of its own.
+// The latest changes of all countries: a few on the first page, and all on a page of their own.
 
 import { attempt } from "/assets/attempt.js";
 import { el, replace } from "/assets/dom.js";
@@ -10,7 +10,7 @@ import * as api from "./api.js";
 import { authorship, moment } from "./format.js";
 
 const FEW = 8;
-const WORDS = { created: "came", changed: "changed", deleted: "withdrawn" };
+const WORDS = { created: "added", changed: "changed", deleted: "withdrawn" };
 
 export function latestPanel() {
   const place = el("div", {}, skeleton(3));
@@ -23,12 +23,12 @@ export function latestPanel() {
   return el("section", { className: "panel" }, el("h2", {}, "Latest changes"), place);
 }
 
-// Reads the first of them; `show(signal)` gives the panel of all.
+// Reads the first page of changes; returns a function of a signal that builds the panel of all changes.
 export async function readChanges() {
   const pages = new Pages((cursor) => api.changes(api.PAGE, cursor));
   let items = await pages.next();
   return (signal) => {
-    if (!items.length) return empty("Nothing was written yet.");
+    if (!items.length) return empty("There are no changes yet.");
     const rows = el("ol", { className: "latest" });
     const list = new KeyedList(rows, { key: ({ alpha2Code, versionNumber }) => `${alpha2Code} ${versionNumber}`, draw: row, signal });
     const more = moreButton(() => attempt("The older changes cannot be read.", async () => {

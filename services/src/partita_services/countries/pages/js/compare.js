@@ -10,7 +10,7 @@ import { LABELS, period, shown } from "./format.js";
 export class Compare {
   #asked = latest();
 
-  // There is nothing to compare, and so no `element`, where there is one version alone.
+  // If there is only one version, there is nothing to compare, and no `element`.
   constructor(code, history) {
     Object.assign(this, { code, history, element: null });
     if (history.versions.length < 2) return;
@@ -24,7 +24,7 @@ export class Compare {
     this.#show();
   }
 
-  // All that were read can be chosen.
+  // Offers all versions that were read.
   offer() {
     for (const each of [this.before, this.after]) {
       if (each) each.append(...this.history.versions.slice(each.length).map(option));
@@ -43,7 +43,7 @@ export class Compare {
 const option = (version) => el("option", { value: version.versionNumber }, `Version ${version.versionNumber}, ${period(version)}`);
 
 function differences({ changes = [] }) {
-  if (!changes.length) return el("p", { className: "lead" }, "They say the same.");
+  if (!changes.length) return el("p", { className: "lead" }, "These versions have the same content.");
   const row = ({ field: name, before, after }) =>
     el("tr", {}, el("th", { scope: "row" }, LABELS[name] ?? name), el("td", {}, el("del", {}, shown(before))), el("td", {}, el("ins", {}, shown(after))));
   return el("table", { className: "differences" }, el("tbody", {}, ...changes.map(row)));

@@ -1,4 +1,4 @@
-// One country: its flag and codes, its way through time, its versions, and the form of operators.
+// One country: its flag and codes, its timeline, its versions, and the form for operators.
 
 import { el, replace } from "/assets/dom.js";
 import { Compare } from "./compare.js";
@@ -11,8 +11,8 @@ import { Versions } from "./versions.js";
 export class CountryView {
   #life = new AbortController();
 
-  // `moved(asOf, isTyped)` is told which instant is chosen; `changed(message, undo)` that a version was written; `reload()`
-  // reads it all again.
+  // `moved(asOf, isTyped)` is called with the chosen instant, `changed(message, undo)` after a version was written; `reload()`
+  // reads everything again.
   constructor({ moved, changed, reload }) {
     Object.assign(this, { moved, changed, reload });
     this.element = el("div", { className: "country" });
@@ -23,7 +23,7 @@ export class CountryView {
     return this.editor?.isTouched ?? false;
   }
 
-  // What the operator is typing stays, also where the country was read again.
+  // The operator's input stays, even when the country is read again.
   show({ country, history }, asOf) {
     this.#life.abort();
     this.#life = new AbortController();

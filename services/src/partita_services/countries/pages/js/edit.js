@@ -1,4 +1,4 @@
-// What operators may do with a country: change, delete, restore and create.
+// The forms of operators, which change, delete, restore and create a country.
 
 import { keysByContent, newKey } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
@@ -14,13 +14,13 @@ export class Editor {
   #form = null;
   #known;
 
-  // `changed(message, undo)` is called when a version was written, `reload()` to read the country again.
+  // `changed(message, undo)` is called after a version was written, `reload()` to read the country again.
   constructor(country, newest, { changed, reload }) {
     Object.assign(this, { changed, reload });
     this.#known = country;
     this.element = newest.isDeleted
-      ? operatorPanel("Edit", "A withdrawn country can be restored: one more version.", () => this.#restoring())
-      : operatorPanel("Edit", "Saving closes the open version and adds the next, at one instant.", () => this.#editing());
+      ? operatorPanel("Edit", "Restoring a withdrawn country adds a version.", () => this.#restoring())
+      : operatorPanel("Edit", "Saving closes the open version and adds the next one at the same instant.", () => this.#editing());
   }
 
   get isTouched() {
@@ -45,10 +45,10 @@ export class Editor {
       if (error.status === CONFLICT) await this.#conflict(error, fields);
       throw error;
     }
-    this.#done("A new version is in place.");
+    this.#done("The new version is saved.");
   }
 
-  // Another tab or operator was faster: the person decides which words stay.
+  // Another tab or operator was faster: the person decides which content stays.
   async #conflict(error, fields) {
     const current = await api.country(this.#known.alpha2Code).catch((reason) => reason);
     if (current.status && current.status !== GONE) throw current;
@@ -59,11 +59,11 @@ export class Editor {
       return;
     }
     this.#known = current;
-    this.#form.say(el("p", {}, "This country was changed elsewhere while you were writing. Save again to keep your words, or "), press("Show what is there now", () => this.#begin()));
+    this.#form.say(el("p", {}, "This country was changed elsewhere while you were writing. Save again to keep your changes, or "), press("Show what is there now", () => this.#begin()));
     for (const [name, control] of Object.entries(fields)) if (name !== "reason") control.title = `Now: ${current[name] ?? "none"}`;
   }
 
-  // What was typed is given up.
+  // Discards the input.
   #begin() {
     this.#form.isTouched = false;
     return this.reload();
@@ -75,7 +75,7 @@ export class Editor {
     const why = reason.value.trim();
     confirm({
       title: `Delete ${name}?`,
-      text: "A new version says that it is withdrawn. All others stay, and it can be restored.",
+      text: "This adds a version that is marked as withdrawn. All other versions stay, and the country can be restored.",
       action: "Delete",
       signIn,
       work: async () => {
@@ -86,7 +86,7 @@ export class Editor {
           throw error;
         }
         const undo = { key: newKey() };
-        this.#done(`${name} is withdrawn. Every version is still there.`, () => attempt(`${name} was not restored.`, () => api.restore(alpha2Code, why, undo).then(() => this.changed(`${name} is restored.`)), { signIn }));
+        this.#done(`${name} is withdrawn. All versions are kept.`, () => attempt(`${name} was not restored.`, () => api.restore(alpha2Code, why, undo).then(() => this.changed(`${name} is restored.`)), { signIn }));
       },
     });
   }
@@ -110,7 +110,7 @@ export class Editor {
 }
 
 export function creator(alpha2, created) {
-  return operatorPanel(`Create ${alpha2}`, "Its first version holds from now on.", () => {
+  return operatorPanel(`Create ${alpha2}`, "The first version is valid from now on.", () => {
     const fields = dataFields({ name: "", alpha3Code: "", numericCode: "" });
     const keyFor = keysByContent();
     const submit = async () => {
@@ -122,7 +122,7 @@ export function creator(alpha2, created) {
   });
 }
 
-// A code that another country has is said at its field.
+// Shows the error that another country has a code at the field of the code.
 async function taking(fields, work) {
   try {
     return await work();
@@ -153,7 +153,7 @@ function dataFields(country) {
   };
 }
 
-const reasonControl = () => el("input", { name: "reason", maxLength: 200, placeholder: "why, for those who read it later", autocomplete: "off", dir: "auto" });
+const reasonControl = () => el("input", { name: "reason", maxLength: 200, placeholder: "why this version is written", autocomplete: "off", dir: "auto" });
 
 function grid({ name, alpha3Code, numericCode, reason }) {
   return el("div", { className: "grid" }, field("Name", name), field("Alpha-3", alpha3Code), field("Numeric", numericCode), wide(field("Reason", reason)));

@@ -1,4 +1,4 @@
-// Flags: a drawn one for each current code, and a neutral one with the code for all others.
+// Flags: a drawing for each current code, and a neutral flag with the code for all others.
 
 import { el, svg } from "/assets/dom.js";
 
@@ -14,8 +14,8 @@ const DRAWN = new Set(
   ).split(" "),
 );
 
-// The flag of a version. A drawn one is that of the country which has the code now; what it is called beside it says whose it
-// is, unless `name` does: then it is for those, too, who do not see it.
+// The flag of a version; a drawing is the flag of the country that has the code now. The name next to it is its description,
+// unless `name` is given, which becomes the alternative text.
 export function flag(version, { current = version, name = "" } = {}) {
   const isSame = version.alpha3Code === current.alpha3Code || version.name === current.name;
   const code = version.alpha2Code;

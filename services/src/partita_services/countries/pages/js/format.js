@@ -1,10 +1,10 @@
-// How codes, names and instants are shown.
+// Formatting of codes, names and instants.
 
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 export const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Withdrawn" };
 
-// Instants are counted in microseconds, as the service counts them: a version may begin, and end, within a millisecond.
+// Instants are in microseconds, as in the service: a version may begin and end within a millisecond.
 export const SECOND = 1_000_000;
 export const DAY_LONG = 86_400 * SECOND;
 const MILLISECOND = 1000;
@@ -19,7 +19,7 @@ export function fold(text) {
   return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();
 }
 
-// Versions from lists begin at midnight; those that operators wrote, at some second of a day.
+// Versions from lists begin at midnight, so only the day is shown; versions of operators begin at any second of a day.
 export function moment(text) {
   const instant = instantOf(text);
   return instant % DAY_LONG < SECOND ? day(instant) : `${MOMENT.format(toDate(instant))} UTC`;
@@ -34,7 +34,7 @@ export function period(version) {
   return version.expiryDate ? `${begin} to ${moment(version.expiryDate)}` : `since ${begin}`;
 }
 
-// Who wrote a version, and why.
+// The author of a version and the reason.
 export function authorship({ writtenBy, reason }) {
   const by = writtenBy ? `Written by ${writtenBy}` : "";
   return [by, reason].filter(Boolean).join(": ");
@@ -44,7 +44,7 @@ export function codes(version) {
   return [version.alpha2Code, version.alpha3Code, version.numericCode].filter(Boolean).join("  ");
 }
 
-// In what a version differs from the one before.
+// The differences of a version from the previous one.
 export function changes(before, after) {
   return Object.keys(LABELS)
     .filter((field) => before[field] !== after[field])

@@ -1,4 +1,4 @@
-// The versions of a country, newest first, as far as they were read.
+// The versions of a country that were read so far, newest first.
 
 import { Pages } from "/assets/pages.js";
 import * as api from "./api.js";
@@ -29,10 +29,10 @@ export class History {
     this.versions = [...this.versions, ...read.map(timed)];
   }
 
-  // The newest that had begun; undefined where it was not read.
+  // The newest version that had begun at an instant; undefined if it was not read.
   at = (instant) => this.versions.find(({ start }) => start <= instant);
 
-  // The one that was open before another: what that one has changed.
+  // The previous version, which another one replaced.
   before(version) {
     return this.versions[this.versions.indexOf(version) + 1];
   }
@@ -40,7 +40,7 @@ export class History {
 
 const timed = (version) => ({ ...version, start: instantOf(version.createDate), end: version.expiryDate ? instantOf(version.expiryDate) : Infinity });
 
-// A code that nobody has any more still leads to the country that had it last.
+// A code that no country has any more still leads to the last country that had it.
 export async function readCountry(code) {
   const history = new History(code);
   await history.more();

@@ -1,4 +1,4 @@
-// Importing a table: first what it would change, then the changes. For operators.
+// Importing a list, for operators: first it shows the changes, then it makes them.
 
 import { button } from "/assets/dialog.js";
 import { el, replace } from "/assets/dom.js";
@@ -11,7 +11,7 @@ import { operatorPanel, signIn } from "./operator.js";
 const VERBS = { create: "new", revise: "changed", delete: "withdrawn", restore: "restored" };
 
 export function importPanel(imported) {
-  return operatorPanel("Import a list", "A table as this page exports it. Nothing is written before you have seen it.", () => {
+  return operatorPanel("Import a list", "Choose a CSV file as this page exports it. The changes are shown before anything is written.", () => {
     const file = el("input", { name: "file", type: "file", accept: ".csv,text/csv", required: true });
     const reason = el("input", { name: "reason", maxLength: 200, autocomplete: "off", dir: "auto" });
     const whole = el("input", { type: "checkbox", name: "whole" });
@@ -25,9 +25,9 @@ export function importPanel(imported) {
       toast("Imported.");
       imported();
     };
-    const fields = [field("CSV file", file), field("Reason", reason), el("label", { className: "check" }, whole, "It is the whole list: withdraw what it does not have")];
+    const fields = [field("CSV file", file), field("Reason", reason), el("label", { className: "check" }, whole, "The list is complete: withdraw countries that are missing from it")];
     const form = new Form({ fields, foot: el("div", { className: "actions" }, button("Show changes", "primary")), submit: () => send(false), signIn });
-    form.element.addEventListener("input", () => replace(place)); // it was of another list
+    form.element.addEventListener("input", () => replace(place)); // the shown changes belong to the previous list
     return el("div", {}, form.element, place);
   });
 }
@@ -38,7 +38,7 @@ function proposals(changes) {
   const row = ({ change, alpha2Code, name, differences }) => el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${name ?? ""} `, ...differences.map(difference));
   const number = changes.length === 1 ? "1 country" : `${changes.length} countries`;
   return [
-    el("p", { className: "lead", role: "status" }, `It changes ${number}:`),
+    el("p", { className: "lead", role: "status" }, `The list changes ${number}:`),
     el("div", { className: "proposals", tabIndex: 0, role: "region", ariaLabel: "What the list changes" }, el("ul", {}, ...changes.map(row))),
   ];
 }

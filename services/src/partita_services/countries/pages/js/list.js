@@ -1,4 +1,4 @@
-// The list of countries: searched by name or code, walked with the arrow keys.
+// The list of countries, with a search by name or code and navigation by arrow keys.
 
 import { el, replace, write } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
@@ -13,15 +13,15 @@ export class CountryList {
   #entries = null;
   #recalled = latest();
   #chosen = "";
-  #isWaiting = false; // for another list than the one that is shown
-  #asOf = ""; // the day that the list is of, and so its links
+  #isWaiting = false; // whether another list is being read
+  #asOf = ""; // the day of the list, which its links contain
 
-  // `list`, `search` and `found` are elements. `former(text)` looks for what had a name or a code once.
+  // `list`, `search` and `found` are elements. `former(text)` searches former names and codes.
   constructor({ list, search, found, former }) {
     Object.assign(this, { list, search, found, former });
     this.rows = el("ul", {});
     this.others = el("div", {});
-    // All are drawn: there are 676 codes at most, and the browser's own search finds them.
+    // All rows are drawn, because there are at most 676 codes, and so the browser's own search finds them.
     this.keyed = new KeyedList(this.rows, { key: ({ key }) => key, draw: ({ draw }) => draw(), isWhole: true });
     search.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -76,7 +76,7 @@ export class CountryList {
     }
   }
 
-  // Names and codes of the past that are not in the list; the service knows them.
+  // Searches the service for former names and codes that are not in the list.
   #recall(wanted, listed) {
     const isListed = ({ matched }) => listed.some(({ country }) => country.alpha2Code === matched.alpha2Code && country.name === matched.name);
     const ask = async () => (wanted.length < LONG_ENOUGH ? [] : (await this.former(this.search.value.trim())).filter((match) => match.isFormer && !isListed(match)));
@@ -91,7 +91,7 @@ export class CountryList {
     });
   }
 
-  // From the list of a day one comes to the country of that day.
+  // In the list of a day, links lead to the country as of that day.
   #address = ({ alpha2Code }) => `#/${alpha2Code}${this.#asOf && `?as_of=${this.#asOf}`}`;
 }
 
@@ -105,7 +105,7 @@ function entry(country, address) {
   };
 }
 
-// A code first, then names that begin like this, then names with such a word, then the rest.
+// A code first, then names that begin with the text, then names with a word that does, then the rest.
 function ranked(entries, wanted) {
   const rank = ({ words, codes }) => {
     if (codes.includes(wanted)) return 0;
@@ -115,7 +115,7 @@ function ranked(entries, wanted) {
   return [0, 1, 2, 3].flatMap((place) => entries.filter((each) => rank(each) === place));
 }
 
-const letters = new Map(); // one heading for each letter, so that it stays as it is drawn
+const letters = new Map(); // one heading for each letter, so that its element is kept
 
 function withLetters(entries) {
   const byLetter = Map.groupBy(entries, initial);
@@ -127,7 +127,7 @@ function withLetters(entries) {
   return inOrder.flatMap(([letter, group]) => [heading(letter), ...group]);
 }
 
-// A name of accents alone folds to nothing; its country is found by its code.
+// A name that consists only of accents folds to an empty text; then the code counts.
 function initial({ words, country }) {
   const [letter] = words || country.alpha2Code;
   return letter.toUpperCase();
@@ -150,7 +150,7 @@ function formerRow({ country, matched }) {
 
 const isCode = (text) => /^([a-z]{2,3}|[0-9]{3})$/.test(text);
 
-// Withdrawn codes are on no list, but the service knows them.
+// A withdrawn code may not be in the list, but the service has its history.
 function lookup(code) {
   const shown = code.toUpperCase();
   return el("p", { className: "lookup" }, "No country of this list has this code. ", el("a", { href: `#/${shown}` }, `Look up ${shown}`), " in history.");

@@ -1,4 +1,4 @@
-// Who may write: an operator, who signs in over the page as it is.
+// Operators may write. They sign in on top of the page.
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
@@ -6,7 +6,7 @@ import { signInAgain } from "/assets/signin.js";
 
 const listeners = new Set();
 
-// The service decides; where the token says that this is somebody else, nothing is offered that would be refused.
+// The service decides. If the token has another role, the page offers no actions that the service would reject.
 export const isOperator = () => Boolean(token.get()) && (claims().role ?? "operator") === "operator";
 
 export async function signIn() {
@@ -21,7 +21,7 @@ export function signOut() {
   for (const listener of listeners) listener();
 }
 
-// Who this is, in the header.
+// Shows the signed-in user in the header.
 export function drawWho(place) {
   const draw = () => {
     const press = (text, onclick) => el("button", { className: "button", type: "button", onclick }, text);
@@ -32,8 +32,7 @@ export function drawWho(place) {
   draw();
 }
 
-// A panel for operators: `draw()` gives its content, and before that there is the way to sign in. It gives the element, and
-// `redraw` to begin again.
+// A panel for operators: `draw()` returns its content; a person who is not an operator sees a button to sign in instead.
 export function operatorPanel(title, lead, draw) {
   const element = el("section", { className: "panel" });
   const redraw = () => {
@@ -42,7 +41,7 @@ export function operatorPanel(title, lead, draw) {
   };
   const changed = () => {
     if (!element.isConnected) return listeners.delete(changed); // another page is shown
-    // After a sign-in over a form, what was typed stays.
+    // After a sign-in on top of a form, the input stays.
     if (isOperator() === Boolean(element.querySelector("form"))) return undefined;
     return redraw();
   };

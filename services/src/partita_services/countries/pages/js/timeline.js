@@ -1,4 +1,4 @@
-// Time: a slider that asks the service for any instant.
+// The timeline: a slider that shows the country as of any instant.
 
 import { el, replace } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
@@ -13,8 +13,8 @@ const FIRST_EDITION = fromDate(Date.UTC(1974, 0));
 export class Timeline {
   #asked = latest();
 
-  // `moved(asOf, isTyped)` is told which instant is chosen, as the address has it, "" for today; `marked(version)` which
-  // version held then; `reload()` reads the country again.
+  // `moved(asOf, isTyped)` is called with the chosen instant as it appears in the address, "" for today; `marked(version)` with
+  // the version that was valid then; `reload()` reads the country again.
   constructor(history, { moved, marked, reload }) {
     Object.assign(this, { history, moved, marked, reload });
     this.slider = el("input", { type: "range", id: "as-of", min: 0, step: 1 });
@@ -31,7 +31,7 @@ export class Timeline {
     this.measure();
   }
 
-  // From the first version to now. Of a long history the first one is not read yet, and none is older than the standard.
+  // Spans from the first version to now. The first version of a long history is not read yet, but none is older than the standard.
   measure() {
     this.first = this.history.hasMore ? Math.min(FIRST_EDITION, this.history.oldest.start) : this.history.oldest.start;
     this.now = Math.max(fromDate(now()), this.history.newest.start + SECOND);
@@ -43,7 +43,7 @@ export class Timeline {
     replace(this.years, ...this.#labels());
   }
 
-  // What the address says: an instant, or nothing for today.
+  // Shows the instant of the address; empty means today.
   goTo(asOf) {
     const instant = asOf ? instantOf(asOf) : Infinity;
     return this.show(Number.isNaN(instant) ? Infinity : instant);
@@ -59,7 +59,7 @@ export class Timeline {
     const { instant: shown, isToday } = this;
     const known = this.history.at(shown);
     this.#mark(known);
-    // Where nothing held, the service would say what is known here already.
+    // No request is needed if the country was deleted then.
     const ask = async () => (known?.isDeleted ? null : api.country(this.history.newest.alpha2Code, isToday ? null : written(shown)));
     return this.#asked(ask, (found) => this.#say(found ? this.#held(found, known) : this.#withdrawn(known)), (error) => this.#failed(error, known, instant));
   }
@@ -68,7 +68,7 @@ export class Timeline {
     return this.instant >= this.now;
   }
 
-  // A version that was not read yet is known from now on.
+  // The version that was valid then, which may not be read in the list yet.
   #held(found, known) {
     if (known && found.versionNumber !== known.versionNumber) return this.#changed();
     if (!known) this.marked(found);
@@ -77,21 +77,21 @@ export class Timeline {
 
   #withdrawn(found) {
     const title = `No country ${this.isToday ? "has" : "had"} the code ${found.alpha2Code}`;
-    return { ...wrong(title, `It was last that of ${found.name}.`), sign: flag({ ...found, isDeleted: true }) };
+    return { ...wrong(title, `The last country with this code was ${found.name}.`), sign: flag({ ...found, isDeleted: true }) };
   }
 
   #failed(error, known, instant) {
     if (error.status === undefined) throw error;
     if (known && error.status === GONE) return this.#say(this.#changed());
     if (error.status === GONE) return this.#say(this.#withdrawn(error.problem.country));
-    if (error.status === MISSING) return this.#say(wrong("There was no such country yet", "It came later."));
+    if (error.status === MISSING) return this.#say(wrong("There was no such country yet", "The code was assigned later."));
     const again = el("button", { className: "button", type: "button", onclick: () => this.show(instant) }, "Try again");
     return this.#say(wrong("The country cannot be read", error.message, again));
   }
 
-  // What is past stays as it is; but others may have written since the versions were read.
+  // Closed versions never change, but others may have written new ones since the versions were read.
   #changed() {
-    return wrong("It was changed meanwhile", "What you see is no longer the newest.", el("button", { className: "button", type: "button", onclick: this.reload }, "Show the newest"));
+    return wrong("The country was changed in the meantime", "What you see is no longer the newest version.", el("button", { className: "button", type: "button", onclick: this.reload }, "Show the newest"));
   }
 
   #say({ isWrong = false, sign = null, said }) {
@@ -119,11 +119,11 @@ export class Timeline {
     const known = this.history.at(this.instant);
     const next = known ? versions[versions.indexOf(known) - step] : step > 0 ? versions.at(-1) : undefined;
     if (next) return this.choose(next.start);
-    // Of a long history, the one before is not read yet.
+    // In a long history, the previous version may not be read yet.
     return this.history.hasMore && (await this.readOn()) !== null ? this.#hop(step) : undefined;
   }
 
-  // The slider's last position is this very moment, each other one a day after the first version.
+  // The last position of the slider is now; each other position is a number of days after the first version.
   #instantAt(position) {
     return position >= this.days ? this.now : this.first + position * DAY_LONG;
   }

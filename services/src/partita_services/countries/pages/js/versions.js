@@ -1,4 +1,4 @@
-// The versions of a country with what changed in each. Of thousands, those near the screen are drawn.
+// The versions of a country with the changes of each. Only those near the screen are drawn.
 
 import { attempt } from "/assets/attempt.js";
 import { el, write } from "/assets/dom.js";
@@ -9,7 +9,7 @@ import { authorship, changes, period, shown } from "./format.js";
 export class Versions {
   #chosen = null;
 
-  // `choose(version)` is called for the one that is pressed, `grown()` when older ones were read.
+  // `choose(version)` is called when a version is pressed, `grown()` after older versions were read.
   constructor(history, { choose, grown, signal }) {
     Object.assign(this, { history, choose, grown });
     const list = el("ol", { className: "versions" });
@@ -39,7 +39,7 @@ export class Versions {
     this.grown();
   });
 
-  // The oldest that was read is drawn again with what it changed, when the one before it is known.
+  // The oldest version is drawn again with its changes once the previous version is read.
   #state(version) {
     return `${version.versionNumber === this.#chosen} ${this.history.before(version)?.versionNumber}`;
   }

@@ -1,4 +1,4 @@
-// The first page: stories that codes have to tell, and what changed lately.
+// The first page: codes with a story, and the latest changes.
 
 import { el } from "/assets/dom.js";
 import { latestPanel } from "./changes.js";
