@@ -1,6 +1,6 @@
-"""The stores that the services' tests run on: their HTTP tests on every one, the others on the embedded.
+"""The stores on which the services' tests run: HTTP tests on every store, the others on the embedded store.
 
-`--store` chooses others for all of them.
+`--store` chooses other stores for all tests.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _parameter(name: str) -> ParameterSet:
-    """On a server there is one table of a name: its tests run one after another."""
+    """Return the parameter of a store. Tests on a server share its tables, so they run in one worker."""
     group = (pytest.mark.xdist_group("services"),) if name in ("ministack", "remote") else ()
     return pytest.param(name, marks=(*group, pytest.mark.req("X12")))
 
 
 @pytest.fixture(autouse=True)
 def described_once() -> Iterator[None]:
-    """Each app that a test builds has copies of the apps of services: to make these takes longer than most tests do."""
-    with pytest.MonkeyPatch.context() as patch:  # not the fixture, which is to end before the store of a test does
+    """Build apps from copies of the services' apps, because creating those takes longer than most tests."""
+    with pytest.MonkeyPatch.context() as patch:  # not the fixture, which must be torn down before the store of a test
         patch.setattr(_prepared, "described_app", described_app)
         patch.setattr(_prepared, "DirectRoutes", OnceDirect)
         patch.setattr(_prepared, "describe_services", described_services)
@@ -59,7 +59,7 @@ def described_once() -> Iterator[None]:
 
 @pytest.fixture
 def partita_store(request: pytest.FixtureRequest, fake_clock: FakeClock) -> Iterator[Store]:
-    """An empty store; one on a server is emptied first."""
+    """An empty store; on a server, all tables are deleted first."""
     name: str = request.param
     _skip_where_it_cannot_run(name, request.node.originalname)
     if name in ("ministack", "remote"):
@@ -80,13 +80,13 @@ def partita_store(request: pytest.FixtureRequest, fake_clock: FakeClock) -> Iter
 
 @pytest.fixture
 def store(partita_store: Store) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
+    """A store that records its requests."""
     return FaultyStore(partita_store)
 
 
 @pytest.fixture
 def embedded(partita_store: Store) -> EmbeddedStore:
-    """For tests of expiry by the fake clock, and of exact costs, which not every server counts as DynamoDB does."""
+    """The embedded store, for tests of expiry by the fake clock, and of costs, which some servers count differently."""
     if not isinstance(partita_store, EmbeddedStore):
         pytest.skip("only the embedded store has the clock and the costs that are tested here")
     return partita_store
@@ -94,7 +94,7 @@ def embedded(partita_store: Store) -> EmbeddedStore:
 
 @pytest.fixture
 def identity() -> Identity:
-    """Signs tokens with a key of the test."""
+    """An identity that signs tokens with a fixed key."""
     return Identity(b"k" * 32)
 
 

@@ -1,7 +1,7 @@
-"""The apps of services, each made once.
+"""The apps of services, each created once.
 
-FastAPI looks at every parameter of every route of an app that is new, and again to describe it; so do direct routes.
-That takes a tenth of a second, which is longer than most tests; and what comes of it is the same for each.
+FastAPI inspects every parameter of every route of a new app, and again to describe the app; direct routes do so, too.
+That takes a tenth of a second, which is longer than most tests take, and the result is the same for each test.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SERVICES: dict[tuple[int, ...], tuple[bytes, Sequence[Service]]] = {}
 
 
 class OnceDirect(DirectRoutes):
-    """Direct routes of copies of apps: what the routes take is found out once."""
+    """Direct routes of copies of apps: the routes of the original app are inspected once."""
 
     def add(self, prefix: str, app: FastAPI) -> None:
         made = getattr(app, "made", app)
@@ -52,17 +52,17 @@ def _route_of(app: FastAPI, route: _Route) -> _Route:
 
 
 def described_app(service: Service, router: APIRouter) -> FastAPI:
-    """An app of a service, with a state and handlers of its own; its routes are shared."""
+    """Return an app of a service with its own state and exception handlers; its routes are shared with other copies."""
     key = (service.name, service.rate_limit is not None, id(router))
     if key not in _MADE:
         made = _described_app(service, router)
         made.openapi()
-        _MADE[key] = (made, router)  # with its router, so that no other has its id
+        _MADE[key] = (made, router)  # keeping the router ensures that no other gets its id
     return _copy(_MADE[key][0])
 
 
 def described_services(services: Sequence[Service]) -> bytes:
-    """What the console shows of services."""
+    """Return the description of services for the console, created once."""
     key = tuple(map(id, services))
     if key not in _SERVICES:
         _SERVICES[key] = (describe_services(services), tuple(services))

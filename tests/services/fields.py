@@ -1,4 +1,4 @@
-"""A list that is asked for some fields must show them as it shows them in whole items."""
+"""A check that lists return selected fields with the same values as in whole items."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import httpx
 
 
 async def check_fields(api: httpx.AsyncClient, path: str, **params: Any) -> None:
-    """Ask a list for each of its fields alone and for all pairs of neighbours, and compare with the whole items."""
+    """Request each field of a list alone, and all pairs of adjacent fields, and compare them with the whole items."""
     whole = (await _listing(api, path, params))["items"]
     assert whole, "the list has no items to compare"
     names = list(whole[0])

@@ -1,4 +1,4 @@
-"""What a stream of news tells while one thing after the other happens, without a server that goes on."""
+"""Read a stream of news while actions run between its polls, without a running server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Turn = Callable[[], Any]
 
 
 def state_of(api: httpx.AsyncClient) -> ServiceState[Any]:
-    """What the service runs with in the server that is called."""
+    """Return the state of the service that the client calls."""
     server: Any = api._transport
     path = api.base_url.path.rstrip("/")
     app = next(route.app for route in server.app.routes if route.path == path)
@@ -28,7 +28,7 @@ def state_of(api: httpx.AsyncClient) -> ServiceState[Any]:
 async def heard(
     api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, path: str, *turns: Turn, last: int | None = None
 ) -> list[tuple[str, dict[str, Any]]]:
-    """What the stream sends while one thing after the other happens between two looks, and then the server stops."""
+    """Return the events that a stream sends while each action runs between two polls; then the server stops."""
     left: Iterator[Turn] = iter(turns)
     state = state_of(api)
     state.stopping.clear()

@@ -9,7 +9,7 @@ from fastapi.routing import APIRoute
 
 
 def routes_of(router: APIRouter) -> list[str]:
-    """Every route of a router (`POST /tasks`) and of those that it includes, in the order of their declaration."""
+    """Return every route of a router (`POST /tasks`) and of the routers that it includes, in order of declaration."""
     return [f"{method} {route.path}" for route in _routes(router) for method in sorted(route.methods or ())]
 
 

@@ -1,4 +1,4 @@
-"""Who knows one service knows all: each has the same files, and imports point one way."""
+"""All services have the same layout: the same files, which import each other in one direction."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BELOW: dict[str, tuple[str, ...]] = {
     "http": ("bootstrap",),
     "bootstrap": (),
 }
-"""Each file of a service, and those that it must not know."""
+"""Each file of a service, and the files that it must not import."""
 
 REQUESTS = {request.__name__ for request in ACTIONS}
 
 
 def imported(module: Path) -> set[str]:
-    """What a module imports when it is imported itself."""
+    """Return the names that a module imports at its top level, except for request types."""
     names: set[str] = set()
     for node in ast.parse(module.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):
@@ -36,7 +36,7 @@ def imported(module: Path) -> set[str]:
 
 
 def names_requests(node: ast.ImportFrom) -> bool:
-    """Whether an import only names kinds of request: a pattern says what it sends, which needs no store."""
+    """Whether an import contains only request types: a pattern declares which requests it sends, but needs no store."""
     return node.module == "partita.store" and {alias.name for alias in node.names} <= REQUESTS
 
 
