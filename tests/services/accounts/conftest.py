@@ -1,4 +1,4 @@
-"""The Accounts API with a caller, on an empty store whose clock stands still."""
+"""A client of the Accounts API, on an empty store with the fake clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita_services.accounts.bootstrap import SERVICE
 
 @pytest.fixture
 async def api(store: FaultyStore, fake_clock: FakeClock, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
-    """Calls the API as the user `ann`; going over a budget is an error."""
+    """A client of the API, authorized as the user `ann`; exceeding a budget raises."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
     transport = httpx.ASGITransport(build_app([SERVICE], AppState(session, identity)))

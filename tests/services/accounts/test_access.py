@@ -1,4 +1,4 @@
-"""Whose an account is, and who else may see or use it."""
+"""Who owns an account, and who else may see or use it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CALLS: list[tuple[str, str, dict[str, Any] | None]] = [
     ("DELETE", "/accounts/a1/grants/carl", None),
     ("DELETE", "/accounts/a1", None),
 ]
-"""All that can be done with an account: seven need to see it, three to use it, and the rest to own it."""
+"""All calls on an account: the first seven require access to see it, the next three to use it, the rest ownership."""
 
 
 async def statuses(api: httpx.AsyncClient, headers: dict[str, str], match: int) -> list[int]:

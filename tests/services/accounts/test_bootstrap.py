@@ -1,4 +1,4 @@
-"""The Accounts service as it is served: sample data, and access patterns within their budgets."""
+"""The Accounts service: its sample data, the budgets of its access patterns, and the costs of its requests."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def once(key: str, plan: Plan[Any] | Procedure[Plan[Any]]) -> Procedure[Any]:
 
 
 def on_the_page() -> dict[str, tuple[Cost | None, Cost | None]]:
-    """What the page says of each request: RCU and WCU, without and with a key."""
+    """Return the documented RCU and WCU of each request, without and with an idempotency key."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in PAGE.split("## What it costs")[1].splitlines()]
     return {
         row[0]: (cost(*row[1:3]), cost(*row[3:])) for row in rows if len(row) == 5 and set("".join(row[1:])) <= DIGITS

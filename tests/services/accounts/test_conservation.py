@@ -1,4 +1,4 @@
-"""Money is conserved: in every order, under many threads, and when the process is killed in the middle."""
+"""Money is conserved: in every order of requests, with many threads, and if the process is killed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def occasion() -> Occasion:
 
 
 def transferred(source: str, target: str, amount: int) -> Procedure[Entry]:
-    """Plan a transfer and commit it, once."""
+    """Plan a transfer and commit it, without retries."""
     return run_plan(transfer(order(source, target, amount), occasion()))
 
 
@@ -98,7 +98,7 @@ def test_in_any_order_of_three_transfers_the_balances_are_those_of_the_acknowled
 
 @pytest.mark.req("X05", "A09")
 def test_a_retried_transfer_happens_once_whatever_crashed() -> None:
-    """A client that heard nothing sends the same request again, in every order and with a crash anywhere."""
+    """A client that got no response repeats its request, in every order and with a crash anywhere."""
     command = Command("ann", "k1", "fingerprint")
 
     def attempt() -> Procedure[Any]:
@@ -145,7 +145,7 @@ def test_under_many_threads_no_money_is_made_or_lost(tmp_path: Path) -> None:
 
 
 def planned(db: Session, plan: Procedure[Plan[Entry]]) -> Plan[Entry]:
-    """A plan that was made, and has not been written."""
+    """Return a plan without writing it."""
     return db.run(plan)
 
 
@@ -237,7 +237,7 @@ def test_a_killed_process_neither_makes_nor_loses_money_and_keeps_what_it_acknow
 
 
 def _transfers_until_killed(database: Path, seed: int) -> dict[str, set[str]]:
-    """Let another process transfer with many threads, kill it after some acknowledgements, and give those."""
+    """Run transfers of many threads in another process, kill it, and return the transfers that it acknowledged."""
     program = [sys.executable, str(TRANSFERS_KILLED), str(database), str(seed)]
     acknowledged: dict[str, set[str]] = {}
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:

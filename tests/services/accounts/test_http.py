@@ -1,4 +1,4 @@
-"""The Accounts API as its callers see it."""
+"""The Accounts API over HTTP."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore) -> Non
         "PUT /accounts/{pk}": [({"name": "n", "balance": 0}, match)],
         "DELETE /accounts/{pk}": [({}, {"If-Match": str(account["last_write"] + 4)})],
     }
-    assert calls.keys() == set(ROUTES) - {"GET /stream"}  # which does not end
+    assert calls.keys() == set(ROUTES) - {"GET /stream"}  # the stream does not end
     for route, requests in calls.items():
         method, path = route.format(pk="a1", month="2026-01", user_id="bob").split()
         for body, headers in requests:

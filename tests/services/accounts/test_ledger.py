@@ -1,4 +1,4 @@
-"""The ledger: every change of a balance is an entry, statements add up, and the audit finds what does not."""
+"""The ledger: every change of a balance is an entry, statements add up, and the audit finds ledgers that do not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def entries(api: httpx.AsyncClient, pk: str, query: str = "") -> list[tupl
 
 
 async def lived(api: httpx.AsyncClient, clock: FakeClock) -> dict[str, Any]:
-    """January: opened with 100, 50 more. February: 30 sent. April: 20 taken. Then it is renamed, and set to 95."""
+    """Open an account with 100, add 50 in January, send 30 in February, take 20 in April, then rename it and set 95."""
     await opened(api)
     await opened(api, "a2", 0)
     clock.advance(DAY)

@@ -1,4 +1,4 @@
-"""Changes of accounts as they happen, for those who may see them, and again from where a reader was."""
+"""Live changes of accounts: sent to users who may see them, and resumed after the last event that a reader got."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STREAM = "/stream"
 async def world(
     store: FaultyStore, fake_clock: FakeClock, identity: Identity, tmp_path: Path
 ) -> AsyncIterator[tuple[httpx.AsyncClient, OpenProjection[AccountChanges]]]:
-    """Calls the API as `ann`; a test says when changes are read."""
+    """A client of the API, authorized as `ann`, and the projection; a test decides when it reads changes."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
     with closing(AccountChanges(tmp_path / "projection.db")) as sink:
@@ -66,7 +66,7 @@ async def test_one_hears_of_ones_own_accounts_and_of_those_that_are_shared(
         STREAM,
         lambda: api.post("/accounts", json={"pk": "a1", "name": "a1", "balance": 5}),
         caught_up,
-        lambda: api.post("/accounts/b1/deposit", json={"amount": 1}, **bob),  # of another's
+        lambda: api.post("/accounts/b1/deposit", json={"amount": 1}, **bob),  # ann may not see it
         caught_up,
         lambda: api.put("/accounts/b1/grants/ann", json={"access": "view"}, **bob),
         lambda: api.post("/accounts/b1/deposit", json={"amount": 1}, **bob),

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no response that it does not describe."""
+"""The OpenAPI description is correct: generated requests get only responses that it describes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ROUTES = routes_of(ROUTER)
 
 
 def between_two(case: schemathesis.Case[Any]) -> bool:
-    """Whether a transfer is between two accounts, which the description cannot say."""
+    """Whether a transfer is between two different accounts, which the description cannot express."""
     body = case.body if isinstance(case.body, dict) else {}
     return bool(body.get("from", 0) != body.get("to", 1))
 
 
 @pytest.mark.req("X08")
-@pytest.mark.parametrize("route", [route for route in ROUTES if route != "GET /stream"])  # which does not end
+@pytest.mark.parametrize("route", [route for route in ROUTES if route != "GET /stream"])  # it does not end
 @pytest.mark.parametrize("mode", MODES)
 def test_every_response_is_described(route: str, mode: schemathesis.GenerationMode) -> None:
     check_responses(SERVICE, route, mode, assuming=between_two)

@@ -1,4 +1,4 @@
-"""The committed schema of the accounts, and what happens to a developer who renames a field."""
+"""The committed schema of accounts, and the error that a developer gets after renaming a field."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_schema_has_not_changed() -> None:
 
 @pytest.fixture
 def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
-    """Imports a scratch copy of the model, as a program of its own would, and gives its versioned table."""
+    """A function that imports a scratch copy of the model like a separate program, and returns its versioned table."""
 
     def load(source: str) -> VersionedTable[..., Any]:
-        path = tmp_path / f"{len(list(tmp_path.iterdir()))}_model.py"  # another name, so that no cache is used
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}_model.py"  # a new name, so that no cache is used
         path.write_text(source, encoding="utf-8")
         monkeypatch.setattr(REGISTRY, "_tables", {})
         spec = spec_from_file_location("scratch_model", path)

@@ -22,7 +22,7 @@ def _transferred(order: TransferOrder, occasion: Occasion) -> Procedure[Entry]:
 
 
 def run(db: Session, rng: random.Random) -> None:
-    """Transfer forever."""
+    """Transfer between random accounts forever, and print each acknowledged entry."""
     while True:
         source, target = rng.sample(NAMES, 2)
         order = TransferOrder.model_validate({"from": source, "to": target, "amount": rng.randint(1, 40)})
@@ -36,7 +36,7 @@ def run(db: Session, rng: random.Random) -> None:
 
 
 def main() -> None:
-    """Transfer with several threads on the database that was named."""
+    """Run transfers in several threads on the database that the first argument names."""
     db = Session(EmbeddedStore(sys.argv[1]))
     for number in range(4):
         threading.Thread(target=run, args=(db, random.Random(int(sys.argv[2]) * 10 + number))).start()

@@ -1,4 +1,4 @@
-"""The countries API with an operator, on an empty store whose clock stands still."""
+"""A client of the countries API, on an empty store with the fake clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita_services.countries.bootstrap import SERVICE
 
 @pytest.fixture
 async def api(store: FaultyStore, fake_clock: FakeClock, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
-    """Calls the API as the operator `ada`; going over a budget is an error."""
+    """A client of the API, authorized as the operator `ada`; exceeding a budget raises."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
     transport = httpx.ASGITransport(build_app([SERVICE], AppState(session, identity)))

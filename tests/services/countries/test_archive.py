@@ -1,4 +1,4 @@
-"""All versions at once: who wrote them, the withdrawn, former names, lists of the past, the feed, and imports."""
+"""All versions: authors, reasons, withdrawn countries, former names, past lists, the feed of changes, and imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROW = {"alpha2Code": "BO", **BOLIVIA}
 
 @pytest.fixture
 def standard(store: FaultyStore, api: httpx.AsyncClient, fake_clock: FakeClock) -> httpx.AsyncClient:
-    """The API with the whole standard, a minute after it was loaded."""
+    """A client of the API with the whole standard, which was loaded a minute ago."""
     session = Session(store, clock=fake_clock)
     for step in seed(fake_clock()):
         session.run(step)
@@ -187,7 +187,7 @@ async def test_the_feed_is_followed_without_a_gap(api: httpx.AsyncClient, fake_c
     await api.put("/countries/BO", json={**BOLIVIA, "name": "B"})
     fake_clock.advance(4.5)
     await follow()
-    assert seen == [("BO", "created")]  # the second is not settled yet
+    assert seen == [("BO", "created")]  # the second change is too recent to be in the feed
     fake_clock.advance(1)
     await follow()
     await api.delete("/countries/BO")

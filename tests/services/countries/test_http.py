@@ -1,4 +1,4 @@
-"""The countries API: any code, any instant, writes that never overwrite, and what a cache may keep."""
+"""The countries API over HTTP: lookups by any code and instant, writes that never overwrite, and caching."""
 
 from __future__ import annotations
 
@@ -412,7 +412,7 @@ async def test_a_star_in_if_match_writes_only_over_what_is_there(api: httpx.Asyn
     assert (refused.status_code, refused.json()["code"]) == (412, "precondition_failed")
     assert (await api.get("/countries/BO/history")).status_code == 404
     star = {"If-Match": "*"}
-    assert (await api.delete("/countries/BO", headers=star)).status_code == 404  # as it is without the header
+    assert (await api.delete("/countries/BO", headers=star)).status_code == 404  # the same as without the header
     await put(api, "BO", BOLIVIA)
     responses = [
         await put(api, "BO", PLURINATIONAL, If_Match="*"),
@@ -437,7 +437,7 @@ async def test_a_version_that_the_writer_does_not_want_to_replace_stays(api: htt
 def let_another_be_first(
     monkeypatch: pytest.MonkeyPatch, store: FaultyStore, write: Callable[[], Awaitable[httpx.Response]]
 ) -> None:
-    """Another writer writes after the next one has read, and before it has written."""
+    """Let another writer write between the read and the write of the next request."""
     send = store.execute_async
 
     async def execute_async(request: Any) -> Any:
@@ -477,7 +477,7 @@ async def test_the_second_of_two_writers_is_told_what_it_asked_to_be_told(
     assert (await api.get("/countries/BO")).json()["name"] == "First"
 
 
-# --- who may, and what it costs ---
+# --- authorization and costs ---
 
 
 @pytest.mark.req("R08", "X03")
@@ -528,7 +528,7 @@ REQUESTS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "DELETE /countries/{alpha2}": ("DELETE", "/countries/BO", {}),
     "POST /countries/{alpha2}/restore": ("POST", "/countries/BO/restore", {}),
 }
-"""A request for each route that the service has."""
+"""A request for each route of the service."""
 
 
 @pytest.mark.req("X09", "R08")
@@ -545,7 +545,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, route:
 
 @pytest.mark.req("X07")
 async def test_every_response_says_what_it_consumed(api: httpx.AsyncClient) -> None:
-    """The figures of docs/services/countries.md."""
+    """The figures must be those in docs/services/countries.md."""
 
     def of(response: httpx.Response) -> str:
         said = response.headers["X-Consumed-Capacity"].split(", ")

@@ -1,4 +1,4 @@
-"""The ISO list and other lists: first what would change, then the change, and nothing a second time."""
+"""Imports of the ISO list and of other lists: proposals first, then the changes, and nothing the second time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIST = f"{HEADER}BO,BOL,068,Bolivia\nCL,CHL,152,Chile\n"
 
 
 def imported(db: Session, text: str) -> list[tuple[str, str]]:
-    """Import a list as a whole, and say what was proposed."""
+    """Import a list as the whole list, and return what was proposed."""
     proposals = db.run(propose(read_csv(text), whole=True))
     for proposal in proposals:
         db.run(apply(proposal.event))
@@ -173,12 +173,12 @@ def test_a_code_is_handed_over_when_its_country_has_given_it_up(partita_db: Sess
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        (  # two exchange their codes
+        (  # two countries exchange their codes
             "AA,AAA,002,A\nBB,BBB,001,B\nCC,CCC,003,See\n",
             "AA would get the numeric '002' of BB; BB would get the numeric '001' of AA",
         ),
-        ("AA,CCC,001,A\nBB,BBB,002,B\nCC,CCC,003,C\n", "AA would get the alpha3 'CCC' of CC"),  # one keeps its code
-        ("AA,AAA,009,A\nBB,BBB,009,B\nCC,CCC,003,C\n", "BB would get the numeric '009' of AA"),  # two get a new one
+        ("AA,CCC,001,A\nBB,BBB,002,B\nCC,CCC,003,C\n", "AA would get the alpha3 'CCC' of CC"),  # CC keeps its code
+        ("AA,AAA,009,A\nBB,BBB,009,B\nCC,CCC,003,C\n", "BB would get the numeric '009' of AA"),  # two get one code
     ],
 )
 def test_codes_that_never_become_free_are_named_before_anything_is_written(

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no response that it does not describe."""
+"""The OpenAPI description is correct: generated requests get only responses that it describes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR
 POSITIVE, NEGATIVE = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
 CASES = [(route, mode) for route in ROUTES for mode in (POSITIVE, NEGATIVE)]
 ANY_TEXT = "POST /imports.csv"
-"""Its body is a text of which no schema says that it is a list."""
+"""The route whose body is text; a schema cannot express that the text is a list."""
 
 
 @pytest.mark.req("X08")
@@ -43,12 +43,12 @@ def test_every_response_is_described(route: str, mode: schemathesis.GenerationMo
             session.run(step)
         app = build_app([SERVICE], AppState(AsyncSession(store), IDENTITY))
         method, path = route.split()
-        keys = count()  # a key that came before with another request is refused, however valid it is
+        keys = count()  # a key that was used for another request is refused, even if it is valid
         operation = schemathesis.openapi.from_asgi("/countries/api/openapi.json", app)[path][method]
 
         @made_up(operation, mode, examples=15)
         def responses_are_described(case: Case) -> None:
-            assume("%0A" not in case.formatted_path)  # no route has a line break, so that nothing is found there
+            assume("%0A" not in case.formatted_path)  # no route matches a line break
             if mode is POSITIVE:
                 _leave_out_what_must_be_read_first(case)
                 case.headers["Idempotency-Key"] = f"key-{next(keys)}"
@@ -59,13 +59,13 @@ def test_every_response_is_described(route: str, mode: schemathesis.GenerationMo
 
 
 def may_be_refused(route: str, case: Case) -> bool:
-    """No schema says that a text is a list, or that a list has each country once."""
+    """Whether a request may break a rule that a schema cannot express: text is a list, and has each country once."""
     countries = case.body.get("countries") if route == "POST /imports" and isinstance(case.body, dict) else None
     return route == ANY_TEXT or (isinstance(countries, list) and len(countries) > 1)
 
 
 def _leave_out_what_must_be_read_first(case: Case) -> None:
-    """A cursor or an ETag that was made up is refused, however well it is written."""
+    """Remove valid values that are refused: cursors and ETags from no response, and a status together with `as_of`."""
     for name in ("if-match", "if-none-match"):
         case.headers.pop(name, None)
     case.query.pop("cursor", None)

@@ -1,4 +1,4 @@
-"""Whatever operators do at once, and wherever they crash: versions tile time, and every code has one country."""
+"""Concurrent writes and crashes of operators: versions tile time, and every code belongs to at most one country."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TICK = timedelta(microseconds=1)
 
 
 class RestlessClock(FakeClock):
-    """A clock that nobody can rely on: it stands still, runs and steps back, each time it is asked."""
+    """An unreliable clock: on each call it stands still, moves forward or steps back at random."""
 
     def __init__(self, random: Random) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class RestlessClock(FakeClock):
 
 
 class Write(Struct, frozen=True):
-    """What an operator asks for."""
+    """A write that an operator requests."""
 
     verb: str
     alpha2: str
     data: CountryData
 
     def command(self, key: str) -> Procedure[CommandOutcome[StoredResponse]]:
-        """The request under an idempotency key, as the route runs it."""
+        """Return the write with an idempotency key as a procedure, as the route runs it."""
         plan = {
             "put": lambda: handlers.write_country(self.alpha2, self.data),
             "delete": lambda: handlers.delete_country(self.alpha2),
@@ -65,7 +65,7 @@ def _same(response: StoredResponse) -> StoredResponse:
 
 
 class Said(Struct, frozen=True):
-    """A version as the response to its writer shows it."""
+    """A version according to the response to its writer."""
 
     created: datetime
     content: tuple[str, str | None, str]
@@ -76,7 +76,7 @@ class Said(Struct, frozen=True):
 
 
 Model: TypeAlias = dict[str, list[Said]]
-"""The versions of each country, oldest first: only what responses to writers show."""
+"""The versions of each country, oldest first, according to the responses to writers."""
 
 CODES = {"AA": ("AAA", "001"), "BB": ("BBB", "002"), "CC": ("AAA", "002")}
 
@@ -86,7 +86,7 @@ def write(verb: str, alpha2: str, name: str, codes_of: str) -> Write:
     return Write(verb, alpha2, CountryData(name=name, alpha3=alpha3, numeric=numeric))
 
 
-# Few countries and codes, so that writers meet: most changes are of the name, and some of the codes.
+# Few countries and codes, so that writers conflict: most writes change the name, and some the codes.
 writes = st.builds(
     write,
     st.sampled_from(["put", "put", "put", "put", "delete", "restore", "restore with"]),
@@ -97,7 +97,7 @@ writes = st.builds(
 rounds = st.lists(
     st.tuples(
         st.lists(writes, min_size=1, max_size=3),
-        st.integers(0, 2),  # how many of them crash
+        st.integers(0, 2),  # how many writers crash
     ),
     min_size=1,
     max_size=8,
@@ -118,7 +118,7 @@ def test_versions_tile_time_and_every_instant_agrees_with_a_model(
         for number, (wanted, crashes) in enumerate(moves):
             works = [asked.command(f"{number}-{i}") for i, asked in enumerate(wanted)]
             results = play(db, works, random.randrange, crashes=crashes)
-            # Whoever crashed sends the same request again, and everybody sends it once more for good measure.
+            # Writers that crashed send the same request again here, and below all writers repeat theirs.
             reported = [
                 again(db, asked, f"{number}-{i}") if result == CRASHED else result
                 for i, (asked, result) in enumerate(zip(wanted, results, strict=True))
@@ -142,7 +142,7 @@ def again(db: Session, asked: Write, key: str) -> CommandOutcome[StoredResponse]
 
 
 def learn(model: Model, reported: list[CommandOutcome[StoredResponse] | ConditionFailed]) -> None:
-    """Add the versions in the responses; one that is known already must be the same."""
+    """Add the versions in the responses to the model; a version that is known already must be the same."""
     bodies = [CountryVersion.model_validate_json(o.response.body) for o in reported if isinstance(o, CommandOutcome)]
     for body in sorted(bodies, key=lambda body: (body.alpha2_code, body.version_number)):
         content = (body.alpha3_code, body.numeric_code, body.name)
@@ -154,7 +154,7 @@ def learn(model: Model, reported: list[CommandOutcome[StoredResponse] | Conditio
 
 
 def assert_stored(db: Session, model: Model) -> None:
-    """What is stored is what the responses showed, tiles time, and is what indexes and claims say too."""
+    """Check that the stored versions equal the responses and tile time, and that indexes and claims agree with them."""
     current: dict[str, Country] = {}
     for alpha2, reported in model.items():
         stored = db.run(HISTORY.versions(alpha2).consistent()).items[::-1]
@@ -179,7 +179,7 @@ def instants(model: Model, clock: FakeClock) -> Iterator[datetime]:
 
 
 def expected(model: Model, code: str, instant: datetime) -> tuple[str, Said] | None:
-    """By brute force: whose the code is then, or who had it last, or nobody ever."""
+    """Return by brute force which country has a code at an instant, or which had it last; None if none ever had it."""
     past = [
         (said.created, alpha2, said)
         for alpha2, reported in model.items()
