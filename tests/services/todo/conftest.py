@@ -1,4 +1,4 @@
-"""The To-Do API with a caller, on an empty store whose clock stands still."""
+"""A client of the To-Do API, on an empty store with the fake clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from partita_services.todo.projection import TaskProjection
 
 @pytest.fixture
 def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection[TaskProjection]]:
-    """The counts and the search; a test says when changes are read, by `projection.consumer.catch_up()`."""
+    """The projection of counts and search; a test calls `projection.consumer.catch_up()` to read changes."""
     with closing(TaskProjection(tmp_path / "projection.db")) as sink:
         yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock, pause=lambda _: None))
 
@@ -32,7 +32,7 @@ def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> I
 async def api(
     store: FaultyStore, fake_clock: FakeClock, identity: Identity, projection: OpenProjection
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Calls the API as the user `ann`; going over a budget is an error."""
+    """A client of the API, authorized as the user `ann`; exceeding a budget raises."""
     session = AsyncSession(store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     await session.create_tables(SERVICE.tables)
     transport = httpx.ASGITransport(build_app([SERVICE], AppState(session, identity, projections={"todo": projection})))

@@ -1,4 +1,4 @@
-"""The To-Do service as it is installed, and its sample data."""
+"""The entry point of the To-Do service, and its sample data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many tasks at once: a result for each, and no harm in being cut off anywhere and run again."""
+"""Changes of many tasks: each task has a result, and a call that was interrupted anywhere can be repeated."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def statuses(db: Session) -> dict[str, Status]:
 
 
 def run_with(db: Session, work: Procedure[R], before: Callable[[Operation[Any]], None]) -> R:
-    """Run a procedure as a session does, with something happening before each of its operations."""
+    """Run a procedure as a session does, and call `before` with each of its operations first."""
     advance: Callable[[], Operation[Any]] = partial(next, work)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""`partita todo expire-completed`: the time limit for tasks that were completed before it was set."""
+"""`partita todo expire-completed`: sets the time limit of tasks that were completed before it was introduced."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(folder: Path, *arguments: str, days: str = "") -> Result:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A table with 150 tasks of three users, of which every third is completed."""
+    """A data folder with 150 tasks of three users, one of whom has completed all of theirs."""
     with EmbeddedStore(tmp_path / "partita.db") as store:
         db = Session(store)
         db.create_tables([TABLE])

@@ -1,4 +1,4 @@
-"""The page of the service is complete: every route, and every access pattern with its budget."""
+"""The documentation page of the service has every route, every access pattern with its budget, and the setting."""
 
 from __future__ import annotations
 

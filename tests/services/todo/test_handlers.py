@@ -1,4 +1,4 @@
-"""The rules of the To-Do service, run without any store, and without losing a concurrent write."""
+"""The rules of the To-Do service, run on prepared responses, and concurrent changes, none of which is lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OPEN = Task(user_id="ann", task_id="t1", title="a", created_at=1, updated_at=1, 
 
 
 def run_on(procedure: Procedure[Any], *responses: Any) -> tuple[list[Operation[Any]], Any]:
-    """Run a procedure on prepared responses; an error among them is raised into it."""
+    """Run a procedure on prepared responses, of which errors are raised in it; return its operations and its result."""
     asked = [next(procedure)]
     for response in responses:
         try:

@@ -1,4 +1,4 @@
-"""The To-Do API as its callers see it."""
+"""The To-Do API over HTTP."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ TASKS = (
 )
 
 
-OVERDUE = "overdue=true&time_zone=Pacific/Kiritimati"  # where it is 2 January already
+OVERDUE = "overdue=true&time_zone=Pacific/Kiritimati"  # there it is 2 January already
 
 
 @pytest.mark.req("T27")
@@ -371,7 +371,7 @@ async def test_no_route_scans(api: httpx.AsyncClient, store: FaultyStore, projec
         "GET /me/data": [{}],
         "DELETE /me/data": [{}],
     }
-    assert calls.keys() == set(ROUTES) - {"GET /tasks/stream"}  # which goes on: see test_live.py
+    assert calls.keys() == set(ROUTES) - {"GET /tasks/stream"}  # it does not end: see test_live.py
     for route, requests in calls.items():
         method, path = route.format(task_id=task_id).split()
         for request in requests:

@@ -1,4 +1,4 @@
-"""Changes of tasks as they happen: each once, in order, and again from where a reader was."""
+"""Live changes of tasks: each is sent once, in order, and a reader resumes after the last event that it got."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_reader_goes_on_where_it_was(
     projection.consumer.catch_up()
     news = await heard(api, monkeypatch, STREAM, last=was_at)
     assert [event for event, _ in news] == ["ready", "task", "task"]
-    assert [data["task_id"] for _, data in news[1:]] == [first["task_id"], second["task_id"]]  # each once, as it is
+    assert [data["task_id"] for _, data in news[1:]] == [first["task_id"], second["task_id"]]  # each task once
 
 
 async def test_who_was_away_too_long_reads_all_again(
@@ -74,7 +74,7 @@ async def test_who_was_away_too_long_reads_all_again(
     projection.consumer.catch_up()
     assert [event for event, _ in await heard(api, monkeypatch, STREAM, last=99)] == [
         "reset"
-    ]  # of a projection that was before
+    ]  # 99 is the number of a change in an earlier projection
     monkeypatch.setattr("partita.change._recent.MAX_CHANGES", 2)
     assert [event for event, _ in await heard(api, monkeypatch, STREAM, last=0)] == ["reset"]
 
@@ -82,7 +82,7 @@ async def test_who_was_away_too_long_reads_all_again(
 async def test_no_more_changes_are_remembered_than_said(
     api: httpx.AsyncClient, projection: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    projection.consumer.catch_up()  # the first time starts over
+    projection.consumer.catch_up()  # the first call loads a snapshot
     start = changes_after(projection.sink, None, ["ann"]).number
     monkeypatch.setattr("partita.change._recent.REMEMBERED", 2)
     for title in "abcd":

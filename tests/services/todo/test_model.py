@@ -1,4 +1,4 @@
-"""Every access pattern of the To-Do model: its result, its order, its pages and its cost."""
+"""Every access pattern of the To-Do model: its result, order, pages and cost."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def task(task_id: str, **fields: Any) -> Task:
 
 @pytest.fixture
 def db(partita_db: Session) -> Session:
-    """A session with some tasks of Ann's, and one of another user's."""
+    """A session on a store with some tasks of Ann, and one of another user."""
     for task_id, status, priority, category, due in SAMPLES:
         made = task(task_id, status=status, priority=priority, category=category, due_date=due)
         partita_db.run(create_task(made))
@@ -153,7 +153,7 @@ def test_a_task_is_read_by_its_owner_and_id(db: Session) -> None:
 
 
 FULL: dict[str, Any] = {"priority": Priority.LOW, "category": "home", "due_date": JANUARY[0], "description": "x" * 600}
-"""With these a task is in all four indexes, and close to 1 KB."""
+"""Fields that put a task into all four indexes, and make it almost 1 KB."""
 
 
 def consumed(db: Session, operation: Any) -> float:

@@ -1,4 +1,4 @@
-"""An idempotency key works on every change of a task, and is refused where it would not; it is never ignored."""
+"""Idempotency keys: they work for every change of a single task; other writes refuse a key and never ignore it."""
 
 from __future__ import annotations
 

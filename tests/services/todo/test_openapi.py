@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no response that it does not describe."""
+"""The OpenAPI description is correct: generated requests get only responses that it describes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller(SAMPLE_USER))}"}
 
 
 def may_be_refused(case: Case) -> bool:
-    """No schema says which cursors, keys, versions and time zones there are, or that no day is before another."""
+    """Whether a request may break a rule on cursors, keys, versions, time zones or dates that no schema can express."""
     asked = case.query.keys() | {name.lower() for name in case.headers}
     invented = {"cursor", "idempotency-key", "if-match", "time_zone", "x-time-zone"}
     in_body = isinstance(case.body, dict) and case.body.get("time_zone") is not None
@@ -43,7 +43,7 @@ def may_be_refused(case: Case) -> bool:
 
 
 async def once(*_: object) -> AsyncIterator[str]:
-    """The first news of a stream that otherwise goes on."""
+    """Yield the first event of a stream that otherwise does not end."""
     yield "event: ready\nid: 1\ndata: {}\n\n"
 
 

@@ -1,4 +1,4 @@
-"""A user has all that To-Do keeps of them as a file, and has it erased: in the table, in the counts, in the lake."""
+"""The data of a To-Do user: exported as one file, and erased from the table, from the counts and from a lake."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class TestLake:
         return Lake(folder, TABLE, erasure=LakeErasure(record.name, PERSONAL.owners))
 
     def files(self, folder: Path) -> str:
-        """Whatever is written in any file of the lake: rows of every version, and Delta's own log."""
+        """Return the content of all files of the lake: the rows of every version, and the log of Delta."""
         parts = [path for path in folder.rglob("*") if path.is_file()]
         plain = [path.read_text() for path in parts if path.suffix == ".json"]
         tables = [str(pq.ParquetFile(path).read().to_pylist()) for path in parts if path.suffix == ".parquet"]
@@ -164,7 +164,7 @@ class TestLake:
         Consumer(partita_store, TABLE, lake, clock=fake_clock).catch_up()
         db.run(insert(Task(user_id="ann", title="secret", created_at=1, updated_at=1)))
         db.run(PERSONAL.erase("ann"))
-        Consumer(partita_store, TABLE, lake, clock=fake_clock).catch_up()  # and dies before it erases
+        Consumer(partita_store, TABLE, lake, clock=fake_clock).catch_up()  # and it crashes before it erases
         positions: dict[str, Any] = dict(lake.positions())
         lake.close()
         lake = self.lake(tmp_path)

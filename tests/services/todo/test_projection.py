@@ -1,4 +1,4 @@
-"""Counts and search follow the change stream: equal to the truth whatever happened, and as far behind as they say."""
+"""Counts and search follow the change stream: correct after any crash, and with the lag that they report."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def recounted(tasks: Sequence[Task]) -> Counts:
 
 
 class _MortalProjection(TaskProjection):
-    """A projection whose process dies at random moments: before, in the middle of, and after a commit."""
+    """A projection whose process crashes at random: before a commit, after it, or in the middle of a batch."""
 
     def __init__(self, path: Path, rng: random.Random) -> None:
         super().__init__(path)
@@ -79,7 +79,7 @@ class _MortalProjection(TaskProjection):
 
 
 class _Play:
-    """Random work of some users on their tasks."""
+    """Random operations of some users on their tasks."""
 
     def __init__(self, db: Session, clock: FakeClock, rng: random.Random) -> None:
         self.db = db
@@ -96,7 +96,7 @@ class _Play:
             self.db.run(create_task(task(f"t{number:06}", self._title(), user_id, **self._fields())))
             known.append(f"t{number:06}")
         elif kind == "change":
-            with suppress(ItemMissing):  # expired or purged
+            with suppress(ItemMissing):  # the task has expired or was purged
                 self.db.run(change_task(user_id, self.rng.choice(known), self._change(), now, keep=60))
         elif kind == "delete":
             self.db.run(delete(task_by_id(user_id, known.pop(self.rng.randrange(len(known))))))
@@ -161,7 +161,7 @@ def test_counts_and_search_equal_the_truth_after_any_work_and_any_death(
 
 @pytest.fixture
 def kept(partita_db: Session, projection: OpenProjection[TaskProjection]) -> TaskProjection:
-    """A projection of the store of `partita_db`; `catch_up` it after writing."""
+    """The projection of the store of `partita_db`; a test calls `projection.consumer.catch_up()` after writing."""
     return projection.sink
 
 
@@ -191,10 +191,10 @@ def test_every_entity_is_read_and_tasks_alone_are_counted(
         ("inv", "t1 t3 t2"),
         ("invoice march", "t2"),
         ("march inv", "t2"),
-        ("inv march", ""),  # only the last word may be a beginning
+        ("inv march", ""),  # only the last word may be a prefix
         ("zurich", "t4"),
         ("ZÜRICH", "t4"),
-        ("Zu\u0308rich", "t4"),  # the accent written apart
+        ("Zu\u0308rich", "t4"),  # with a combining accent
         ("de\u0301ja\u0300", "t7"),
         ("déjà v", "t7"),
         ("\u0300", ""),
@@ -293,7 +293,7 @@ async def test_responses_say_how_far_behind_they_are(
     projection.consumer.catch_up()
     await api.delete(f"/tasks/{made['task_id']}")
     search = await found(api, "q=water")
-    assert [item["title"] for item in search["items"]] == ["water"]  # what is gone is not shown
+    assert [item["title"] for item in search["items"]] == ["water"]  # the deleted task is not shown
     assert search["lag"] == {"records": 1, "seconds": 0}
     counts = (await api.get("/tasks/counts")).json()
     assert counts["by_status"] == {"pending": 2, "in_progress": 0, "completed": 0, "cancelled": 0}
@@ -321,7 +321,7 @@ async def test_the_counts_of_all_users_are_for_operators(
 async def test_a_response_that_is_behind_never_says_that_it_is_not(
     path: str, api: httpx.AsyncClient, projection: OpenProjection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The change is read while the response is being made: in between, it is neither unread nor in the response."""
+    """A change is read just before the lag is measured. A page that was read earlier would lack it at a lag of 0."""
     projection.consumer.catch_up()
     await api.post("/tasks", json={"title": "water"})
     lag = projection.consumer.lag

@@ -1,4 +1,4 @@
-"""Reminders: one message a day with what is due, at the user's hour, whatever workers do."""
+"""Reminders: one message a day with the due tasks, at the user's hour, however many workers run and when."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class TestSettings:
         self, db: Session, tmp_path: Path, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch, address: str
     ) -> None:
         class Once(threading.Event):
-            def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - as an event has it
+            def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - signature of `Event.wait`
                 self.set()
                 return True
 

@@ -1,4 +1,4 @@
-"""What is remembered for a time only: responses to idempotent requests, and completed tasks where that is set."""
+"""Data with a time limit: responses to requests with an idempotency key, and completed tasks if that is set."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_a_setting_that_is_no_number_of_days_is_refused(days: str, monkeypatch: 
 
 @pytest.mark.req("T26")
 def test_only_tasks_that_are_completed_and_say_when_get_a_time_limit() -> None:
-    """One from before that was known says nothing of it; and one that is open again may still say when it was done."""
+    """Completed tasks of earlier versions have no time of completion, and a reopened task may still have one."""
     with EmbeddedStore(":memory:") as store:
         db = Session(store)
         db.create_tables([TABLE])

@@ -1,4 +1,4 @@
-"""Searches: the best first, page by page without gaps or doubles, and no more work for a word that is everywhere."""
+"""Searches: best results first, pages without gaps or duplicates, and a limited cost for common words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sink(tmp_path: Path) -> Iterator[TaskProjection]:
 
 
 def fill(sink: TaskProjection, path: Path, copies: int = 1) -> None:
-    """Tasks with the word in the title, and as many with it in the description; written as the projection does."""
+    """Insert rows as the projection does: half of the tasks have the words in the title, half in the description."""
     sink.close()
     with closing(open_database(str(path))) as database, database:
         for number, title in enumerate(TITLES * copies):
@@ -87,7 +87,7 @@ def test_nobody_finds_what_is_anothers(filled: TaskProjection) -> None:
 def test_a_common_word_costs_no_more_in_many_tasks(
     text: str, offset: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The steps of SQLite's machine, of which each row that is looked at takes some."""
+    """The cost is measured in steps of SQLite's virtual machine, several of which each examined row takes."""
     monkeypatch.setattr(search, "MAX_FOUND", 50)
     few, many = (steps(tmp_path / f"{count}.db", count, text, offset) for count in (4, 40))
     assert many <= 1.1 * few

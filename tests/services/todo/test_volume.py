@@ -1,4 +1,4 @@
-"""At volume: a read costs the same for a user of 10 tasks and of 100,000, and many callers at once get along."""
+"""At volume: a read costs the same for a user with 10 tasks and with 100,000, and concurrent callers lose nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SECRET = b"volume"
 
 
 def sample(user_id: str, number: int) -> Task:
-    """Every field cycles, so that each list has a share of the tasks."""
+    """Return a task whose fields depend on its number, so that each list contains a share of the tasks."""
     return Task(
         user_id=user_id,
         task_id=f"{number:08}",
@@ -65,7 +65,7 @@ def sample(user_id: str, number: int) -> Task:
 
 @pytest.fixture(scope="module")
 def db() -> Iterator[Session]:
-    """One user with few tasks, and one with many."""
+    """A session on a store with one user who has few tasks, and one who has many."""
     item = schema_of(Task).item
     with EmbeddedStore(":memory:", durable=False) as store:
         session = Session(store, secret=SECRET, strict_budgets=True)
@@ -123,7 +123,7 @@ def test_tasks_by_id_cost_half_a_unit_each(db: Session) -> None:
 
 @pytest.mark.req("T14", "T27")
 def test_filters_stop_at_their_budget_and_go_on_from_there(db: Session) -> None:
-    """Half of the tasks in the range are open; for the other filter, none of many has both."""
+    """Half of the overdue tasks are open. For the other filter, many tasks have the due date, but none is completed."""
     assert consumed(db, overdue_tasks("many", TODAY).page(100))[0] == 100
     nothing = TaskFilter(status=Status.COMPLETED, due=TODAY - timedelta(days=2), sort=Sort.PRIORITY)
     tasks = find_tasks("many", nothing, TODAY)
