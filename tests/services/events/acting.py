@@ -1,4 +1,4 @@
-"""Who does what in the tests of the events service: events are opened, users apply, workers decide."""
+"""Helpers for tests of the events service: they open events, apply for users, and check decisions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def opened(
     closes_in: float = 3_600,
     **more: Any,
 ) -> Event:
-    """An event that is open now."""
+    """Create an event that is open now."""
     now = instant(db.context.clock())
     draft = EventDraft(
         name="A",
@@ -53,13 +53,13 @@ def opened(
 
 
 def applied(db: Session, event: Event, *users: str) -> list[Request]:
-    """The requests of users, none of which the queue has."""
+    """Apply for users, and return their requests, none of which is in the queue."""
     now = instant(db.context.clock())
     return [db.run(apply(event, user, now, run_plan)).request for user in users]
 
 
 def sent(db: Session, queue: Queue, event: Event, *users: str, together: int = 1) -> list[Request]:
-    """The requests of users, which wait in the queue in this order, so many in each message."""
+    """Apply for users, put their requests into the queue in this order, `together` in each message, and return them."""
     requests = applied(db, event, *users)
     for start in range(0, len(requests), together):
         queue.execute(sending(requests[start : start + together]))
@@ -67,47 +67,47 @@ def sent(db: Session, queue: Queue, event: Event, *users: str, together: int = 1
 
 
 def users(count: int) -> list[str]:
-    """So many users."""
+    """Return the ids of a number of users."""
     return [f"u{number:03}" for number in range(count)]
 
 
 def attempt(at: datetime, worker: str = "w") -> Callable[[], Attempt]:
-    """An attempt of a worker."""
+    """Return a function that returns an attempt of a worker."""
     return lambda: Attempt(worker, at, at)
 
 
 def current(db: Session, request: Request) -> Request:
-    """A request as it is stored."""
+    """Return the stored state of a request."""
     found = db.run(request_by_id(request.request_id).consistent())
     assert found is not None
     return found
 
 
 def in_queue_order(db: Session, event: Event) -> list[Request]:
-    """All requests of an event that have their place."""
+    """Return all requests of an event that have their place in the queue, in its order."""
     return list(db.run(requests_of_event(event.event_id).page(1_000)))
 
 
 def waiting(db: Session, event: Event) -> list[Request]:
-    """The requests of an event that have no place yet."""
+    """Return the requests of an event that have no place in the queue yet."""
     shards = waiting_shards(event.event_id)
     return [request for shard in shards for request in db.run(waiting_requests(shard, ALWAYS))]
 
 
 def seats(db: Session, event: Event) -> Seats:
-    """The seats of an event as they are."""
+    """Return the current seats of an event."""
     found = db.run(seats_of(event.event_id).consistent())
     assert found is not None
     return found
 
 
 def lock(db: Session, request: Request) -> Lock | None:
-    """The lock of a request's user."""
+    """Return the lock of a request's user; None if there is none."""
     return db.run(lock_of(request.event_id, request.user_id).consistent())
 
 
 def check_first_come(db: Session, event: Event, capacity: int, expected: Iterable[str]) -> None:
-    """Every request is decided, and exactly the first of them by `queuedAt` have won."""
+    """Check that every request is decided, that exactly the first by `queuedAt` have won, and that all have locks."""
     assert waiting(db, event) == []
     requests = in_queue_order(db, event)
     assert sorted(request.request_id for request in requests) == sorted(expected)
@@ -124,7 +124,7 @@ def check_first_come(db: Session, event: Event, capacity: int, expected: Iterabl
 
 
 def check_nobody_is_passed_over(db: Session, event: Event) -> list[Request]:
-    """Nobody who waits was queued before one who has a seat, and no seat is free while somebody waits."""
+    """Check that nobody waits who was queued before a winner, or while a seat is free; return the waiting requests."""
     requests, left = in_queue_order(db, event), seats(db, event)
     won = [request.queued_at for request in requests if request.status is Status.SUCCEEDED]
     waits = [request for request in requests if request.error_code == Reason.WAITING_LIST]

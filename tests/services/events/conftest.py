@@ -1,4 +1,4 @@
-"""The events service on an empty store and queue, whose clock stands still."""
+"""The events service on an empty store and empty queues, with the fake clock."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from partita_services.events.queueing.tools import Tools
 
 @pytest.fixture
 def queue(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
-    """A queue by the clock of the test."""
+    """The queue of requests, with the fake clock."""
     path = tmp_path / "queue.db"
     with EmbeddedQueue(path, NAME, policy=POLICY, clock=fake_clock, durable=False, sleep=fake_clock.advance) as queue:
         yield queue
@@ -37,7 +37,7 @@ def queue(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
 
 @pytest.fixture
 def notices(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
-    """The queue of notices."""
+    """The queue of notices, with the fake clock."""
     path = tmp_path / "notices.db"
     with EmbeddedQueue(path, QUEUE, policy=NOTICES_POLICY, clock=fake_clock, durable=False) as queue:
         yield queue
@@ -45,7 +45,7 @@ def notices(tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
 
 @pytest.fixture
 def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
-    """A session in which going over a budget is an error."""
+    """A session; exceeding a budget raises, and waiting advances the fake clock."""
     session = Session(store, clock=fake_clock, secret=b"fake", strict_budgets=True, sleep=fake_clock.advance)
     session.create_tables([TABLE])
     return session
@@ -53,7 +53,7 @@ def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
 
 @pytest.fixture
 def projection(partita_store: Store, fake_clock: FakeClock, tmp_path: Path) -> Iterator[OpenProjection]:
-    """The figures; a test says when changes are read, by `projection.consumer.catch_up()`."""
+    """The projection of the figures; a test calls `projection.consumer.catch_up()` to read changes."""
     with closing(RequestProjection(tmp_path / "projection.db")) as sink:
         yield OpenProjection(sink, Consumer(partita_store, TABLE, sink, clock=fake_clock, pause=lambda _: None))
 
@@ -67,7 +67,7 @@ async def api(
     queue: Queue,
     notices: Queue,
 ) -> AsyncIterator[httpx.AsyncClient]:
-    """Calls the API as the operator `ada`; going over a budget is an error."""
+    """A client of the API, authorized as the operator `ada`; exceeding a budget raises."""
     session = AsyncSession(db.store, clock=fake_clock, secret=b"fake", strict_budgets=True)
     app = build_app([SERVICE], AppState(session, identity, {"events": Tools(queue, notices)}, {"events": projection}))
     headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}

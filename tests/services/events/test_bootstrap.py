@@ -1,4 +1,4 @@
-"""The events service as it is installed, and its sample data."""
+"""The entry point of the events service, its sample data, and the budgets of its access patterns."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_sample_requests_obey_the_rules(partita_db: Session, fake_clock: FakeClo
 def test_every_access_pattern_is_measured_within_its_budget() -> None:
     verdicts = {measurement.pattern: measurement.verdict for measurement in measure(SERVICE)}
     assert {name: verdict for name, verdict in verdicts.items() if verdict != "within"} == {
-        "lease_by_name": "no budget",  # the recipes' own
+        "lease_by_name": "no budget",  # a pattern of the recipe
     }

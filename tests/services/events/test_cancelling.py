@@ -1,4 +1,4 @@
-"""Cancelling first come: the lock goes, the seat goes back, and nothing is cancelled that is decided otherwise."""
+"""Cancelling first-come requests: the lock is deleted, the seat becomes free, and final requests stay."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_all_who_cancel_at_once_go_through(db: Session, queue: Queue, worker: Wo
         pass
     turns = count()
     works = [cancel(request.request_id, None, event.opens_at) for request in requests]
-    results = play(db, works, lambda options: next(turns) % options)  # everybody reads, then everybody writes
+    results = play(db, works, lambda options: next(turns) % options)  # all calls read, and then all write
     assert results == [current(db, request) for request in requests]
     assert seats(db, event).remaining == 30
 

@@ -1,4 +1,4 @@
-"""`partita events`: what operators do from the command line, and each mistake in one line."""
+"""`partita events`: the commands of operators, and error messages of one line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def db(tmp_path: Path) -> Iterator[Session]:
 
 
 def opened(db: Session, event_type: EventType = EventType.FIRST_COME, opened_before: float = 0, **more: Any) -> Event:
-    """An event that was opened so many seconds ago, for an hour."""
+    """Create an event that opened `opened_before` seconds ago for an hour."""
     now = instant(time.time() - opened_before)
     closes = now + timedelta(hours=1)
     draft = EventDraft(name="A", event_type=event_type, capacity_total=2, opens_at=now, closes_at=closes, **more)

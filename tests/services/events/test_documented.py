@@ -1,4 +1,4 @@
-"""The page of the service is complete and true: routes, patterns with budgets, costs, and the script that verifies."""
+"""The documentation page of the service: its routes, patterns, budgets, reasons, costs and verifying script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applying for an event: its opening hours, and what happens while other calls of the user are first."""
+"""Applying for an event: its opening hours, and concurrent calls of the same user."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_call_that_is_always_second_gives_up(db: Session, event: Event) -> Non
     def second(plan: Plan[Application] | Procedure[Plan[Application]]) -> Procedure[Application]:
         plans.append(plan)
         raise AlreadyExists("Another call was first.")
-        yield  # makes it a procedure
+        yield  # makes this function a procedure
 
     with pytest.raises(AlreadyExists):
         db.run(apply(event, "ann", event.opens_at, second))

@@ -1,4 +1,4 @@
-"""The events API: what callers see, on every store."""
+"""The events API over HTTP, on every store."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
 
 
 def _state_of(api: httpx.AsyncClient) -> ServiceState[Tools]:
-    """What the service runs with in the server that is called."""
+    """Return the state of the service that the client calls."""
     server: Any = api._transport
     app = next(route.app for route in server.app.routes if route.path == "/events/api")
     state: ServiceState[Tools] = app.state.service
@@ -287,7 +287,7 @@ def _state_of(api: httpx.AsyncClient) -> ServiceState[Tools]:
 
 
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
-    """Let what the server does after its responses come to an end."""
+    """Wait for everything that the server does after its responses."""
     sender = _state_of(api).singleton(sender_of)
     while sender._tasks:
         await asyncio.gather(*sender._tasks)
@@ -444,7 +444,7 @@ async def test_a_waiting_page_gets_every_change_until_the_decision(
     sent = [json.loads(line.removeprefix("data: ")) for line in response.text.split("\n\n") if line]
     assert [(news["status"], news["position"]) for news in sent] == [("QUEUED", 1), ("SUCCEEDED", None)]
     reads = [sent for sent in store.requests if isinstance(sent, GetItem) and sent.key["PK"].startswith("REQ#")]
-    assert len(reads) == 2  # at first, and when it was heard of
+    assert len(reads) == 2  # at first, and after the change
 
 
 @pytest.mark.req("E09")
@@ -604,7 +604,7 @@ async def test_responses_have_what_they_consumed(
     first = await apply(api, event, "ann", identity)
     assert first.headers["X-Consumed-Capacity"] == "event_by_id;rcu=0.5;wcu=0, accept;rcu=0;wcu=6"
     second = await apply(api, event, "bob", identity)
-    assert second.headers["X-Consumed-Capacity"] == "accept;rcu=0;wcu=6"  # the event is known already
+    assert second.headers["X-Consumed-Capacity"] == "accept;rcu=0;wcu=6"  # the event is cached
 
 
 @pytest.mark.req("X09")

@@ -1,4 +1,4 @@
-"""The description of the API is true: generated requests find no response that it does not describe."""
+"""The OpenAPI description is correct: generated requests get only responses that it describes."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ HEADERS = {"Authorization": f"Bearer {IDENTITY.token(Caller('ada', Role.OPERATOR
 
 
 def may_be_refused(case: Case) -> bool:
-    """No schema can say that cursors and keys are not invented, what an event is open for, or when a time is later."""
+    """Whether a request may break a rule on cursors, keys, states of events or times that no schema can express."""
     asked = case.query.keys() | {name.lower() for name in case.headers}
     return bool(asked & {"cursor", "idempotency-key"}) or case.path == "/events" or case.method in ("DELETE", "PATCH")
 
 
 def ids_of_samples(session: Session) -> dict[str, str]:
-    """A first come that is open, and a request for it."""
+    """Return the ids of an open first-come event, and of a request for it."""
     events = session.run(listed_events().page(100))
     found = [event for event in session.run(events_by_ids([listed.event_id for listed in events])) if event is not None]
     event = next(event for event in found if event.name == OPEN_EVENT)
@@ -57,7 +57,7 @@ def ids_of_samples(session: Session) -> dict[str, str]:
 async def once(
     look: Callable[[], Any], is_last: Callable[[Any], bool], is_valid: Callable[[], Any], stopping: threading.Event
 ) -> AsyncIterator[str]:
-    """The first news of a stream that otherwise goes on."""
+    """Yield the first event of a stream that otherwise does not end."""
     yield f"data: {(await look()).model_dump_json(by_alias=True)}\n\n"
 
 

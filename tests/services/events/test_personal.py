@@ -1,4 +1,4 @@
-"""A user is erased from Events: seats go to who waits, a draw stays one that can be verified, and no name is left."""
+"""Erasing a user from Events: seats go to the waiting list, draws stay verifiable, and the user's data is deleted."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def worker(db: Session, queue: Queue) -> Worker:
 
 
 def named(store: FaultyStore | EmbeddedStore, user: str) -> set[str]:
-    """The partitions of all items in which a user's name is written."""
+    """Return the partition keys of all items that contain a user's id."""
     return {item["PK"] for item in store.execute(ScanTable(TABLE.name)).items if user in str(item)}
 
 
@@ -62,7 +62,7 @@ def erase(db: Session, user: str) -> dict[str, int]:
 
 
 def text_of(folder: Path) -> str:
-    """Whatever is written in any file of a lake."""
+    """Return the content of all files of a lake."""
     paths = [path for path in folder.rglob("*") if path.is_file()]
     plain = [path.read_text() for path in paths if path.suffix == ".json"]
     rows = [str(pq.ParquetFile(path).read().to_pylist()) for path in paths if path.suffix == ".parquet"]

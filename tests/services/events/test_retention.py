@@ -1,4 +1,4 @@
-"""How long requests are kept: they expire with their locks and logs, when their event says so."""
+"""How long requests are kept: they expire with their locks and logs, at the time that their event sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an event is about: written by operators, read by all who look at it, and by no list."""
+"""The description of an event: operators write it, everybody can read it with the event, and lists leave it out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_users_do_not_write_it(api: httpx.AsyncClient, fake_clock: FakeClo
 
 
 async def test_the_longest_text_is_taken_within_the_budgets(api: httpx.AsyncClient, fake_clock: FakeClock) -> None:
-    """The session of these tests is strict: over a budget is an error."""
+    """The session of these tests raises if a budget is exceeded."""
     longest = "\N{GRINNING FACE}" * MAX_DESCRIPTION
     event = await event_in(api, fake_clock, description=longest)
     at = f"/events/{event['eventId']}"

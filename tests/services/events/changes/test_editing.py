@@ -1,4 +1,4 @@
-"""Editing events: what may change until when, and what is refused with which reason."""
+"""Editing events: until when each field may change, and which edits are refused for which reason."""
 
 from __future__ import annotations
 

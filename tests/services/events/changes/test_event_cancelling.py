@@ -1,4 +1,4 @@
-"""Cancelling a whole event: nobody gets a seat any more, and everybody who applied is told, once."""
+"""Cancelling a whole event: nobody gets a seat any more, and everybody who applied is notified once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def sweeper(db: Session, queue: Queue) -> Sweeper:
 
 
 def told(db: Session) -> list[str]:
-    """Who has a notice, in order."""
+    """Return the users who have a notice, sorted; a user with two notices is there twice."""
     page = db.run(NOTICES.waiting(0).walk(max_items=1_000))
     return sorted(notice.group for notice in page)
 
@@ -74,7 +74,7 @@ def test_everybody_who_applied_is_told_once(
     }
     assert current(db, requests[3]).error_code == Reason.CANCELLED
     assert current(db, late[0]).error_message == "The event was cancelled. Rain."
-    names = [*users(80), "late", "u021"]  # who was promoted was told so, too
+    names = [*users(80), "late", "u021"]  # u020 also has a notice of the promotion
     assert [name for name in told(db) if name != "u020"] == sorted(set(names) - {"u003", "u020"})
     assert (stored(db, event).notified, db.run(active_event(event.event_id))) == (80, None)
     assert [each.reason for each in db.run(log_of(requests[0].request_id))][-1] == Reason.EVENT_CANCELLED
@@ -106,7 +106,7 @@ def test_a_sweeper_that_read_the_event_before_does_not_undo_it(
     event = opened(db, capacity=1)
     db.run(cancel_whole_event(event.event_id, "Rain.", NOW))
     fake_clock.advance(7_200)
-    sweeper._sweep_event(event, ActiveEvent(event_id=event.event_id))  # as it was
+    sweeper._sweep_event(event, ActiveEvent(event_id=event.event_id))  # the event as it was before
     assert (stored(db, event).status, db.run(active_event(event.event_id)) is None) == (EventStatus.CANCELLED, False)
 
 

@@ -1,4 +1,4 @@
-"""Lotteries and their draws, for tests: held, cut off, and as JSON that was tampered with."""
+"""Helpers for tests of draws: lotteries, draws that were held or interrupted, and changes to their JSON."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from partita_services.events.terms import EventType, Status, instant
 from partita_services.events.transitions import Arrival
 
 SETTLED_IN_TWO = 120
-"""Entries whose results take two transactions."""
+"""A number of entries whose results take two transactions."""
 
 
 def lottery(db: Session, capacity: int, entries: int, *, keeps_log: bool = False) -> Event:
-    """A lottery with entries, which is closed."""
+    """Create a lottery that closes in a minute, with entries that have arrived."""
     event = opened(db, capacity, EventType.LOTTERY, closes_in=60, keeps_log=keeps_log)
     now = instant(db.context.clock())
     requests = applied(db, event, *users(entries))
@@ -36,7 +36,7 @@ def lottery(db: Session, capacity: int, entries: int, *, keeps_log: bool = False
 
 
 def expected_order(event: Event, requests: list[Request]) -> list[str]:
-    """The order as the specification says it, by other means than the service."""
+    """Return the order that the specification requires, computed independently of the service."""
     digests = {
         hmac.new(SEED, f"{event.event_id}|{request.request_id}".encode(), hashlib.sha256).hexdigest(): request
         for request in requests
@@ -45,18 +45,18 @@ def expected_order(event: Event, requests: list[Request]) -> list[str]:
 
 
 def drawn(db: Session, event: Event) -> DrawFound:
-    """The draw of a lottery, held when it is closed."""
+    """Hold the draw of a lottery at its closing."""
     return db.run(hold_draw(event.event_id, event.closes_at))
 
 
 def as_json(found: DrawFound) -> dict[str, Any]:
-    """A draw as the API gives it."""
+    """Return a draw as JSON, like the API."""
     draw: dict[str, Any] = json.loads(DrawView.of(found).model_dump_json(by_alias=True))
     return draw
 
 
 def cut_off(db: Session, store: FaultyStore, transaction: int) -> tuple[Event, list[str]]:
-    """A lottery whose draw was cut off before one of its transactions, and the order that its seed draws."""
+    """Crash a draw before one of its transactions; return the lottery, and the order that its seed draws."""
     event = lottery(db, 1, SETTLED_IN_TWO)
     order = expected_order(event, in_queue_order(db, event))
     store.crash_before(transaction, on=TransactWriteItems)
@@ -66,7 +66,7 @@ def cut_off(db: Session, store: FaultyStore, transaction: int) -> tuple[Event, l
 
 
 def status_of(db: Session, request_id: str) -> tuple[Status, str | None]:
-    """The status of a request, and its error code."""
+    """Return the status of a request, and its error code."""
     request = db.run(request_by_id(request_id))
     assert request is not None
     return request.status, request.error_code

@@ -1,4 +1,4 @@
-"""Cancelling in a lottery: who waits is promoted, and while the draw is held nobody leaves."""
+"""Cancelling in a lottery: the next on the waiting list is promoted, and nobody can cancel during the draw."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_winner_who_cancels_makes_room_for_the_next_who_still_waits(db: Sessio
     event = lottery(db, 2, 5)
     order = drawn(db, event).order
     now = event.closes_at
-    gone = db.run(cancel(order[2], None, now))  # the first of those who wait
+    gone = db.run(cancel(order[2], None, now))  # the first on the waiting list
     assert (gone.status, gone.error_code, gone.waiting_position) == (Status.REJECTED, Reason.CANCELLED, None)
     db.run(cancel(order[0], None, now))
     assert [status_of(db, entry) for entry in order] == [
@@ -35,8 +35,8 @@ def test_a_winner_who_cancels_makes_room_for_the_next_who_still_waits(db: Sessio
     ]
     db.run(cancel(order[1], None, now))
     db.run(cancel(order[3], None, now))
-    assert seats(db, event).remaining == 1  # one seat, and nobody left who waits
-    assert problems_of(as_json(db.run(show_draw(event.event_id)))) == []  # what was drawn stays as it was
+    assert seats(db, event).remaining == 1  # the waiting list is empty, so the seat stays free
+    assert problems_of(as_json(db.run(show_draw(event.event_id)))) == []  # the drawn order has not changed
 
 
 @pytest.mark.req("E11")

@@ -1,4 +1,4 @@
-"""The draw: anybody can verify it, and cut off anywhere it ends the same."""
+"""The draw: anybody can verify it, and an interruption anywhere does not change its result."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_large_draw_is_written_in_bounded_items(db: Session, *, keeps_log: boo
     entries = 250
     event = lottery(db, 100, entries, keeps_log=keeps_log)
     found = drawn(db, event)
-    assert PAGE * 30 < 400_000  # bytes in an item
+    assert PAGE * 30 < 400_000  # the maximum bytes of an item
     assert len(found.order) == entries
     statuses = [request.status for request in in_queue_order(db, event)]
     assert (statuses.count(Status.SUCCEEDED), statuses.count(Status.REJECTED)) == (100, 150)
@@ -142,7 +142,7 @@ def test_a_draw_that_died_is_finished_by_the_sweeper(
         drawn(db, event)
     except Crash:
         if db.run(show_draw(event.event_id)).draw is None:
-            return  # it had not begun
+            return  # the draw had not begun
     store._rules.clear()
     fake_clock.advance(LEASE.total_seconds() + 1)
     Sweeper(db, queue, "w1").sweep()
@@ -179,7 +179,7 @@ def test_two_draws_at_once_and_a_late_entry_agree(seed: int) -> None:
 def test_a_draw_that_somebody_has_left_is_finished_all_the_same(db: Session, store: FaultyStore) -> None:
     event, order = cut_off(db, store, 3)
     left = f(Request.error_code).set(Reason.CANCELLED), f(Request.waiting_position).remove()
-    db.run(update(request_by_id(order[1]), *left))  # as it was possible once
+    db.run(update(request_by_id(order[1]), *left))  # an earlier version allowed this
     found = drawn(db, event)
     assert list(found.order) == order
     assert problems_of(as_json(found), event.commitment) == []

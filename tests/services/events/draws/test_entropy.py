@@ -1,4 +1,4 @@
-"""Draws by themselves, and draws with a value from outside that nobody here could have chosen."""
+"""Draws that workers hold automatically, and draws with an external value that the operator cannot choose."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sweeper(db: Session, queue: Queue) -> Sweeper:
 
 
 def lottery(db: Session, **terms: Any) -> tuple[Event, list[Request]]:
-    """A lottery for two of six."""
+    """Create a lottery with two seats and six entries; return it with its requests."""
     event = opened(db, 2, EventType.LOTTERY, closes_in=60, **terms)
     now = instant(db.context.clock())
     requests = applied(db, event, *users(6))
@@ -92,7 +92,7 @@ def test_the_entries_are_frozen_before_the_value_is_known(db: Session, sweeper: 
 def test_an_entry_that_is_delivered_again_while_the_value_is_waited_for_stays(
     db: Session, sweeper: Sweeper, fake_clock: FakeClock
 ) -> None:
-    """The worker that had it died before it could say so."""
+    """The worker that entered the requests died before it acknowledged their messages."""
     event, requests = lottery(db, entropy_source=SOURCE)
     fake_clock.advance(60)
     sweeper.sweep()
@@ -147,7 +147,7 @@ def test_every_change_of_the_value_shows(change: dict[str, str], problem: str, d
 
 
 def test_other_values_draw_others(db: Session) -> None:
-    """One of them may draw the same by chance, but not all of twenty."""
+    """One other value may draw the same order by chance, but not all of twenty."""
     event, _ = lottery(db, entropy_source=SOURCE)
     db.run(hold_draw(event.event_id, event.closes_at))
     draw = as_json(db.run(hold_draw(event.event_id, event.closes_at, VALUE)))

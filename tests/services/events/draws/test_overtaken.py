@@ -1,4 +1,4 @@
-"""Two finish one draw, and one of them is a moment later: both end, and the result is one."""
+"""Two processes hold the same draw at the same time: both end, and there is one result."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.req("E05")
 
 
 def check(db: Session, event: Event, found: DrawFound, order: list[str]) -> None:
-    """Who was drawn follows from the seed, and everybody has that result."""
+    """Check that the drawn order follows from the seed, and that every entry has its result."""
     assert list(found.order) == order
     assert problems_of(as_json(found), event.commitment) == []
     assert (found.event.status, seats(db, event).remaining) == (EventStatus.FINISHED, 0)
@@ -43,7 +43,7 @@ def test_a_draw_that_is_overtaken_before_any_request_ends_as_the_other(nth: int)
 
 
 def test_it_goes_on_where_another_who_died_has_stopped(db: Session, store: FaultyStore) -> None:
-    event, order = cut_off(db, store, 2)  # the entries are frozen, and nobody has a result
+    event, order = cut_off(db, store, 2)  # the entries are frozen, and none has a result
 
     def settle_the_first() -> None:
         store.crash_after(1, on=TransactWriteItems)
@@ -55,9 +55,9 @@ def test_it_goes_on_where_another_who_died_has_stopped(db: Session, store: Fault
 
 
 def test_a_result_that_cannot_be_written_is_said(db: Session, store: FaultyStore) -> None:
-    """It is not taken for the work of another, which would leave the draw without an end."""
+    """The failure is not mistaken for the work of another process, because then the draw would never end."""
     event, order = cut_off(db, store, 2)
-    db.run(update(request_by_id(order[0]), f(Request.status).set(Status.SUCCEEDED)))  # no rule does this
+    db.run(update(request_by_id(order[0]), f(Request.status).set(Status.SUCCEEDED)))  # no transition does this
     failed = overtaken(db, hold_draw(event.event_id, event.closes_at), lambda: None, on=TransactWriteItems)
     assert isinstance(failed, TransactionCancelled)
 

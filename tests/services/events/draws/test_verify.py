@@ -1,4 +1,4 @@
-"""Anybody can verify a draw, and whatever was changed is detected."""
+"""Verifying a draw: anybody can do so, and every change is detected."""
 
 from __future__ import annotations
 

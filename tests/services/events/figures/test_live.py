@@ -1,4 +1,4 @@
-"""News as server-sent events: sent when they are new, until the last of them, or the end of token or server."""
+"""News as server-sent events: sent when something has changed, until the last change or the stop of the server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Streams of news over HTTP: they end with the token of who watches, and many who watch are one who reads."""
+"""Streams of figures over HTTP: a stream ends with its token, and all streams of an event share the reads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANN = Caller("ann")
 
 
 class Policy:
-    """What makes tokens valid, as a test says."""
+    """A token policy that a test can change."""
 
     def __init__(self) -> None:
         self.now = TokenPolicy((TokenKey.of(b"k" * 32),))
@@ -46,7 +46,7 @@ def identity(policy: Policy, fake_clock: FakeClock) -> Identity:
 
 @pytest.fixture
 async def stream(api: httpx.AsyncClient, db: Session, projection: OpenProjection, identity: Identity) -> str:
-    """Where the figures of an event are streamed."""
+    """The path of a stream of an event's figures."""
     event = opened(db, 1)
     projection.consumer.catch_up()
     return f"/events/{event.event_id}/figures/stream"
@@ -117,7 +117,7 @@ async def test_all_who_watch_an_event_share_what_is_read(
     store.requests.clear()
 
     async def instead_of_sleeping(pause: float) -> None:
-        fake_clock.advance(pause / watchers)  # all of them sleep at the same time
+        fake_clock.advance(pause / watchers)  # all watchers sleep at the same time
         if fake_clock() - began >= seconds:
             state.stopping.set()
         await real_sleep(0)
@@ -126,7 +126,7 @@ async def test_all_who_watch_an_event_share_what_is_read(
     responses = await asyncio.gather(*(api.get(stream, headers=headers) for _ in range(watchers)))
     assert [response.text.count("data:") for response in responses] == [1] * watchers
     reads = [sent for sent in store.requests if isinstance(sent, GetItem)]
-    looks = len(reads) / 2  # the event and its seats
+    looks = len(reads) / 2  # each look reads the event and its seats
     assert looks <= seconds / live.SHARED_SECONDS + 1
 
 

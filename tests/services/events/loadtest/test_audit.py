@@ -1,4 +1,4 @@
-"""The auditor finds what is wrong, and finds nothing where nothing is."""
+"""The audit of a storm finds every fault, and none if there is none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USERS = ["a", "b", "c", "d"]
 
 
 def stored(*statuses: str, users: list[str] = USERS) -> list[StoredRequest]:
-    """Requests in queue order, a second apart."""
+    """Return requests with these statuses in queue order, a second apart."""
     return [
         StoredRequest(f"r-{user}", user, status, START + timedelta(seconds=n), START + timedelta(seconds=n + 1))
         for n, (user, status) in enumerate(zip(users, statuses, strict=True))

@@ -1,4 +1,4 @@
-"""The burst: who applies, how often and in which order; and that nobody gives up at the first trouble."""
+"""The burst: who applies, how often and in which order, and the retries after failures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_everybody_applies_once_and_some_twice() -> None:
 
 @contextmanager
 def served(respond: Callable[[str], tuple[int, Any] | None]) -> Iterator[str]:
-    """The address of a server that responds to each token; None closes the connection without a response."""
+    """Run a server that responds to each token, and yield its URL; None closes the connection without a response."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -47,7 +47,7 @@ def served(respond: Callable[[str], tuple[int, Any] | None]) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Suppress the log."""
 
     with running(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as port:
         yield f"http://127.0.0.1:{port}/requests"

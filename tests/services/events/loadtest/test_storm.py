@@ -1,4 +1,4 @@
-"""A small storm on real processes: killed and restarted in the middle, and on servers that play AWS."""
+"""Small storms on real processes, which are killed and restarted in the middle, and on an emulator of AWS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOUND = "Every invariant holds."
 
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """A server and four workers, for one storm after the other: each has an event of its own."""
+    """A server and four workers for several storms, each of which has its own event."""
     with rigged(tmp_path_factory.mktemp("rig"), workers=4) as rig:
         yield rig
 
@@ -39,7 +39,7 @@ def test_freed_seats_go_to_the_earliest_who_waits_while_workers_are_killed(rig: 
 
 @pytest.mark.req("E02", "X12")
 def test_a_storm_on_dynamodb_and_sqs(tmp_path: Path) -> None:
-    """On a server of its own: the tests of others delete tables on the shared one."""
+    """This test has its own emulator, because other tests delete the tables of the shared one."""
     (tmp_path / "aws").mkdir()
     with ministack(tmp_path / "aws") as url, rigged(tmp_path, 2, ["--store", url, "--queue", url]) as rig:
         status, printed = storm(rig, users=60, capacity=20, connections=8)

@@ -1,4 +1,4 @@
-"""Names of applicants: theirs alone unless they allow more, and gone when they take them back."""
+"""Names of applicants: shown to others only with the applicant's consent, and removed on request."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_nobody_else_changes_it(api: httpx.AsyncClient, fake_clock: FakeCl
     event = await event_in(api, fake_clock)
     request = await apply_as(api, event, "ann", identity, SHOWN)
     at = f"/requests/{request['requestId']}"
-    for headers in (as_user("eve", identity), {}):  # an operator neither
+    for headers in (as_user("eve", identity), {}):  # the second caller is an operator
         assert (await api.patch(at, json={"displayName": "Eve"}, headers=headers)).status_code == 404
     assert named((await api.get(at)).json()) == ("Ann B.", True)
 

@@ -1,4 +1,4 @@
-"""Batches: one item says of many requests that the queue has them, and never of one that it does not have."""
+"""Batches: one item records that the queue has many requests, only if it really has all of them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestWhenItIsNoted:
     def test_not_where_none_of_them_was_sent(self, batch: Batch, noted: list[Batch]) -> None:
         batch.fill()
         with batch:
-            pass  # who has a request already sends none
+            pass  # a user who has a request already sends none
         assert noted == []
 
     def test_not_where_the_queue_has_refused_one(self, batch: Batch, noted: list[Batch]) -> None:
@@ -116,7 +116,7 @@ def test_the_sweeper_sends_those_of_batches_that_are_not_noted(
     (waits,) = in_batch(db, event, "one", "a")
     queue.execute(sending([waits]))
     note(db, "one")
-    (lost,) = in_batch(db, event, "two", "b")  # and then the server died
+    (lost,) = in_batch(db, event, "two", "b")  # the server dies before it sends the request
     fake_clock.advance(LEASE.total_seconds() + 1)
     assert Sweeper(db, queue, "w1").sweep() == 1
     assert [current(db, each).status for each in (waits, lost)] == [Status.RECEIVED, Status.QUEUED]
@@ -127,7 +127,7 @@ def test_the_sweeper_sends_those_of_batches_that_are_not_noted(
 def test_the_figures_count_a_noted_batch_as_queued(
     db: Session, projection: OpenProjection[RequestProjection], *, is_noted_first: bool
 ) -> None:
-    """Also where the item of the batch is read before its requests, as it may be from another shard of the stream."""
+    """The batch may be read before its requests, because their items may be in different shards of the stream."""
     event = opened(db, capacity=1)
     projection.consumer.catch_up()
     if is_noted_first:

@@ -1,4 +1,4 @@
-"""Deciding first come: exactly the first win, whatever is delivered again, cut off or overtaken."""
+"""Decisions of first-come events: exactly the first win, despite redeliveries, crashes and overtaken workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOW = instant(1_767_225_600)
 
 
 def arrivals(requests: list[Request], sent_at: float = NOW.timestamp()) -> list[Arrival]:
-    """The requests as a queue delivers them that accepted all of them at the same instant."""
+    """Return the arrivals of requests, all of which the queue accepted at the same instant."""
     return [Arrival(request.request_id, request.user_id, sent_at) for request in requests]
 
 

@@ -1,4 +1,4 @@
-"""A request that cannot be decided: it waits, or it ends once, whoever gives it up."""
+"""A request that cannot be decided: it waits for another try, or it ends once, even if two workers give it up."""
 
 from __future__ import annotations
 

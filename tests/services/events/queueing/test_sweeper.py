@@ -1,4 +1,4 @@
-"""The sweeper: after any crash every request is decided, and nothing is scanned for it."""
+"""The sweeper: after any crash every request is decided, without a scan."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_request_that_the_queue_never_got_is_sent(
     db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
-    requests = applied(db, event, "a", "b")  # and then the server died
+    requests = applied(db, event, "a", "b")  # the server dies before it sends them
     assert sweeper.sweep() == 0
     fake_clock.advance(LEASE.total_seconds() + 1)
     assert sweeper.sweep() == 2
@@ -50,9 +50,9 @@ def test_a_request_that_the_queue_never_got_is_sent(
 def test_a_request_of_a_quiet_event_is_sent_while_the_queue_is_busy_with_another(
     db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
 ) -> None:
-    """Nothing of its own event was ever delivered, and the queue is not empty: only its status says that it is lost."""
+    """No request of the quiet event was ever delivered, and the queue is not empty: only the status shows the loss."""
     quiet, busy = opened(db, capacity=1), opened(db, capacity=1)
-    (left,) = applied(db, quiet, "a")  # and then the server died
+    (left,) = applied(db, quiet, "a")  # the server dies before it sends the request
     waiting = applied(db, busy, "b")
     db.run(mark(waiting, queue.execute(sending(waiting))))
     fake_clock.advance(LEASE.total_seconds() + 1)
@@ -81,7 +81,7 @@ def test_a_request_that_the_queue_has_lost_is_sent_again_once(
     db.run(mark([lost], queue.execute(sending([lost]))))
     queue.execute(Acknowledge(tuple(message.receipt for message in queue.execute(Receive()))))
     fake_clock.advance(LEASE.total_seconds() + 1)
-    if passed_by_another:  # so the queue has gone on, and has others that wait
+    if passed_by_another:  # the queue has delivered a later request, and has another one
         sent(db, queue, event, "b")
         worker.serve()
         fake_clock.advance(1)
@@ -154,7 +154,7 @@ def test_a_worker_whose_clock_was_set_back_by_a_day_goes_on_at_once(
     fake_clock.advance(86_400)
     sweeper.sweep_if_due()
     fake_clock.advance(-86_400)
-    (request,) = applied(db, event, "a")  # and then the server died
+    (request,) = applied(db, event, "a")  # the server dies before it sends the request
     fake_clock.advance(LEASE.total_seconds() + 1)
     sweeper.sweep_if_due()
     assert current(db, request).status is Status.QUEUED
@@ -165,7 +165,7 @@ def test_a_worker_that_dies_with_a_clock_ahead_does_not_keep_others_from_sweepin
 ) -> None:
     event = opened(db, capacity=1)
     _ahead(db, queue).sweep_if_due()
-    (request,) = applied(db, event, "a")  # and then the server died
+    (request,) = applied(db, event, "a")  # the server dies before it sends the request
     fake_clock.advance(LEASE.total_seconds() + 1)
     sweeper.sweep_if_due()
     assert current(db, request).status is Status.QUEUED
@@ -201,7 +201,7 @@ def test_a_draw_that_was_begun_with_a_clock_ahead_and_cut_off_is_gone_on_with(
 
 
 def _ahead(db: Session, queue: Queue) -> Sweeper:
-    """The sweeper of a worker whose clock is a day ahead."""
+    """Return the sweeper of a worker whose clock is a day ahead."""
     clock = db.context.clock
     return Sweeper(Session(db.store, clock=lambda: clock() + 86_400), queue, "ahead")
 
@@ -210,14 +210,14 @@ def _ahead(db: Session, queue: Queue) -> Sweeper:
 def test_an_open_event_that_a_clock_finishes_too_early_loses_no_request(
     db: Session, queue: Queue, sweeper: Sweeper, worker: Worker, fake_clock: FakeClock, sweeps: int
 ) -> None:
-    """Whoever applies after it, and is not sent because the server dies, is found all the same."""
+    """A request that is accepted later, and not sent because the server dies, is found nevertheless."""
     event, ahead = opened(db, capacity=1), _ahead(db, queue)
     for _ in range(sweeps):
         ahead.sweep()
     found = db.run(event_by_id(event.event_id))
     assert found is not None
     assert phase_of(found, instant(fake_clock())) is Phase.OPEN
-    (request,) = applied(db, found, "a")  # and then the server died
+    (request,) = applied(db, found, "a")  # the server dies before it sends the request
     fake_clock.advance(LEASE.total_seconds() + 1)
     ahead.sweep()
     sweeper.sweep()
@@ -229,7 +229,7 @@ def test_an_open_event_that_a_clock_finishes_too_early_loses_no_request(
 def test_who_applies_while_a_clock_finishes_the_event_is_not_forgotten(
     db: Session, queue: Queue, sweeper: Sweeper, fake_clock: FakeClock
 ) -> None:
-    """A server that knows the event as it was a moment ago takes a request, and dies; so does one that knows more."""
+    """A server that has read the event earlier accepts a request and dies; so does one that has read it later."""
     event, ahead = opened(db, capacity=1), _ahead(db, queue)
     ahead.sweep()
     (request,) = applied(db, event, "a")
@@ -298,13 +298,13 @@ def test_what_is_decided_is_not_read_and_nothing_is_scanned(
 def test_whoever_dies_wherever_every_request_is_decided_in_the_end(
     db: Session, queue: Queue, store: FaultyStore, fake_clock: FakeClock, seed: int
 ) -> None:
-    """Servers and workers die before or after any of their requests to the store; those that follow go on."""
+    """Servers and workers crash before or after any request to the store, and their successors continue."""
     random = Random(seed)
     capacity = random.randint(1, 6)
     event = opened(db, capacity)
     waiting = users(12)
     requests = applied(db, event, *waiting)
-    batches = [requests[:4], requests[4:5], requests[5:9]]  # the server died before it sent the last three
+    batches = [requests[:4], requests[4:5], requests[5:9]]  # the server dies before it sends the last three
     for batch in batches:
         accepted = queue.execute(sending(batch))
         if random.random() < 0.5:

@@ -1,4 +1,4 @@
-"""The worker: nothing that the queue delivers is lost, whatever goes wrong with it."""
+"""The worker: no request that the queue delivers is lost, whatever fails."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_a_dead_worker_had_taken_is_decided_by_another(
 ) -> None:
     event = opened(db, capacity=1)
     requests = sent(db, queue, event, *users(3))
-    queue.execute(Receive(2, visibility=VISIBILITY_SECONDS))  # and then it died
+    queue.execute(Receive(2, visibility=VISIBILITY_SECONDS))  # by a worker that dies
     assert worker.serve() == 0
     fake_clock.advance(VISIBILITY_SECONDS)
     assert worker.serve() == 3
@@ -68,7 +68,7 @@ def test_trouble_that_passes_is_written_down_and_tried_again_later(
 ) -> None:
     event = opened(db, capacity=1)
     (request,) = sent(db, queue, event, "a")
-    store.throttle(8, on=TransactWriteItems)  # as often as a session tries
+    store.throttle(8, on=TransactWriteItems)  # all tries of a session
     assert worker.serve() == 1
     waits = current(db, request)
     assert (waits.status, waits.failure_class, waits.error_code) == (
@@ -163,7 +163,7 @@ def test_after_a_failure_for_good_the_user_may_apply_again(
 
 
 class Refusing(FaultyStore):
-    """A store that refuses, so many times, what would write a certain request."""
+    """A store that refuses transactions that would update a given request, a given number of times."""
 
     def refuse(self, request: Request, times: int) -> None:
         self.left = times
@@ -198,7 +198,7 @@ def test_one_that_cannot_be_decided_does_not_hold_up_the_others_and_ends_at_last
 ) -> None:
     event = opened(db, capacity=3)
     good, bad, other = sent(db, queue, event, "a", "b", "c", together=3)
-    refusing.refuse(bad, times=2 * POLICY.max_receives)  # with the others, and alone
+    refusing.refuse(bad, times=2 * POLICY.max_receives)  # each time with the others, and alone
     strict_worker.serve()
     assert [current(db, request).status for request in (good, bad, other)] == [
         Status.SUCCEEDED,
@@ -292,7 +292,7 @@ def test_work_goes_on_until_it_is_to_stop_and_through_trouble(
 
 
 class StopWhen(threading.Event):
-    """Is set as soon as something holds."""
+    """An event that is set as soon as a condition holds."""
 
     def __init__(self, holds: Callable[[], bool]) -> None:
         super().__init__()
@@ -301,12 +301,12 @@ class StopWhen(threading.Event):
     def is_set(self) -> bool:
         return self._holds()
 
-    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - no time passes
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - it does not wait
         return self.is_set()
 
 
 def delete_seats(db: Session, event: Event) -> Seats:
-    """Have the seats of an event vanish, as no code of ours does; gives them as new ones."""
+    """Delete the seats of an event, which the service never does, and return them for a new insert."""
     left = db.run(delete(seats_of(event.event_id)))
     assert left is not None
     return left.model_copy(update={"version": 0})

@@ -1,4 +1,4 @@
-"""The waiting list of first come: a freed seat goes to the earliest that waits, whatever happens meanwhile."""
+"""The waiting list of first-come events: a freed seat goes to the earliest request on it, whatever fails meanwhile."""
 
 from __future__ import annotations
 
