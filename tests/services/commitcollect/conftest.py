@@ -1,4 +1,4 @@
-"""CommitCollect's site with a browser that is logged in, on a store that remembers what it was sent."""
+"""CommitCollect's site with a browser that is logged in, on a store that records its requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 
 class PatientStore(FaultyStore):
-    """Tables without TTL: a server would delete by its own clock what the clock of the test has just written."""
+    """Creates tables without TTL, because a server would delete items by its own clock instead of the fake clock."""
 
     def execute(self, request: Request[R]) -> R:
         if isinstance(request, CreateTable):
@@ -34,20 +34,20 @@ class PatientStore(FaultyStore):
 
 @pytest.fixture
 def store(partita_store: Store) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
+    """A store that records its requests."""
     return FaultyStore(partita_store) if isinstance(partita_store, EmbeddedStore) else PatientStore(partita_store)
 
 
 @pytest.fixture
 def connected(store: FaultyStore, fake_clock: FakeClock) -> Iterator[World]:
-    """A world on the store of the test, with a user who is connected and has read what was before."""
+    """A world on the store of the test, in which nobody has logged in yet."""
     with new_world(store=store, clock=fake_clock) as world:
         yield world
 
 
 @pytest.fixture
 async def stranger(connected: World, store: FaultyStore, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser that is not logged in; going over a budget is an error."""
+    """A browser that is not logged in; exceeding a budget raises."""
     session = AsyncSession(store, clock=connected.clock, secret=b"fake", strict_budgets=True)
     app = build_app([SERVICE], AppState(session, identity, {SERVICE.name: connected.tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=SITE) as client:
@@ -56,7 +56,7 @@ async def stranger(connected: World, store: FaultyStore, identity: Identity) -> 
 
 @pytest.fixture
 async def browser(connected: World, stranger: httpx.AsyncClient) -> httpx.AsyncClient:
-    """A browser that is logged in."""
+    """A browser that is logged in, after the jobs of the login."""
     stranger.cookies.set(SECURE, connected.log_in(), domain="collect.test", path="/")
     connected.work()
     return stranger

@@ -1,4 +1,4 @@
-"""Several pieces of work at once, a request at a time: to the store, to Strava, to the queue."""
+"""Concurrent units of work that run a request at a time: to the store, to Strava, to the queue."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ENDS = (PartitaError, StravaError, TryLater, ConnectionLost)
 
 
 def requests_of(work: Work[Any], db: Session) -> Generator[Any, Any, Any]:
-    """Every single request of a piece of work, those of its operations too."""
+    """Yield every request of a unit of work, including those of its operations."""
 
     def respond(request: Any) -> Generator[Any, Any, Any]:
         return (yield from db._pipeline.run(request)) if isinstance(request, Operation) else (yield request)
@@ -28,7 +28,7 @@ def requests_of(work: Work[Any], db: Session) -> Generator[Any, Any, Any]:
 
 
 class Player:
-    """One piece of work on its way, with the request that it wants to send next."""
+    """A unit of work in progress, and the next request that it will send."""
 
     def __init__(self, work: Work[Any], db: Session, tools: Tools) -> None:
         self.db = db
@@ -40,7 +40,7 @@ class Player:
         self._advance(lambda: next(self._requests))
 
     def move(self) -> None:
-        """Execute the request, and go on to the next one."""
+        """Execute the next request, and continue to the one after it."""
         try:
             response = self._execute()
         except ENDS as error:
@@ -50,15 +50,15 @@ class Player:
             self._advance(lambda: self._requests.send(response))
 
     def crash(self, *, after: bool = False) -> None:
-        """Be cut off before the request, or when it was executed and before its response came."""
+        """Stop for good before the next request, or after its execution and before its response."""
         if after:
-            with suppress(*ENDS):  # nobody is there to hear of it
+            with suppress(*ENDS):  # nobody receives the error
                 self._execute()
         self._requests.close()
         self.result, self.done = "crashed", True
 
     def finish(self) -> Any:
-        """Execute all requests that are left."""
+        """Execute all remaining requests, and return the result."""
         while not self.done:
             self.move()
         return self.result

@@ -1,4 +1,4 @@
-"""The Strava simulator for tests: with an application in its hands, or on a port of its own."""
+"""The Strava simulator for tests: as an object that knows the application, or served on a free port."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ CALLBACK = "http://127.0.0.1/commitcollect/auth/callback"
 
 
 def simulated(clock: Clock, **more: Any) -> SimulatedStrava:
-    """A simulator that makes the same of every run."""
+    """Return a simulator that behaves the same in every run."""
     return SimulatedStrava(APPLICATION, clock=clock, rng=random.Random(5), **more)
 
 
 def asking(scope: str = "read,activity:read", state: str = "s1") -> dict[str, str]:
-    """What an application asks an athlete for."""
+    """Return the parameters with which an application asks an athlete for authorization."""
     return {
         "client_id": APPLICATION.client_id,
         "redirect_uri": CALLBACK,
@@ -41,14 +41,14 @@ def asking(scope: str = "read,activity:read", state: str = "s1") -> dict[str, st
 
 
 def redirected_with(response: httpx.Response) -> dict[str, str]:
-    """What the athlete's decision gives to the application."""
+    """Return the parameters with which the athlete's decision redirects to the application."""
     assert response.status_code == 303
     return {name: value for name, (value,) in parse_qs(urlsplit(response.headers["Location"]).query).items()}
 
 
 @contextmanager
 def serving_simulator(strava: SimulatedStrava, *, delivers: bool = True) -> Iterator[str]:
-    """The simulator on a free port, for clients in other threads; gives its address."""
+    """Serve the simulator on a free port in another thread, and yield its URL."""
     config = uvicorn.Config(build_simulator(strava, delivers=delivers), log_level="critical", lifespan="off")
     server = uvicorn.Server(config)
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -1,4 +1,4 @@
-"""A model of Strava in memory: it executes the same requests by the same rules, and fails when a test wants it to."""
+"""A fake Strava in memory: it executes the same requests by the same rules, and fails on demand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIFETIME = 21_600
 
 
 class StravaModel:
-    """One application at Strava, with the athletes who granted it something. Safe for threads."""
+    """An application at Strava, and the athletes who authorized it. Safe for threads."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -46,11 +46,11 @@ class StravaModel:
         self.requests: list[StravaRequest[Any]] = []
         self.open_at: datetime | None = None
         self.failures = 0
-        """How many of the next requests get no response."""
+        """How many of the next requests fail as if Strava were unavailable."""
         self.refuses_reads = False
-        """Whether activities are not shown, whatever the token."""
+        """Whether reads of an activity are refused with any token."""
         self.callback_url = ""
-        """Where events are to be sent to."""
+        """The URL to which Strava would send events."""
         self._numbers = 0
         self._lock = threading.Lock()
 
@@ -65,7 +65,7 @@ class StravaModel:
             return cast("R", getattr(self, f"_{type(request).__name__.lower()}")(request))
 
     def train(self, number: int, **changes: Any) -> Activity:
-        """The athlete records or changes an activity."""
+        """Record or replace an activity of the athlete, and return it."""
         start = datetime.fromtimestamp(self.clock(), UTC) - timedelta(hours=1)
         fields: dict[str, Any] = {
             "id": number,
@@ -82,14 +82,14 @@ class StravaModel:
         return self.activities[number]
 
     def expire(self) -> None:
-        """No access token is taken any more; refresh tokens are."""
+        """Expire all access tokens; refresh tokens stay valid."""
         self.tokens = {
             athlete: Tokens(f"{tokens.access_token}-expired", tokens.refresh_token, tokens.expires_at)
             for athlete, tokens in self.tokens.items()
         }
 
     def revoke(self) -> None:
-        """The athlete withdraws."""
+        """Withdraw all authorizations, which ends all tokens."""
         self.tokens.clear()
 
     def _new_tokens(self, athlete: int) -> Tokens:

@@ -1,4 +1,4 @@
-"""The audit trail: what is written down of each thing that happens, and for how long it is kept."""
+"""The audit trail: which records are written, and how long they are kept."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_record_is_kept_for_ninety_days_to_the_second(world: World) -> None:
 
 
 def trail(world: World) -> list[tuple[str, dict[str, Any]]]:
-    """What happened to milestones, without their identifiers, in a fixed order."""
+    """Return the type and details of each record about milestones, without their ids, in a fixed order."""
     entries = world.db.run(events_of_user(world.user_id).page(100))
     own = [entry for entry in entries if entry.event_type.startswith(("milestone_", "part_"))]
     shown = [(entry.event_type, {k: v for k, v in entry.details.items() if k != "milestone_id"}) for entry in own]

@@ -1,4 +1,4 @@
-"""CommitCollect as it is installed, its sample data, its settings, and what its patterns cost."""
+"""The entry point of CommitCollect, its sample data, its settings, and the budgets of its patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every bound of the service, from both sides: what is just allowed is taken, and one more is refused."""
+"""Every limit of the service, from both sides: the largest allowed value is accepted, and the next is refused."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FIGURES = {
     "bytes of a key": (settings.KEY_BYTES, 32),
     "hexadecimal digits of the webhook's address": (settings.WEBHOOK_KEY_LENGTH, 32),
 }
-"""What the pages of the service promise: whoever changes one of these changes the pages."""
+"""The figures that the documentation of the service states: a change to one requires a change to these pages."""
 
 
 @pytest.mark.parametrize("name", FIGURES)

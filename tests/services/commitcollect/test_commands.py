@@ -1,4 +1,4 @@
-"""`partita commitcollect models`: models without any user, in any store."""
+"""`partita commitcollect models`: loads, lists and retires models in any store, without a user."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_models_are_loaded_listed_and_retired_without_a_user(tmp_path: Path) -> 
 
 
 def test_tables_that_are_there_already_get_models_the_same_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those that CloudFormation has made, over DynamoDB's protocol."""
+    """The tables exist already, as if created by CloudFormation, and are reached over DynamoDB's protocol."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_REGION", "ap-southeast-2")

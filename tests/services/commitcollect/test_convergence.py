@@ -1,4 +1,4 @@
-"""The service and the simulator together: whatever athletes do and the network loses, the truth is stored."""
+"""The service with the simulator: whatever athletes do and the network loses, the stored workouts become correct."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ SCOPES = ("read", "activity:read")
 
 
 class Both(NamedTuple):
-    """The service, and the Strava that it knows."""
+    """The service, and the simulated Strava that it uses."""
 
     service: World
     strava: SimulatedStrava
 
     def connect(self) -> None:
-        """Alex logs in."""
+        """Log Alex in."""
         code = Code(f"code-{ALEX}", ALEX, SCOPES, self.service.clock() + 60)
         self.strava.world.codes[code.code] = code
         self.service.log_in(ALEX)
 
     async def pass_time(self, seconds: float) -> None:
-        """Deliver and work, with some time between."""
+        """Deliver events, run jobs, and advance the clock."""
         await self.strava.webhook.deliver()
         self.service.work()
         self.service.clock.advance(seconds)
 
     async def settle(self) -> None:
-        """Go on until nothing is on its way any more."""
+        """Deliver events and run jobs until none is left."""
         for _ in range(400):
             await self.pass_time(10)
             stats = self.service.tools.queue.execute(GetStats())
@@ -53,14 +53,14 @@ class Both(NamedTuple):
         raise AssertionError("it does not come to rest")
 
     def stored(self) -> dict[str, tuple[Any, ...]]:
-        """What the service says of each workout."""
+        """Return the stored fields of each workout."""
         return {
             number: (one.name, one.sport_type, one.distance, one.moving_time, one.why_not)
             for number, one in self.service.workouts.items()
         }
 
     def true(self) -> dict[str, tuple[Any, ...]]:
-        """What Strava shows of each activity."""
+        """Return the fields of each activity that Strava shows."""
         grant = self.strava.world.grants[ALEX]
         return {str(one.id): _fields(one) for one in self.strava._shown_to(grant)}
 
@@ -76,7 +76,7 @@ def _fields(one: Activity) -> tuple[Any, ...]:
 
 @pytest.fixture
 async def both() -> AsyncIterator[Both]:
-    """Alex is connected and has no activities yet; events reach the service over its own routes."""
+    """The service and the simulator. Alex is connected and has no activities; events go to the service's routes."""
     with queued_world() as service:
         session = AsyncSession(service.db.store, clock=service.clock, secret=b"fake")
         strava = simulated(service.clock)
@@ -105,7 +105,7 @@ def _over(transport: httpx.AsyncBaseTransport) -> Callable[[str, Event], Awaitab
 
 
 def live(both: Both, rng: random.Random) -> None:
-    """One thing that happens at Strava, or on the way."""
+    """Do one random thing at Strava, such as a change of an activity or a repetition of events."""
     actions: list[Callable[[], Any]] = [lambda: both.strava.train(ALEX)] * 3
     actions += [lambda: both.strava.send_again(5), lambda: both.strava.oauth.expire(ALEX), both.strava.limits.exhaust]
     if both.own:
@@ -130,7 +130,7 @@ async def test_what_is_stored_is_what_is_there(both: Both, seed: int) -> None:
         if rng.random() < 0.4:
             await both.pass_time(rng.choice([0, 1, 7, 30]))
     both.strava.webhook.chaos = Chaos(duplicates=1, spread=60)
-    both.strava.send_again(100)  # what was lost three times is sent once more
+    both.strava.send_again(100)  # events that were lost in all three attempts are sent again
     await both.settle()
     assert both.stored() == both.true()
 
@@ -163,7 +163,7 @@ async def test_who_takes_the_access_back_and_returns_has_what_is_there(both: Bot
     await both.settle()
     assert both.stored() == {}
     both.connect()
-    both.strava.send_again(100)  # the old events, and that of the access that was taken back, once more
+    both.strava.send_again(100)  # all old events, including that of the withdrawal
     await both.settle()
     assert both.stored() == both.true()
     assert len(both.stored()) == 5

@@ -1,4 +1,4 @@
-"""The page of the service is complete: every route and every setting."""
+"""The documentation page of the service has every route and every setting."""
 
 from __future__ import annotations
 

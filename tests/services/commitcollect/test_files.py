@@ -1,4 +1,4 @@
-"""A deleted account is in no file of the data folder, but for its audit trail, which names nobody but by an id."""
+"""No file of the data folder has data of a deleted account, except for its audit trail, which names only ids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TITLE = "Planted title"
 WORKOUT = "Planted workout"
 KEY = "planted-idempotency-key"
 ATHLETE = "Alex"
-"""The name that the athlete has at Strava."""
+"""The athlete's name at Strava."""
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def partita_store(tmp_path: Path, fake_clock: FakeClock) -> Iterator[EmbeddedSto
 
 
 def found(folder: Path, *texts: str) -> set[str]:
-    """Which of the texts are in any file."""
+    """Return the texts that are in any file."""
     files = [file.read_bytes() for file in folder.iterdir()]
     return {text for text in texts if any(text.encode() in data for data in files)}
 

@@ -1,4 +1,4 @@
-"""CommitCollect's API and site: what a browser and Strava see."""
+"""CommitCollect's API and site over HTTP, as a browser and Strava use them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ ROUTES = routes_of(ROUTER)
 FOR_EVERYBODY = ("GET /models", "GET /models/{model_id}/picture")
 FOR_OPERATORS = ("PUT /models/{model_id}", "POST /models/{model_id}/retire")
 LAST = ("DELETE /me/connection", "DELETE /me")
-"""After these there is nothing to work on."""
+"""The routes to call last, because they delete what the others need."""
 ENDLESS = "GET /stream"
-"""It has tests of its own."""
+"""A route that does not end, and has its own tests."""
 
 DRAFT: dict[str, Any] = {
     "title": "Run 10 km",
@@ -68,7 +68,7 @@ def strava_says(number: int, aspect: str, world: World, **more: Any) -> dict[str
     return {**fields, **more}
 
 
-# --- who is there ---
+# --- the user ---
 
 
 @pytest.mark.req("C20", "X03")
@@ -290,7 +290,7 @@ async def test_what_a_new_milestone_has_earned_already_is_audited_once(
 async def test_a_workout_that_is_stored_while_a_milestone_is_created_earns_its_parts(
     browser: httpx.AsyncClient, connected: World, store: FaultyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The request has counted without it, and its worker has looked for milestones before there was this one."""
+    """The request counts workouts before this one is stored; its job looks for milestones before this one exists."""
     connected.strava.train(1)
     execute = store.execute_async
 
@@ -370,7 +370,7 @@ async def test_a_window_is_no_longer_than_a_year_and_not_backwards(browser: http
 @pytest.mark.req("C10")
 @pytest.mark.parametrize("day", ["9998-12-31", "9999-01-01", "9999-12-30", "9999-12-31"])
 async def test_no_milestone_ends_after_the_last_day(browser: httpx.AsyncClient, day: str) -> None:
-    """Beyond it there would be no day to count from."""
+    """Later days would leave no room for date arithmetic."""
     is_allowed = day == "9998-12-31"
     created = await create(browser, starts_on="9998-12-01", ends_on="9998-12-02")
     drafted = await browser.post("/api/milestones", json={**DRAFT, "starts_on": day, "ends_on": day})
@@ -623,7 +623,7 @@ async def test_no_route_and_no_job_scans_and_progress_sends_its_projection(
 
 @pytest.mark.req("X07")
 async def test_every_response_says_what_it_consumed(browser: httpx.AsyncClient, embedded: object) -> None:
-    """The figures of docs/services/commitcollect.md."""
+    """The figures must be those in docs/services/commitcollect.md."""
     created = await create(browser)
     path = f"/api/milestones/{created['milestone_id']}"
     read = "LoginSession.resolve;rcu=1;wcu=0"

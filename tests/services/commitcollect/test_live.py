@@ -1,4 +1,4 @@
-"""What of a user's changes is told as it happens, and ends with the session."""
+"""Live changes: server-sent events about a user's data, until the session ends."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ async def test_workouts_and_parts_are_told_until_the_session_ends(
             assert [(event, data.get("what")) for event, data in news] == [
                 ("ready", None),
                 ("change", "milestones"),
-                ("change", "me"),  # which counts them
+                ("change", "me"),  # it counts the milestones
             ]
             monkeypatch.setattr(live, "LOOKS", 1)
             left = await heard(api, monkeypatch, "/stream", lambda: world.db.run(SESSIONS.end(session_id)), *[list] * 9)
             assert [event for event, _ in left] == ["ready"]
-            assert not state_of(api).stopping.is_set()  # it has not waited for the server
+            assert not state_of(api).stopping.is_set()  # the stream ended before the server
             assert (await api.get("/stream")).status_code == 401

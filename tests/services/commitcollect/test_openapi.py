@@ -1,4 +1,4 @@
-"""The descriptions of API and site are true: generated requests find no response that they do not describe."""
+"""The OpenAPI descriptions of API and site are correct: generated requests get only responses that they describe."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ WITHOUT_PARAMETERS = (
     "POST /auth/logout",
     "POST /auth/logout-everywhere",
 )
-"""They cannot be called wrongly, but for the session, which is ours to give."""
+"""Routes without parameters, which have no wrong requests except for the session, which the test adds."""
 ENDS_THE_SESSION = ("DELETE /me", "DELETE /me/connection", "POST /auth/logout", "POST /auth/logout-everywhere")
 FOR_OPERATORS = ("PUT /models/{model_id}", "POST /models/{model_id}/retire")
 MORE_THAN_A_SCHEMA = ("POST /milestones", "PATCH /milestones/{milestone_id}", "PUT /models/{model_id}")
-"""Windows, versions and pictures have rules that no schema can say."""
+"""Routes with rules on windows, versions or pictures that a schema cannot express."""
 NO_SCHEMA_SAYS = {"cursor", "idempotency-key", "event_type", "month", "correlation_id"}
-"""That cursors and keys are not invented, and which questions belong together."""
+"""Parameters with rules that a schema cannot express: valid cursors and keys, and the allowed combinations."""
 
 
 def app_of(world: World) -> Any:
@@ -61,7 +61,7 @@ def app_of(world: World) -> Any:
 
 
 def check(route: str, mode: schemathesis.GenerationMode) -> None:
-    """Call one route with made-up requests, and fail on a response that is not described."""
+    """Call one route with generated requests, and fail on a response that is not described."""
     description = "/commitcollect/api/openapi.json" if route in ROUTES else "/commitcollect/openapi.json"
     with new_world() as world:
         config = SchemathesisConfig.from_dict(CONFIG)

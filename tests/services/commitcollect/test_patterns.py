@@ -1,4 +1,4 @@
-"""What the service asks of its tables: a list reads a projection, or there is a reason."""
+"""The access patterns of the service: a list reads a projection, or has a reason not to; nothing scans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CommitCollect without HTTP: a store, a model of Strava, a queue, and a user who is connected."""
+"""CommitCollect without HTTP: a store, a fake Strava, a queue, and a user who can log in."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TODAY = date(2026, 1, 1)
 
 
 class World(Struct):
-    """All that takes part."""
+    """A session, Strava, the tools of the service, a clock, and the user who logged in last."""
 
     db: Session
     strava: StravaModel
@@ -76,7 +76,7 @@ class World(Struct):
         return do(work, self.db, self.tools)
 
     def log_in(self, athlete: int = ATHLETE) -> str:
-        """A browser logs in through Strava; gives its session's id."""
+        """Log an athlete in through Strava, and return the id of the session."""
         state, browser = self.app.new_id() * 2, self.app.new_id() * 2
         self.db.run(begin_login(state, browser, int(self.clock())))
         back = Return(state, browser, f"code-{athlete}", frozenset({"read", "activity:read"}))
@@ -87,12 +87,12 @@ class World(Struct):
         return session_id
 
     def work(self) -> None:
-        """Do all jobs that can be done."""
+        """Run all jobs that can run now."""
         while work_once(self.db, self.tools):
             pass
 
     def commit(self, **changes: Any) -> Milestone:
-        """The user commits to a milestone."""
+        """Create a milestone of the user."""
         fields: dict[str, Any] = {
             "title": "Run 12 km",
             "model_id": "steam-locomotive",
@@ -112,8 +112,8 @@ class World(Struct):
 
     @property
     def workouts(self) -> dict[str, Workout]:
-        """What is stored of activities that are there."""
-        # No request path looks at all of them, so this has no budget.
+        """The stored workouts of activities that are not deleted, by the ids of the activities."""
+        # No request path reads all workouts, so this session does not enforce budgets.
         stored = Session(self.db.store, clock=self.clock).run(workouts_of(self.user_id).walk(max_items=5_000))
         return {workout.activity_id: workout for workout in stored if workout.ttl is None}
 
@@ -128,7 +128,7 @@ class World(Struct):
 
 
 def event(number: int, aspect: str, at: float, **more: Any) -> EventJob:
-    """What Strava says of an activity."""
+    """Return the job for an event about an activity."""
     fields: dict[str, Any] = {"object_type": "activity", "object_id": number, "updates": {}, **more}
     return EventJob(
         "r1", "c1", aspect_type=aspect, owner_id=ATHLETE, subscription_id=SUBSCRIPTION, event_time=int(at), **fields
@@ -136,12 +136,12 @@ def event(number: int, aspect: str, at: float, **more: Any) -> EventJob:
 
 
 def revocation(at: float) -> EventJob:
-    """What Strava says when an athlete has withdrawn."""
+    """Return the job for the event that an athlete has withdrawn the authorization."""
     return event(ATHLETE, "update", at, object_type="athlete", updates={"authorized": "false"})
 
 
 class Checkpoint:
-    """A world in memory as it is now, to go back to: much cheaper than to live through the same again."""
+    """A snapshot of a world in memory, which can be restored: much cheaper than creating the same state again."""
 
     def __init__(self, world: World) -> None:
         assert isinstance(world.db.store, EmbeddedStore)
@@ -154,7 +154,7 @@ class Checkpoint:
         self._states = [(vars(part), _state(vars(part))) for part in parts]
 
     def go_back(self) -> None:
-        """All that was changed since is as it was, in the store too; the session is a new one."""
+        """Restore the state, including that of the store, and replace the session with a new one."""
         store = self._world.db.store
         assert isinstance(store, EmbeddedStore)
         store._writer.connection.deserialize("main", self._stored)
@@ -165,13 +165,13 @@ class Checkpoint:
 
 
 def _state(attributes: dict[str, Any]) -> dict[str, Any]:
-    """A copy of what changes: values, lists and dictionaries."""
+    """Copy the attributes that can change: values, lists and dictionaries."""
     kept = (str, int, list, dict, datetime, NoneType)
     return {name: copy(value) for name, value in attributes.items() if isinstance(value, kept)}
 
 
 class ListQueue:
-    """A queue that is a list: for what needs no durability."""
+    """A queue in a list, for tests that need no durability."""
 
     name = "commitcollect"
 
@@ -196,13 +196,13 @@ class ListQueue:
 
 
 def tools_of(clock: FakeClock, queue: Queue, strava: StravaModel) -> Tools:
-    """What routes and workers share, with the fake clock."""
+    """Return the tools that routes and workers share, with the fake clock."""
     application = Application(SETTINGS, Vault(SETTINGS.token_key), clock, counted_ulids(clock))
     return Tools(application, strava, queue, ListQueue())
 
 
 def session_on(store: Store, clock: FakeClock) -> Session:
-    """A session that waits by its clock, and in which going over a budget is an error."""
+    """Return a session whose waits advance its clock, and which raises if a budget is exceeded."""
     db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0))
     db.sleep = clock.advance
     return db
@@ -212,7 +212,7 @@ def session_on(store: Store, clock: FakeClock) -> Session:
 def new_world(
     store: Store | None = None, queue: Queue | None = None, clock: FakeClock | None = None
 ) -> Iterator[World]:
-    """An empty world with the models."""
+    """Create a world that contains only the bundled models."""
     clock = clock or FakeClock()
     with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as memory:
         db = session_on(store or memory, clock)
@@ -225,7 +225,7 @@ def new_world(
 
 @contextmanager
 def queued_world(clock: FakeClock | None = None) -> Iterator[World]:
-    """The same with a real queue."""
+    """Create a world that contains only the bundled models, with an embedded queue instead of a list."""
     clock = clock or FakeClock()
     with tempfile.TemporaryDirectory() as folder:
         queue = EmbeddedQueue(

@@ -1,4 +1,4 @@
-"""Models as files: what is read of them, and what is said of those that are none."""
+"""Definitions of models in files: reading them, and the errors of files that are not valid."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KITE: dict[str, Any] = {
 
 
 def written(folder: Path, svg: str | None = None, **changes: Any) -> Path:
-    """A model as a file, with its picture beside it."""
+    """Write a model as a JSON file, with its picture in the same folder; return the JSON file."""
     (folder / "it.svg").write_text(drawn() if svg is None else svg)
     file = folder / "kite.json"
     file.write_text(json.dumps({name: value for name, value in {**KITE, **changes}.items() if value is not None}))

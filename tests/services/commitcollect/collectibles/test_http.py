@@ -1,4 +1,4 @@
-"""Models over HTTP: for everybody to see, and for operators to change."""
+"""The routes of models: everybody may read them, and operators may change them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def content(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def operator(identity: Identity) -> dict[str, str]:
-    """The header of an operator."""
+    """The authorization header of an operator."""
     return {"Authorization": f"Bearer {identity.token(Caller('boss', Role.OPERATOR))}"}
 
 

@@ -1,4 +1,4 @@
-"""Loading and retiring models: as often as one likes, beside milestones that count by them."""
+"""Loading and retiring models: both are idempotent, and do not affect the milestones that use the models."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_the_number_of_its_parts_may_not(world: World, parts: int) -> None:
 
 
 def test_nor_where_another_operator_was_first(world: World) -> None:
-    """Both have read that there is none; the transaction itself looks at the number."""
+    """Both operators have read that there is no such model; the transaction itself checks the number of parts."""
     late = Player(load_model(kite(3)), world.db, world.tools)
     while not isinstance(late.next, TransactWriteItems):
         late.move()
@@ -150,7 +150,7 @@ def test_the_largest_model_stays_within_its_budgets(world: World) -> None:
     assert_budget(world.db, picture_of("kite").consistent())
     milestone = world.commit(model_id="kite", metric=Metric.COUNT, target=1, starts_on=TODAY)
     world.strava.train(1)
-    world.do(process_event(world.app, event(1, "create", world.clock())))  # a budget that is exceeded is an error
+    world.do(process_event(world.app, event(1, "create", world.clock())))  # exceeding a budget raises
     assert world.milestone(milestone.milestone_id).parts_earned == MAX_PARTS
     world.commit(model_id="kite", metric=Metric.COUNT, target=1, starts_on=TODAY)
     assert len(world.awards) == 2 * MAX_PARTS

@@ -1,4 +1,4 @@
-"""Pictures of models: whoever loads one cannot make the dashboard run or load anything."""
+"""Pictures of models: a picture that could make the dashboard run or load anything is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what was before: page by page, run again without harm, and deletions are noticed, too."""
+"""Reading earlier activities: page by page, repeatable at any point, and with deletions noticed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def world() -> Iterator[World]:
 
 
 def train_since(strava: StravaModel, days: int, count: int) -> None:
-    """So many activities, spread over the days before now."""
+    """Record a number of activities, spread over a number of days before now."""
     for number in range(count):
         start = datetime.fromtimestamp(strava.clock(), UTC) - timedelta(days=days * (number + 1) / (count + 1))
         strava.train(number, start_date=start, start_date_local=start)

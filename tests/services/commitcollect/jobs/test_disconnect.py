@@ -1,4 +1,4 @@
-"""Disconnecting: Strava is left, what came from it is removed, and what was earned stays."""
+"""Disconnecting: the grant is revoked, the data from Strava is removed, and earned parts stay."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.req("C05")
 
 
 def trained(world: World) -> World:
-    """A user with two workouts, and with a milestone that one of them has completed."""
+    """Log in, record two workouts, and complete a milestone with one of them; return the world."""
     world.log_in()
     world.work()
     world.commit(metric=Metric.COUNT, target=1, starts_on=TODAY)

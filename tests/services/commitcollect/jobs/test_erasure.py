@@ -1,4 +1,4 @@
-"""Deleting an account: cut off after every single request and run again, nothing but the trail is left."""
+"""Deleting an account: interrupted after any request and run again, it leaves only the audit trail."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.req("C23")
 
 
 def full_world(world: World) -> None:
-    """A user with something of everything, some of it expired; and what belongs to nobody."""
+    """Log in, and create data of every kind for the user, some of it expired."""
     world.log_in()
     world.log_in()
     world.commit(target=1_000)
@@ -48,7 +48,7 @@ def full_world(world: World) -> None:
 
 
 def left(world: World) -> dict[str, list[str]]:
-    """The keys of all that is stored of the user, expired or not."""
+    """Return by table the keys of all items of users, including expired ones, except for the audit trail."""
     nobodys = ("MODEL#", "CATALOGUE", "PICTURE#", "APPLICATION#")
     tables = (TABLE, SESSIONS_TABLE, IDEMPOTENCY_TABLE)
     found = {table.name: world.db.store.execute(ScanTable(table.name)).items for table in tables}
@@ -60,7 +60,7 @@ def left(world: World) -> dict[str, list[str]]:
 
 
 def deletion(world: World) -> Work[Any]:
-    """All that a deletion does, in the request and in the worker."""
+    """Delete the account: the part of the request, and then the job of the worker."""
     yield from request_deletion(world.user_id, TRACE)
     yield from erase(world.app, EraseJob("r2", "c2", world.user_id))
 
@@ -98,7 +98,7 @@ def test_cut_off_after_every_single_request_it_is_finished_when_it_is_run_again(
 
 
 def test_what_is_under_way_writes_nothing_any_more() -> None:
-    """A worker and a request that began before are finished at the end of it."""
+    """A read that a worker began before the deletion is finished after it, and a request creates a milestone then."""
     with new_world() as world:
         full_world(world)
         reading = Player(ingest(world.app, world.user_id, "2", TRACE), world.db, world.tools)
@@ -125,7 +125,7 @@ def _sync_id(world: World) -> str:
 
 
 def busy_world(world: World) -> None:
-    """The same, with something left to read and to award."""
+    """Create the data of `full_world`, with activities left to read and parts left to award."""
     full_world(world)
     world.strava.train(2, distance=40_000.0)
     world.strava.train(5, distance=400.0)
@@ -133,7 +133,7 @@ def busy_world(world: World) -> None:
 
 @pytest.mark.parametrize("job", JOBS)
 def test_a_job_that_is_under_way_may_be_at_any_request_when_the_account_is_deleted(job: str) -> None:
-    """The deletion waits for no other job: what one writes is found, or not written any more."""
+    """The deletion does not wait for other jobs: it finds what they have written, and later they write nothing."""
     with new_world() as world:
         busy_world(world)
         before = Checkpoint(world)

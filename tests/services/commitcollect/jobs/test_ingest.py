@@ -1,4 +1,4 @@
-"""Webhook events are hints: in any order, however often, whoever dies, what is stored is what Strava says now."""
+"""Webhook events are hints: in any order, repeated, and despite crashes, the workouts become those at Strava."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def world() -> Iterator[World]:
 
 
 def visible(world: World) -> dict[str, tuple[str, float, WhyNot | None]]:
-    """What Strava says now, in the terms of what is stored."""
+    """Return the fields of the activities that Strava shows now, as they should be stored."""
     return {
         str(number): (
             activity.name,
@@ -81,7 +81,7 @@ def test_an_event_of_this_very_second_may_hide_another_and_is_read_again(world: 
     world.strava.train(1)
     job = event(1, "update", world.clock(), updates={"private": "true"})
     assert process(world, job) is IngestOutcome.STORED
-    world.strava.train(1, private=True)  # the same second, and an event that looks the same
+    world.strava.train(1, private=True)  # changed in the same second, with an identical event
     assert process(world, job) is IngestOutcome.GONE
 
 
@@ -194,7 +194,7 @@ CHANGES = ("train", "edit", "delete", "hide", "show", "flag")
 
 
 class Post:
-    """Events on their way: in any order, more than once, by workers that die; each is done when one was not cut off."""
+    """Events in delivery: in any order, repeated, by workers that crash; one complete delivery finishes an event."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -213,7 +213,7 @@ class Post:
                 self.pending.remove(job)
 
     def act(self, rng: Random) -> None:
-        """A worker takes an event and comes so far with it, or one that had come half-way goes on."""
+        """Let a worker start with an event and stop at random, or let a delivery that was started before continue."""
         what = rng.choice(["read", "finish", "crash", "go on"])
         if what == "go on" and self.deliveries:
             rng.choice(self.deliveries)[1].finish()
@@ -227,7 +227,7 @@ class Post:
             player.move()
         for _ in range(rng.randint(1, 4) if what == "crash" else 1):
             if not player.done:
-                player.move()  # Strava has responded, and nothing is stored yet
+                player.move()  # the first move reads from Strava, and nothing is stored yet
         if what == "crash" and not player.done:
             player.crash(after=rng.random() < 0.5)
 
@@ -263,7 +263,7 @@ def test_whatever_happens_in_whatever_order_what_is_stored_is_what_strava_says_n
 
 
 def _change(world: World, rng: Random, edit: int) -> EventJob:
-    """Something happens at Strava, and an event says so."""
+    """Make a random change at Strava, and return its event."""
     activities = world.strava.activities
     number = rng.randint(1, 2)
     if number not in activities:
@@ -291,7 +291,7 @@ def test_manual_and_flagged_activities_do_not_count(world: World) -> None:
 
 @pytest.mark.req("C24")
 def test_what_an_event_costs(world: World) -> None:
-    """The figures of docs/services/commitcollect.md."""
+    """The figures must be those in docs/services/commitcollect.md."""
     milestone = world.commit()
     world.strava.train(1)
     job = event(1, "create", world.clock() - 60)
@@ -304,7 +304,7 @@ def test_what_an_event_costs(world: World) -> None:
         ("owner_of", 1, 0),
         ("request_by_key", 1, 0),
         ("connection_of", 1, 0),
-        ("count_look", 0, 0),  # there was none in this quarter of an hour
+        ("count_look", 0, 0),  # it fails: the first read in this quarter of an hour
         ("open_quarter", 0, 1),
         ("limit_of", 0.5, 0),
         ("request_by_key", 1, 0),

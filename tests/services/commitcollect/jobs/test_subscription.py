@@ -1,4 +1,4 @@
-"""The subscription to events: whoever withdraws before it, or is refused before the event comes, is not connected."""
+"""The subscription to events: a withdrawal before it, or a refusal before its event, ends the connection."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.req("C05")
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """A user who is connected and has a workout; no job of the login is done yet."""
+    """A world with a user who is connected and has a workout; no job of the login has run yet."""
     with new_world() as world:
         world.log_in()
         world.strava.train(1)
@@ -33,7 +33,7 @@ def world() -> Iterator[World]:
 
 
 def jobs_of(world: World) -> dict[str, Callable[[], object]]:
-    """What comes after a withdrawal: a read that is refused, the event that says so, and the login's subscription."""
+    """Return the jobs after a withdrawal: a read that Strava refuses, its event, and the subscription of the login."""
     backfill = world.connection.backfill
     assert backfill is not None
     page = BackfillJob("r", "c", world.user_id, backfill.sync_id, 1)
@@ -55,7 +55,7 @@ def test_a_withdrawal_ends_the_connection_before_and_after_a_refusal(world: Worl
 
 @pytest.mark.parametrize(("first", "second"), list(permutations(["refusal", "event"])))
 def test_a_withdrawal_ends_the_connection_wherever_a_refusal_meets_it(first: str, second: str) -> None:
-    """One job stands still before each of its requests in turn, until the other one is done."""
+    """One job pauses before each of its requests in turn, until the other job is done."""
     for pause in range(40):
         with new_world() as world:
             world.log_in()
@@ -87,8 +87,8 @@ def works_of(world: World) -> dict[str, Callable[[], Work[object]]]:
 
 
 def _until_done(world: World, work: Callable[[], Work[object]]) -> None:
-    """As the queue does it: what has to wait comes again."""
-    for _ in range(60):  # the claim of one that stands still is over after half a minute
+    """Run a job as the queue does: a job that has to wait is run again later."""
+    for _ in range(60):  # the claim of a paused job expires after half a minute
         try:
             world.do(work())
         except TryLater as later:
@@ -103,7 +103,7 @@ def test_a_withdrawal_before_the_subscription_was_not_announced_and_ends_the_con
     world: World, order: tuple[str, ...]
 ) -> None:
     jobs = jobs_of(world)
-    world.strava.revoke()  # Strava has nobody to notify
+    world.strava.revoke()  # Strava sends no event without a subscription
     for name in order:
         jobs[name]()
         world.clock.advance(5)
@@ -123,7 +123,7 @@ def test_who_is_still_there_stays(world: World) -> None:
 
 
 def test_of_who_comes_later_strava_notifies_us(world: World) -> None:
-    """So it is not asked, and a refusal alone takes nothing away."""
+    """The worker does not ask Strava about a later user, and a refusal alone does not end the connection."""
     world.work()
     world.clock.advance(61)
     world.log_in(ATHLETE + 1)

@@ -1,4 +1,4 @@
-"""Forged events: a secret address, few guesses, and for each athlete no more than a share of Strava's limits."""
+"""Forged events: a secret address, a limit on guesses, and for each athlete only a share of Strava's limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SITE = "https://collect.test/commitcollect"
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """A user who is connected, and whose login's jobs are done, a quarter of an hour ago."""
+    """A world with a connected user, whose login and its jobs were a quarter of an hour ago."""
     with queued_world() as world:
         world.log_in()
         world.work()
@@ -51,7 +51,7 @@ def world() -> Iterator[World]:
 
 @pytest.fixture
 async def eve(world: World) -> AsyncIterator[httpx.AsyncClient]:
-    """Somebody who is not Strava. An athlete has room for three events."""
+    """A client that is not Strava, on a site that takes a burst of three events for each athlete."""
     world.tools = replace(world.tools, webhook_limits=WebhookLimits(events=TokenBuckets(3, 100.0)))
     session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake", strict_budgets=True)
     app = build_app([SERVICE], AppState(session, Identity(b"k" * 32), {SERVICE.name: world.tools}))
@@ -69,7 +69,7 @@ def waiting(world: World) -> int:
 
 
 def queue_events(world: World, number: int) -> None:
-    """Events of as many activities, as the webhook queues them."""
+    """Queue the events of a number of activities, as the webhook does."""
     for activity in range(number):
         job = event(activity, "create", world.clock() - 60)
         world.tools.queue.execute(Send(encode_body(job), str(ATHLETE), f"delivery-{activity}"))
@@ -109,7 +109,7 @@ async def test_strava_is_told_the_address_and_its_events_arrive(eve: httpx.Async
 
 @pytest.mark.parametrize("path", ["/webhooks/strava/" + "0" * 32, WEBHOOK])
 async def test_who_guesses_is_sent_away_and_strava_is_not(eve: httpx.AsyncClient, world: World, path: str) -> None:
-    """The attack: the number of the subscription, guessed as fast as possible."""
+    """The attack: guessing the id of the subscription as fast as possible."""
     guesses = [await eve.post(path, json=an_event(subscription_id=guess)) for guess in range(GUESSES + 40)]
     refused = 404 if path != WEBHOOK else 403
     assert Counter(response.status_code for response in guesses) == {refused: GUESSES, 429: 40}
@@ -144,7 +144,7 @@ async def test_an_athlete_with_too_many_events_has_to_wait_and_no_other(eve: htt
 
 @pytest.mark.req("C06")
 def test_forged_events_of_one_athlete_leave_the_others_their_reads(world: World) -> None:
-    """The attack: 260 events of one athlete, which used up the 200 reads of everybody."""
+    """The attack: 260 events of one athlete, which would use up the 200 reads of all athletes together."""
     queue_events(world, 260)
     world.work()
     assert reads(world) == LOOKS_PER_QUARTER
@@ -202,7 +202,7 @@ def test_a_day_ends_also_where_a_quarter_of_an_hour_has_more() -> None:
 
 
 def _look(world: World) -> int:
-    """Take a look, in the next quarter of an hour where this one has no more."""
+    """Count a read, in the next quarter of an hour if this one has none left, and return its ticket."""
     try:
         ticket: int = world.do(take_look(world.app, world.user_id))
     except TryLater as later:

@@ -1,4 +1,4 @@
-"""The worker: what cannot be done yet comes again, what cannot be read is a dead letter in the end, nothing is lost."""
+"""The worker: jobs that cannot run yet are retried, unreadable messages become dead letters, and none is lost."""
 
 from __future__ import annotations
 

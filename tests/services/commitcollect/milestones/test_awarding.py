@@ -1,4 +1,4 @@
-"""Awards: each part once, whoever notices, however often, and whoever dies in between; and never taken back."""
+"""Awards: each part is awarded once, despite concurrent workers, repeated events and crashes, and never removed."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_what_a_milestone_had_reached_stays_when_all_workouts_are_gone(world: Wo
         after = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE))
         (listed,) = world.db.run(list_milestones(world.user_id, 10, None, world.clock(), TRACE))
     assert (after, listed.progress) == (before, before.progress)
-    assert "workouts_within" not in {run.name for run in seen}  # what has ended costs no more than itself
+    assert "workouts_within" not in {run.name for run in seen}  # no workouts are read for an ended one
 
 
 @pytest.mark.req("C12", "C05")
@@ -159,7 +159,7 @@ def test_one_that_was_completed_before_that_was_stored_is_complete_too(world: Wo
 @pytest.mark.req("C10")
 def test_a_milestone_expires_only_when_late_workouts_had_their_time(world: World) -> None:
     milestone = world.commit(starts_on=TODAY, ends_on=TODAY)
-    world.clock.advance(3 * 86_400 + 43_199)  # three days of grace, to their last second
+    world.clock.advance(3 * 86_400 + 43_199)  # the last second of the three days of grace
     world.db.run(award_earned(world.user_id, world.clock(), TRACE))
     assert world.milestone(milestone.milestone_id).status is MilestoneStatus.ACTIVE
     world.clock.advance(43_201)
@@ -187,7 +187,7 @@ def test_in_every_order_of_two_workers_with_a_crash_each_part_is_awarded_once() 
 @pytest.mark.req("C12")
 @pytest.mark.parametrize("distance", [1_000.0, 12_000.0], ids=["one part", "all parts"])
 def test_a_milestone_that_was_cancelled_meanwhile_is_awarded_nothing(world: World, distance: float) -> None:
-    """A worker has read it while it was active; the transaction that awards checks the version that was read."""
+    """A worker has read the milestone while it was active; the transaction that awards checks the version."""
     read = world.commit()
     world.strava.train(1, distance=distance)
     world.do(_store_only(world))
@@ -201,7 +201,7 @@ def test_a_milestone_that_was_cancelled_meanwhile_is_awarded_nothing(world: Worl
 
 @pytest.mark.req("C12")
 def test_a_part_that_is_there_is_never_written_over(world: World) -> None:
-    """Not even where the milestone itself would allow it."""
+    """Not even if the condition on the milestone holds."""
     milestone = world.commit()
     train(world, range(1, 2))
     (first,) = world.awards
@@ -220,7 +220,7 @@ def _store_only(world: World) -> Any:
 
 
 def play(world: World, works: list[Any], choose: Any, crashes: int) -> None:
-    """Let the works meet, by transactions alone: what lies between them only reads or is the trail."""
+    """Interleave works at their transactions; all requests between these only read, or write the audit trail."""
     players = [Player(work, world.db, world.tools) for work in works]
     while waiting := [player for player in players if not player.done]:
         for player in waiting:
@@ -239,7 +239,7 @@ def play(world: World, works: list[Any], choose: Any, crashes: int) -> None:
 
 
 class DyingStore:
-    """A store whose callers die at random, before or after a request; it counts the awards that were written."""
+    """A store whose callers crash at random, before or after a request; it counts the awards that were written."""
 
     def __init__(self, store: EmbeddedStore) -> None:
         self._store = store
@@ -290,7 +290,7 @@ def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_
         clock.advance(60)
         for position, number in enumerate(deliveries):
             job = event(number, "create", clock() - 30)
-            # Groups of their own: nothing may rely on the order that the queue keeps for one athlete.
+            # Each delivery has its own group, so that the queue does not keep the order of one athlete's events.
             world.tools.queue.execute(Send(encode_body(job), f"group-{position}", f"delivery-{position}"))
         dying.risk = 0.004
         versions: list[list[int]] = [[] for _ in range(8)]
@@ -312,7 +312,7 @@ def test_eight_workers_that_die_at_random_award_each_part_once_from_events_that_
                 thread.start()
             for thread in threads:
                 thread.join()
-            clock.advance(VISIBLE_AFTER + 1)  # what the dead had taken comes again
+            clock.advance(VISIBLE_AFTER + 1)  # messages of crashed workers become visible again
             dying.risk = 0.0
         assert dying.deaths > 3
         assert dict(dying.awarded) == {
@@ -336,7 +336,7 @@ def test_a_model_that_is_gone_is_reported_and_nothing_is_awarded(world: World) -
 @pytest.mark.req("C12")
 def test_all_active_milestones_get_their_parts_also_where_there_are_more_than_may_be_created(world: World) -> None:
     first = world.commit()
-    for _ in range(MAX_ACTIVE + 4):  # as they could once be made, all at a time
+    for _ in range(MAX_ACTIVE + 4):  # an earlier version allowed this
         world.db.run(insert(first.model_copy(update={"milestone_id": world.app.new_id(), "version": 0})))
     train(world, range(1, 2))
     page = world.db.run(milestones_of(world.user_id).page(200))

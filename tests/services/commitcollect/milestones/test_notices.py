@@ -1,4 +1,4 @@
-"""Notices of awards: one for each transaction that awards parts, with it or not at all, until a sender has it."""
+"""Notices of awards: each transaction that awards parts writes one, which is kept until a sender has it."""
 
 from __future__ import annotations
 

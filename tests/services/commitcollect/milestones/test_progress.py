@@ -1,4 +1,4 @@
-"""Progress: inside the window, in the athlete's own days, at most 3,000 workouts inspected, and never in silence."""
+"""Progress: workouts in the window by the athlete's local dates, at most 3,000 of them, with truncation reported."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_beyond_three_thousand_the_response_says_that_it_is_truncated_and_stays_
         world.db.run(put(workout(world, MAX_WORKOUTS + 1, first - timedelta(minutes=10))))
         cut = world.db.run(show_milestone(world.user_id, milestone.milestone_id, world.clock(), TRACE)).progress
         assert (cut.truncated, cut.inspected, cut.value) == (True, MAX_WORKOUTS, 3_000_000.0)
-        world.db.run(settle(milestone, world.clock(), TRACE))  # consistent, and within its budget, too
+        world.db.run(settle(milestone, world.clock(), TRACE))  # its consistent read stays within the budget, too
         queries = [
             request for request in faulty.requests if isinstance(request, QueryTable) and request.index == "LSI1"
         ]

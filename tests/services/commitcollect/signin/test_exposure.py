@@ -1,4 +1,4 @@
-"""Beyond this machine: what is served there, and that nobody gets in as an athlete of the simulator."""
+"""Servers that other machines can reach: what they serve, and that nobody can log in through the simulator."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def serve(tmp_path: Path, partita_db: Session, identity: Identity) -> Serve:
-    """Gives a function that serves CommitCollect at an address, with what it mounts there."""
+    """A function that serves CommitCollect at a URL, with the apps that it mounts there."""
 
     @asynccontextmanager
     async def serving(url: str) -> AsyncIterator[httpx.AsyncClient]:
@@ -58,7 +58,7 @@ def installed(folder: Path, url: str) -> Installation:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8321", "localhost", "[::1]", "0.0.0.0:8321"])
 @pytest.mark.parametrize("url", [EVERYWHERE, OUTSIDE, "http://[::]:8321"])
 async def test_a_host_header_of_this_machine_opens_nothing_beyond_it(serve: Serve, url: str, host: str) -> None:
-    """The attack: into the simulator, there as any athlete, and back with the development cookie."""
+    """The attack: open the simulator, log in as any of its athletes, and return with the development cookie."""
     async with serve(url) as eve:
         eve.headers["Host"] = host
         login = await eve.get("/commitcollect/auth/login")

@@ -1,4 +1,4 @@
-"""A user who sends too many requests is told to wait; the session in the cookie says who it is."""
+"""The rate limit: a user who sends too many requests has to wait; the session cookie identifies the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coming back from Strava: what it refuses is said, and a limit on reads keeps nobody out."""
+"""The return from Strava: a code that Strava refuses is reported, and its rate limit of reads stops no login."""
 
 from __future__ import annotations
 

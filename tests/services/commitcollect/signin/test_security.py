@@ -1,4 +1,4 @@
-"""What somebody else may try: foreign states, pages of other sites, fixed sessions, forged events, old logs."""
+"""Attacks: states of other browsers, pages of other sites, session fixation, forged events, secrets in logs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from partita_services.commitcollect.strava.settings import Settings
 HTTPS = "https://collect.test/commitcollect"
 LOOPBACK = "http://127.0.0.1/commitcollect"
 LOCAL = {"public_url": "http://127.0.0.1", "is_loopback": True}
-"""The settings of an installation that is served on this machine alone."""
+"""The settings of an installation that only this machine can reach."""
 COOKIE = "__Host-commitcollect"
 IDENTITY = Identity(b"k" * 32)
 HOUR = 3600
@@ -44,7 +44,7 @@ def world() -> Iterator[World]:
 
 
 def site_of(world: World, **settings: Any) -> ASGIApp:
-    """The site, with other settings than usual."""
+    """Return the site with some settings changed."""
     session = AsyncSession(world.db.store, clock=world.clock, secret=b"fake", strict_budgets=True)
     application = replace(world.app, settings=replace(SETTINGS, **settings))
     tools = replace(world.tools, application=application)
@@ -53,7 +53,7 @@ def site_of(world: World, **settings: Any) -> ASGIApp:
 
 @pytest.fixture
 async def browser(world: World) -> AsyncIterator[Browsing]:
-    """Gives a function that opens a browser, with cookies of its own, on a site with some settings."""
+    """A function that opens a browser with its own cookies, on a site with some settings changed."""
     opened = list[httpx.AsyncClient]()
 
     def browser(base_url: str = HTTPS, **settings: Any) -> httpx.AsyncClient:
@@ -67,7 +67,7 @@ async def browser(world: World) -> AsyncIterator[Browsing]:
 
 
 async def leave_for_strava(browser: httpx.AsyncClient) -> str:
-    """Begin a login; gives its state."""
+    """Begin a login, and return its state."""
     response = await browser.get("/auth/login")
     assert response.status_code == 302
     return parse_qs(urlsplit(response.headers["Location"]).query)["state"][0]
@@ -85,7 +85,7 @@ async def log_in(browser: httpx.AsyncClient) -> httpx.Response:
 
 
 def refused(response: httpx.Response) -> str:
-    """The code of a login that was refused, which has begun no session."""
+    """Check that a login was refused and began no session, and return the code of the problem."""
     assert response.status_code == 303
     assert [name for name, cookie in cookies(response).items() if cookie["max-age"] != "0"] == []
     target = urlsplit(response.headers["Location"])
@@ -123,7 +123,7 @@ async def test_a_state_is_of_the_browser_that_it_was_given_to(browser: Browsing,
     await leave_for_strava(eve)
     assert refused(await come_back(eve, state)) == "state_invalid"
     assert refused(await come_back(browser(), state)) == "state_invalid"
-    assert world.strava.requests == []  # and nobody's code is used up for it
+    assert world.strava.requests == []  # no authorization code was used up
     assert (await come_back(ann, state)).headers["Location"] == "/commitcollect/"
 
 
@@ -197,7 +197,7 @@ ELSEWHERE: list[dict[str, Any]] = [
     {"public_url": "http://192.0.2.7:8321"},
     {"public_url": "http://127.0.0.1:8321"},
 ]
-"""Plain http, with an address that is not of this machine, or with a socket that is not."""
+"""Settings for plain HTTP in which either the public URL or the socket is not of this machine."""
 
 
 @pytest.mark.req("C20")
@@ -215,7 +215,7 @@ async def test_plain_http_from_elsewhere_has_no_session_whatever_the_host_header
 @pytest.mark.req("C20")
 @pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"])
 async def test_a_proxy_that_nobody_spoke_of_has_no_session(browser: Browsing, header: str) -> None:
-    """Its visitors are not of this machine, although the socket is."""
+    """The visitors of the proxy are on other machines, although the proxy connects to a socket of this machine."""
     response = await browser(LOOPBACK, **LOCAL).get("/auth/login", headers={header: "192.0.2.7"})
     assert (response.status_code, response.json()["code"]) == (403, "https_required")
     assert "PARTITA_COMMITCOLLECT_URL" in response.json()["hint"]
@@ -223,7 +223,7 @@ async def test_a_proxy_that_nobody_spoke_of_has_no_session(browser: Browsing, he
 
 @pytest.mark.req("C20", "C21")
 async def test_behind_a_proxy_with_https_the_public_address_decides(browser: Browsing) -> None:
-    """The proxy speaks plain http to a socket of this machine, and calls it by another name."""
+    """The proxy connects to a socket of this machine over plain HTTP, with a host name that is not the public one."""
     ann = browser(LOOPBACK, is_loopback=True)
     given = cookies(await ann.get("/auth/login"))
     assert [(name, cookie["secure"]) for name, cookie in given.items()] == [(f"{COOKIE}-login", True)]
@@ -384,7 +384,7 @@ def queued(world: World) -> int:
 @pytest.mark.req("C04")
 async def test_events_of_a_subscription_that_is_not_ours_are_dropped(browser: Browsing, world: World) -> None:
     strava = browser()
-    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 403  # there is none yet
+    assert (await strava.post(WEBHOOK, json=an_event())).status_code == 403  # there is no subscription yet
     await log_in(browser())
     world.work()
     before = queued(world)
@@ -451,7 +451,7 @@ async def test_events_that_strava_would_not_send_are_refused(
     assert queued(world) == 0
 
 
-# --- what is written down
+# --- logs
 
 
 @pytest.mark.req("C02", "X04")
@@ -473,7 +473,7 @@ async def test_neither_logs_nor_responses_have_a_secret(caplog: pytest.LogCaptur
             said += [await come_back(ann, "wrong"), await ann.get("https://collect.test/metrics")]
         for tokens in world.strava.tokens.values():
             secrets |= {tokens.access_token, tokens.refresh_token}
-    texts = [record.getMessage() for record in caplog.records if record.name != "httpx"]  # the browser of this test
+    texts = [record.getMessage() for record in caplog.records if record.name != "httpx"]  # not the test's browser
     assert any("will be tried again" in text for text in texts)
     texts += [f"{response.text} {response.headers.get('Location')}" for response in said]
     assert [(secret, text) for secret in secrets for text in texts if secret in text] == []
@@ -489,7 +489,7 @@ def test_requests_to_strava_leave_no_secret_in_the_logs(world: World, caplog: py
         client = StravaClient(settings)
         grant = client.execute(Exchange(code))
         with pytest.raises(StravaError):
-            client.execute(Subscribe(settings.webhook_url))  # nobody is there to agree
+            client.execute(Subscribe(settings.webhook_url))  # no server confirms the address
         httpx.get(settings.webhook_url, trust_env=False)
         client.close()
     secrets = {code, grant.access_token, grant.refresh_token, APPLICATION.client_secret, "verify-me"}

@@ -1,4 +1,4 @@
-"""The Strava simulator speaks Strava's endpoints: OAuth, activities, limits, subscriptions, and what a person does."""
+"""The Strava simulator: Strava's endpoints for OAuth, activities, limits and subscriptions, and its control page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def client(strava: SimulatedStrava) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def granted(client: httpx.AsyncClient, scope: str = "read,activity:read") -> dict[str, Any]:
-    """The tokens that an application gets when Alex allows all that it asks for."""
+    """Let Alex grant the scopes, authorize the client with the tokens, and return them."""
     form = {"athlete": ALEX, "decision": "authorize", "scope": scope.split(",")}
     code = redirected_with(await client.post("/oauth/authorize", params=asking(scope), data=form))["code"]
     exchanged = await client.post(
@@ -130,7 +130,7 @@ async def test_a_refresh_token_is_good_for_one_use(client: httpx.AsyncClient) ->
     assert second.status_code == 200
     assert "athlete" not in second.json()
     assert fault(await refreshed(client, first["refresh_token"])) == (400, "RefreshToken", "refresh_token", "invalid")
-    assert fault(await client.get("/api/v3/athlete"))[0] == 401  # and so ends the access token before
+    assert fault(await client.get("/api/v3/athlete"))[0] == 401  # the refresh also ends the access token
     client.headers["Authorization"] = f"Bearer {second.json()['access_token']}"
     assert (await client.get("/api/v3/athlete")).json()["username"] == "alex_runs"
     assert (await refreshed(client, second.json()["refresh_token"])).status_code == 200
@@ -305,7 +305,7 @@ async def test_a_workout_that_could_not_be_kept_is_refused(
         for method, path in (("POST", train), ("PATCH", f"/control/activities/{added['id']}")):
             response = await client.request(method, path, content=body, headers=headers)
             assert fault(response) == (400, "Request", field, "invalid")
-        assert (await client.post(train, json={})).status_code == 201  # and so it is kept
+        assert (await client.post(train, json={})).status_code == 201  # this writes the file
     assert simulated(fake_clock, file=file).world == strava.world
 
 

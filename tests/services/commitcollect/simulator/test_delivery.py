@@ -1,4 +1,4 @@
-"""The simulator notifies a webhook of what happens: twice, late, in another order, and again where it failed."""
+"""The simulator sends events to a webhook: also repeatedly, late and out of order, and again after a failure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CALLBACK = "http://127.0.0.1/commitcollect/webhooks/strava"
 
 
 class Webhook:
-    """Remembers the events that it gets, and responds with the statuses that it is given."""
+    """Records the events that it receives, and responds with the given statuses, then with 200."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
@@ -46,7 +46,7 @@ def webhook() -> Webhook:
 
 @pytest.fixture
 def connect(fake_clock: FakeClock, webhook: Webhook) -> Callable[..., SimulatedStrava]:
-    """Gives a function that makes a simulator in which Alex granted some scopes, and a webhook is subscribed."""
+    """A function that returns a simulator in which Alex has granted some scopes, and a webhook is subscribed."""
 
     def connect(*scopes: str) -> SimulatedStrava:
         strava = simulated(fake_clock, post=webhook)

@@ -1,4 +1,4 @@
-"""Several processes have one simulator: what one of them changes, the others see, and each event is sent once."""
+"""Several processes share one simulator: each sees the changes of the others, and each event is sent once."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CALLBACK = "http://127.0.0.1/commitcollect/webhooks/strava"
 
 
 class SlowWebhook:
-    """Remembers the events that it gets, and takes its time for each."""
+    """Records the events that it receives, and lets other tasks run before it responds."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    async def __call__(self, url: str, event: Event) -> int:  # noqa: ARG002 - there is one address
+    async def __call__(self, url: str, event: Event) -> int:  # noqa: ARG002 - there is only one URL
         self.events.append(event)
         await asyncio.sleep(0)
         return 200
@@ -38,7 +38,7 @@ def webhook() -> SlowWebhook:
 
 @pytest.fixture
 def pair(fake_clock: FakeClock, tmp_path: Path, webhook: SlowWebhook) -> list[SimulatedStrava]:
-    """Two of them, as two processes would have them."""
+    """Two simulators with one file, as in two processes."""
     file = tmp_path / "strava.json"
     return [simulated(fake_clock, file=file, post=webhook) for _ in range(2)]
 
@@ -101,7 +101,7 @@ async def test_what_was_claimed_by_one_that_died_is_delivered_by_another(
         first.oauth.exchange(first.oauth.approve(ALEX, ("read", "activity:read")).code)
         first.subscribe(CALLBACK)
         first.train(ALEX)
-    first.webhook._claimed()  # and nothing more
+    first.webhook._claimed()  # claims the event, and then crashes
     assert await second.webhook.deliver() == []
     fake_clock.advance(31)
     assert len(await second.webhook.deliver()) == len(webhook.events) == 1

@@ -1,4 +1,4 @@
-"""The service's own way to Strava, tried on the simulator over HTTP: every request, and every way it can end."""
+"""The client of Strava, tested against the simulator over HTTP: every request, and every possible outcome."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.req("C08")
 
 
 class Webhook:
-    """A webhook that agrees to whoever knows the token, and keeps the events that it gets."""
+    """A webhook that confirms a subscription with the right token, and records the events that it receives."""
 
     def __init__(self) -> None:
         self.events: list[dict[str, object]] = []
@@ -54,7 +54,7 @@ class Webhook:
                 self.end_headers()
 
             def log_message(self, *args: object) -> None:
-                """Tests are quiet."""
+                """Suppress the log."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"

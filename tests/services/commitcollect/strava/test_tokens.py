@@ -1,4 +1,4 @@
-"""Tokens: refreshed in time, by one worker at a time, never lost, and worthless to a thief of the table."""
+"""Tokens: refreshed in time, by one worker at a time, never lost, and useless to whoever steals the tables."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_tokens_are_refreshed_five_minutes_before_they_expire(world: World) -> N
 
 @pytest.mark.req("C02")
 def test_a_worker_whose_clock_was_ahead_and_who_died_does_not_keep_others_from_refreshing(world: World) -> None:
-    """Its claim would last for a day; one of a clock that is a little ahead is waited for."""
+    """A claim that would last a day is ignored; workers wait for a claim by a clock that is slightly ahead."""
     world.strava.expire()
     for ahead, is_waited_for in ((20, True), (86_400, False)):
         until = int((world.clock() + ahead + 30) * 1000)
@@ -120,7 +120,7 @@ def test_tokens_that_come_late_are_kept_although_another_has_given_up(world: Wor
     slow = Player(read_athlete(world), world.db, world.tools)
     while not isinstance(slow.next, Refresh):
         slow.move()
-    slow.move()  # Strava has given new tokens, and the worker sleeps
+    slow.move()  # Strava has returned new tokens, which are not stored yet
     world.clock.advance(31)
     with pytest.raises(ConnectionLost):
         world.do(read_athlete(world))
