@@ -1,4 +1,4 @@
-"""Probes of DynamoDB's behaviour that any endpoint can be asked: ours, other engines, and AWS itself.
+"""Probes of DynamoDB's behaviour that run on any endpoint: ours, other engines, and AWS itself.
 
 `python -m tests.fidelity URL` runs them. A probe is a function in a module of `probes/`:
 
@@ -8,8 +8,8 @@
         api("UpdateItem", TableName=api.table("hash"), Key=key, UpdateExpression="REMOVE a")
         same(api.get("hash", key), None)
 
-It is `same` where the endpoint does what AWS does, `different` where it does otherwise, and `absent` where it does not
-know the operation.
+Its outcome is `same` if the endpoint does what AWS does, `different` if it does not, and `absent` if the endpoint does
+not know the operation.
 """
 
 from tests.fidelity._checks import Different, holds, refused, same

@@ -1,10 +1,10 @@
-"""`python -m tests.fidelity URL`: ask an endpoint every probe, and print what it does otherwise than AWS.
+"""`python -m tests.fidelity URL`: run every probe on an endpoint, and print how it differs from AWS.
 
 python -m tests.fidelity                                          our own server
 python -m tests.fidelity http://127.0.0.1:8000                    any endpoint
-python -m tests.fidelity ministack                                an engine that is started for it
+python -m tests.fidelity ministack                                an engine that is started for the run
 python -m tests.fidelity https://dynamodb.eu-west-1.amazonaws.com --report fidelity.json
-python -m tests.fidelity --write                                  the table of docs/wire.md, and what others answered
+python -m tests.fidelity --write                                  write docs/wire.md and the results of others
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PAGE: Final = Path(__file__).parents[2] / "docs/wire.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run; gives 1 where something is different."""
+    """Run the probes, and return the exit status: 1 if one is different, 2 if a run on AWS was not confirmed."""
     options = _options(arguments)
     probes = [each for each in all_probes() if _is_wanted(each, options)]
     if options.write:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(target: str, probes: Sequence[Probe]) -> list[Result]:
-    """Ask an endpoint these probes."""
+    """Run these probes on an endpoint."""
     with opened(target) as api:
         return [run_probe(each, api) for each in probes]
 

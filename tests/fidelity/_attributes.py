@@ -1,4 +1,4 @@
-"""Attribute values in DynamoDB's JSON, written short."""
+"""Short constructors for attribute values in DynamoDB's JSON."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ Json = dict[str, Any]
 
 
 def s(text: str) -> Json:
-    """A string."""
+    """Return a string value."""
     return {"S": text}
 
 
 def n(number: object) -> Json:
-    """A number, as its text."""
+    """Return a number value, which DynamoDB's JSON holds as text."""
     return {"N": str(number)}
 
 
 def nested(levels: int) -> Json:
-    """A string inside of so many lists."""
+    """Return a string inside this number of lists."""
     value = s("x")
     for _ in range(levels):
         value = {"L": [value]}
@@ -26,6 +26,6 @@ def nested(levels: int) -> Json:
 
 
 def filled(key: Json, size: int) -> Json:
-    """An item of exactly so many bytes, with this key and one more attribute `f`."""
+    """Return an item of exactly `size` bytes, with this key and one more attribute `f`."""
     used = sum(len(name) + len(value["S"].encode()) for name, value in key.items()) + 1
     return {**key, "f": s("x" * (size - used))}

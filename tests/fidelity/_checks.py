@@ -1,4 +1,4 @@
-"""What a probe asserts; the message says what the endpoint did."""
+"""The assertions of probes; each message says what the endpoint did."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 300
 
 
 class Different(Exception):
-    """The endpoint does otherwise than AWS."""
+    """The endpoint behaves differently from AWS."""
 
 
 def _short(value: Any) -> str:
@@ -20,20 +20,20 @@ def _short(value: Any) -> str:
 
 
 def same(actual: Any, expected: Any) -> None:
-    """Fail unless both are equal.
+    """Check that both are equal.
 
     Raises:
-        Different: they are not.
+        Different: they are not equal.
     """
     if actual != expected:
         raise Different(f"expected {_short(expected)}, found {_short(actual)}")
 
 
 def holds(fact: object, otherwise: str) -> None:
-    """Fail, with these words, unless the fact holds.
+    """Check that the fact is true.
 
     Raises:
-        Different: it does not.
+        Different: it is false; `otherwise` is the message.
     """
     if not fact:
         raise Different(otherwise)
@@ -48,10 +48,11 @@ def refused(
     pattern: str | None = None,
     **parameters: Any,
 ) -> Refused:
-    """Fail unless the call is refused with this type, and where given with this message or pattern in the message.
+    """Check that the call fails with this error type and, if given, this message or pattern; return the error.
 
     Raises:
-        Different: it is accepted, or refused otherwise.
+        Different: it succeeds, or fails with something else.
+        Refused: the endpoint does not know the operation.
     """
     try:
         response = api(operation, **parameters)

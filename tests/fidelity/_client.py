@@ -1,4 +1,4 @@
-"""A client that sends what it is given, as it is: nothing is validated, retried or translated here."""
+"""A client that sends each request unchanged: no validation, no translation, a retry only after a broken connection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LOCAL: Final = Credentials("local", "local")
 
 
 class Refused(Exception):
-    """The endpoint refused a call: with a type, a message and the whole body."""
+    """A call that the endpoint refused, with the type, the message and the whole body of the error."""
 
     def __init__(self, status: int, body: Json, *, ever_answered: bool = True) -> None:
         self.status = status
@@ -48,14 +48,14 @@ class Refused(Exception):
 
 
 class Reply(Struct, frozen=True):
-    """A response as it came."""
+    """A response as received."""
 
     status: int
     headers: dict[str, str]
     content: bytes
 
     def body(self) -> Json:
-        """The body, read as JSON; what is not JSON is told as an error of no type."""
+        """Return the body parsed from JSON; if it is not a JSON object, return an error without a type."""
         try:
             read = json.loads(self.content or b"{}")
         except ValueError:
@@ -64,7 +64,7 @@ class Reply(Struct, frozen=True):
 
 
 class Api:
-    """Calls operations of one endpoint, with tables that are made when a probe asks for them."""
+    """Calls operations of one endpoint, and creates shared tables when a probe first uses them."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Api:
         prefix: str = "fidelity-",
         patience: float = 0.0,
     ) -> None:
-        """`patience` is how many seconds `eventually` tries: none where the endpoint is consistent at once."""
+        """Create a client. `patience` is the timeout of `eventually` in seconds: 0 for a consistent endpoint."""
         self.prefix = prefix
         self.region = region
         self.calls = 0
@@ -87,15 +87,15 @@ class Api:
         self._tables: dict[str, str] = {}
         self._made: list[str] = []
         self._answered: set[str] = set()
-        """Operations that have responded in DynamoDB's form; one that never did is not there."""
+        """Operations that have responded in DynamoDB's form; one that never did counts as absent."""
 
     # --- calls ---
 
     def __call__(self, operation: str, **parameters: Any) -> Json:
-        """The response to a call.
+        """Call an operation, and return its response.
 
         Raises:
-            Refused: it was refused.
+            Refused: the endpoint returned an error.
         """
         reply = self.send(operation, json.dumps(parameters).encode())
         body = reply.body()
@@ -106,7 +106,7 @@ class Api:
         return body
 
     def send(self, operation: str, content: bytes, headers: dict[str, str] | None = None) -> Reply:
-        """Send a body as it is."""
+        """Send a body unchanged, and return the response."""
         self.calls += 1
         version = "DynamoDBStreams_20120810" if operation in _STREAMS else "DynamoDB_20120810"
         host = self._host(operation)
@@ -120,7 +120,7 @@ class Api:
         connection = self._connection(host)
         try:
             return _exchange(connection, content, signed)
-        except (http.client.HTTPException, OSError):  # closed after the last response, or after one that broke it
+        except (http.client.HTTPException, OSError):  # the server closed the connection, or it broke
             connection.close()
             return _exchange(connection, content, signed)
 
@@ -143,17 +143,17 @@ class Api:
     # --- tables ---
 
     def table(self, shape: str) -> str:
-        """The table of this shape that all probes share; each uses keys of its own."""
+        """Return the table of this shape, which all probes share; each probe uses its own keys."""
         return self.shared_table(shape, SHAPES[shape])
 
     def shared_table(self, name: str, definition: Json) -> str:
-        """The table of this name that the probes of one module share."""
+        """Return the table of this name, which the probes of one module share."""
         if name not in self._tables:
             self._tables[name] = self.new_table(**definition)
         return self._tables[name]
 
     def new_table(self, **definition: Any) -> str:
-        """A table of this probe alone, ready for use; it is deleted when all is over."""
+        """Create a table for this probe alone, and wait until it is active; `delete_tables` deletes it."""
         name = self.new_name()
         self("CreateTable", **{"BillingMode": "PAY_PER_REQUEST", **definition, "TableName": name})
         self._made.append(name)
@@ -161,16 +161,16 @@ class Api:
         return name
 
     def new_name(self) -> str:
-        """A name that no table has."""
+        """Return a name that no table has."""
         return f"{self.prefix}{next(self._numbers)}"
 
     def will_make(self, name: str) -> str:
-        """Remember to delete a table that a probe makes by itself."""
+        """Register a table that a probe creates itself, so that `delete_tables` deletes it."""
         self._made.append(name)
         return name
 
     def wait_until_active(self, name: str) -> Json:
-        """The description of a table when it and its indexes can be used."""
+        """Wait until a table and its indexes are active, or for two minutes; return its description."""
         deadline = time.monotonic() + _WAIT_SECONDS
         while True:
             table: Json = self("DescribeTable", TableName=name)["Table"]
@@ -180,11 +180,11 @@ class Api:
             time.sleep(0.05 if not self._patience else 2)
 
     def delete_tables(self) -> None:
-        """Delete every table that was made."""
+        """Delete every table that was created."""
         for name in self._made:
             with suppress(Refused):
                 self.wait_until_active(name)
-                with suppress(Refused):  # one that was never protected, or does not know what that is
+                with suppress(Refused):  # it is not protected, or the endpoint knows no protection
                     self("UpdateTable", TableName=name, DeletionProtectionEnabled=False)
                     self.wait_until_active(name)
                 self("DeleteTable", TableName=name)
@@ -193,7 +193,7 @@ class Api:
 
     @contextmanager
     def another(self) -> Iterator[Api]:
-        """The same endpoint on connections of its own, for another thread."""
+        """Yield a client of the same endpoint with its own connections, for another thread."""
         other = copy(self)
         other._connections = {}
         with closing(other):
@@ -207,12 +207,12 @@ class Api:
     # --- items ---
 
     def new_key(self, sort: str | None = None) -> Json:
-        """A key that no item has; with a sort key where one is given."""
+        """Return a key that no item has; with a sort key if one is given."""
         key: Json = {"pk": {"S": f"k{next(self._numbers)}"}}
         return key if sort is None else {**key, "sk": {"S": sort}}
 
     def new_token(self) -> str:
-        """A token of a transaction that none was sent with."""
+        """Return a token that no transaction has used."""
         return str(uuid.uuid4())
 
     def put(self, shape: str, item: Json) -> None:
@@ -220,12 +220,12 @@ class Api:
         self("PutItem", TableName=self.table(shape), Item=item)
 
     def get(self, shape: str, key: Json) -> Json | None:
-        """An item as it is now."""
+        """Return an item with a consistent read; None if there is none."""
         item: Json | None = self("GetItem", TableName=self.table(shape), Key=key, ConsistentRead=True).get("Item")
         return item
 
     def eventually(self, ask: Callable[[], R], wanted: Callable[[R], bool]) -> R:
-        """Ask until the response is as wanted, or the patience with this endpoint is at its end."""
+        """Call `ask` until its result is as wanted or the timeout is over; return the last result."""
         deadline = time.monotonic() + self._patience
         while not wanted(found := ask()) and time.monotonic() < deadline:
             time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""What a run costs on AWS: measured on a store of ours, which charges as AWS does."""
+"""The cost of a run on AWS, measured on an embedded store, which charges like AWS."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ R = TypeVar("R")
 
 READ_DOLLARS: Final = 0.125e-6
 WRITE_DOLLARS: Final = 0.625e-6
-"""On demand in us-east-1; some regions charge up to 1.6 times as much."""
+"""On-demand prices of a unit in us-east-1; some regions charge up to 1.6 times as much."""
 
 
 class Cost(Struct, frozen=True):
-    """Request units of a run, and how many tables it makes."""
+    """The request units of a run, and the number of tables and calls."""
 
     read: float
     write: float
@@ -34,7 +34,7 @@ class Cost(Struct, frozen=True):
 
 
 class _MeteredStore(EmbeddedStore):
-    """A store in memory that adds up what its responses say that they consumed."""
+    """A store in memory that adds up the capacity that its responses report."""
 
     def __init__(self) -> None:
         super().__init__(":memory:")
@@ -42,13 +42,13 @@ class _MeteredStore(EmbeddedStore):
         self.tables = 0
 
     def execute(self, request: Request[R]) -> R:
-        """Execute, and add up."""
+        """Execute the request, and add up its capacity."""
         response = super().execute(request)
         self._add(request, response)
         return response
 
     async def execute_async(self, request: Request[R]) -> R:
-        """Execute, and add up."""
+        """Execute the request, and add up its capacity."""
         response = await super().execute_async(request)
         if type(request).__name__ not in _COUNTED_AS_READS:
             self._add(request, response)
@@ -63,11 +63,11 @@ class _MeteredStore(EmbeddedStore):
 
 
 _COUNTED_AS_READS: Final = ("GetItem", "BatchGetItem", "TransactGetItems", "QueryTable", "ScanTable")
-"""What the store executes at once, also when it is asked to wait."""
+"""Requests that `execute_async` passes to `execute`, which has counted them already."""
 
 
 def forecast(probes: Sequence[Probe]) -> Cost:
-    """What these probes consume."""
+    """Return the cost of these probes."""
     with _MeteredStore() as store:
         with served(store) as api:
             for each in probes:

@@ -1,4 +1,4 @@
-"""Probes: what they are about, and what became of each."""
+"""Probes, and the result of each."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ Outcome: TypeAlias = Literal["same", "different", "absent"]
 ProbeFunction: TypeAlias = Callable[..., None]
 
 TIERS: Final = {1: "core", 2: "complete", 3: "strict"}
-"""What nearly every program uses; what is documented beside it; limits, messages and the order of checks."""
+"""What nearly every program uses; other documented behaviour; limits, messages and the order of checks."""
 
 
 class Probe(Struct, frozen=True):
-    """One fact about DynamoDB, as a program that finds out whether an endpoint has it too."""
+    """One fact about DynamoDB, and the function that checks whether an endpoint behaves so."""
 
     name: str
     area: str
     rules: tuple[int, ...]
     tier: int
     billed: bool
-    """Costs more on AWS than requests and storage of a few seconds: run only where asked for."""
+    """Whether it costs more on AWS than requests and a few seconds of storage: there it runs only with `--billed`."""
     races: bool
-    """What comes of it depends on which of several threads is first, so the table of docs/wire.md leaves it out."""
+    """Whether its outcome depends on the order of threads, so that the table of docs/wire.md leaves it out."""
     ask: Callable[[Api], None]
 
 
 class Result(Struct, frozen=True):
-    """What became of a probe, and why where it is not the same."""
+    """The outcome of a probe, and the reason if it is not `same`."""
 
     name: str
     area: str
@@ -55,7 +55,7 @@ def probe(
     races: bool = False,
     cases: Mapping[str, tuple[Any, ...]] | None = None,
 ) -> Callable[[ProbeFunction], ProbeFunction]:
-    """Declare a probe, of rules of docs/dynamodb-rules.md; with `cases` one for each, which gets its arguments."""
+    """Declare a probe of rules in docs/dynamodb-rules.md; with `cases`, one per case, called with its arguments."""
     numbers = (*rules, rule) if rule is not None else rules
 
     def declare(ask: ProbeFunction) -> ProbeFunction:
@@ -74,7 +74,7 @@ def _bound(ask: ProbeFunction, arguments: tuple[Any, ...]) -> Callable[[Api], No
 
 
 def all_probes() -> list[Probe]:
-    """Every probe of every module in `probes/`."""
+    """Return every probe of every module in `probes/`."""
     from tests.fidelity import probes
 
     for module in sorted(found.name for found in iter_modules(probes.__path__)):
@@ -83,7 +83,7 @@ def all_probes() -> list[Probe]:
 
 
 def run_probe(probe: Probe, api: Api) -> Result:
-    """Ask the endpoint."""
+    """Run the probe on an endpoint."""
     outcome, detail = _ask(probe, api)
     return Result(probe.name, probe.area, probe.tier, probe.rules, outcome, detail, probe.races)
 

@@ -1,4 +1,4 @@
-"""What came of the probes at other engines, kept until a probe, what asks them, or the version of an engine changes."""
+"""Recorded results of other engines, valid until a probe, its runner or the version of an engine changes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ HERE: Final = Path(__file__).parent
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What came of each probe that was not the same, at one engine, and of which state that is true."""
+    """The outcomes of one engine that are not `same`, and the state of probes and engine that they belong to."""
 
     state: str
     outcomes: dict[str, Outcome]
 
 
 def state_of(target: str, folder: Path = HERE) -> str:
-    """What the outcomes depend on: everything that asks, and the version of the engine that is asked."""
+    """Return what the outcomes depend on: the engine's version, and a hash of the probes and their runner."""
     asked = sha256()
     for path in sorted(folder.rglob("*.py")):
         if not path.name.startswith("test_"):
@@ -37,7 +37,7 @@ def _version(target: str) -> str:
 
 
 def recorded(target: str, probes: Sequence[Probe], file: Path = FILE) -> list[Result] | None:
-    """What an engine answered when it was asked last; nothing where that may be otherwise now."""
+    """Return the recorded results of an engine; None if there are none for its current state."""
     found = _read(file).get(target)
     if found is None or found.state != state_of(target):
         return None
@@ -48,7 +48,7 @@ def recorded(target: str, probes: Sequence[Probe], file: Path = FILE) -> list[Re
 
 
 def record(by_target: Mapping[str, Sequence[Result]], file: Path = FILE) -> None:
-    """Keep what came of all probes at engines other than ours."""
+    """Write the outcomes of all engines except ours."""
     kept = {
         target: Recorded(
             state_of(target), {each.name: each.outcome for each in results if each.outcome != "same" and not each.races}

@@ -1,4 +1,4 @@
-"""Results as tables for people, and as a file to send back."""
+"""Formats results as tables for people, and as a file to send back."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _OUTCOMES: Final[tuple[Outcome, ...]] = ("same", "different", "absent")
 
 
 def divergence(results: Sequence[Result]) -> float:
-    """The share of all probes that the endpoint responds to otherwise than AWS."""
+    """Return the share of all probes in which the endpoint differs from AWS."""
     return _share(results, "different")
 
 
 def coverage(results: Sequence[Result]) -> float:
-    """The share of all probes whose operations the endpoint has."""
+    """Return the share of all probes whose operations the endpoint knows."""
     return 1 - _share(results, "absent")
 
 
@@ -34,7 +34,7 @@ def _share(results: Sequence[Result], outcome: Outcome) -> float:
 
 
 def percent(share: float) -> str:
-    """With one digit, and never rounded to none or to all."""
+    """Format a share with one decimal, or with two if rounding would turn it into 0 % or 100 %."""
     text = f"{share:.1%}"
     if (text == "0.0%" and share) or (text == "100.0%" and share < 1):
         text = f"{share:.2%}"
@@ -42,7 +42,7 @@ def percent(share: float) -> str:
 
 
 def rule_table(results: Sequence[Result]) -> str:
-    """By rule: how many probes there are, and what became of them."""
+    """Return a table with the number of probes and their outcomes by rule, or by area if they have no rule."""
     rules = sorted({rule for result in results for rule in result.rules})
     rows = [(f"rule {rule}", [result for result in results if rule in result.rules]) for rule in rules]
     unruled = [result for result in results if not result.rules]
@@ -55,7 +55,7 @@ def rule_table(results: Sequence[Result]) -> str:
 
 
 def failures(results: Iterable[Result]) -> str:
-    """Every probe that is not the same, with what was found."""
+    """Return every probe that is not `same`, with the details."""
     lines = []
     for result in results:
         if result.outcome != "same":
@@ -64,12 +64,12 @@ def failures(results: Iterable[Result]) -> str:
 
 
 def summary(results: Sequence[Result]) -> str:
-    """Both figures in one line."""
+    """Return divergence and coverage in one line."""
     return f"divergence {percent(divergence(results))}, coverage {percent(coverage(results))}, {len(results)} probes"
 
 
 def docs_table(by_target: Mapping[str, Sequence[Result]]) -> str:
-    """The table of docs/wire.md: each area and tier, with divergence and coverage of each engine apart."""
+    """Return the table of docs/wire.md: divergence and coverage of each engine, by area and by tier."""
     targets = list(by_target)
     first = [result for result in by_target[targets[0]] if not result.races]
     groups = [(area, [result.name for result in part]) for area, part in _by_area(first).items()]
@@ -97,19 +97,19 @@ def _by_area(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def table_in(page: str) -> str:
-    """The table that the page has now."""
+    """Return the table that the page has now."""
     return page.partition(_BEGIN)[2].partition(_END)[0].strip()
 
 
 def with_table(page: str, table: str) -> str:
-    """The page with this table in the place of the one that it has."""
+    """Return the page with its table replaced by this one."""
     before, _, rest = page.partition(_BEGIN)
     after = rest.partition(_END)[2]
     return f"{before}{_BEGIN}\n\n{table}\n\n{_END}{after}"
 
 
 def write_report(path: Path, endpoint: str, results: Sequence[Result]) -> None:
-    """A file that can be sent back: what was found, where and with what, and no number of an account."""
+    """Write a report that can be sent back: results, endpoint and versions, with account numbers masked."""
     report = {
         "endpoint": endpoint,
         "at": datetime.now(UTC).isoformat(timespec="seconds"),

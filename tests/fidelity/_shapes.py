@@ -1,4 +1,4 @@
-"""The tables that probes share: making one takes seconds on AWS."""
+"""The tables that probes share, because creating a table takes seconds on AWS."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _index(name: str, keys: tuple[str, ...], kind: str, *included: str) -> dict[
 
 
 def shape(keys: tuple[str, ...], types: dict[str, str], **others: Any) -> dict[str, Any]:
-    """The definition of a table, without its name."""
+    """Return the definition of a table, without its name."""
     return {"KeySchema": _keys(*keys), "AttributeDefinitions": _definitions(**types), **others}
 
 
@@ -51,4 +51,4 @@ SHAPES: Final[dict[str, dict[str, Any]]] = {
         StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     ),
 }
-"""By name. Index `all` has the key `g`, `some` has `g` and `h`, `keys` the number `n`, the local ones `l` and `h`."""
+"""By name. Index `all` has the key `g`, `some` has `g` and `h`, `keys` has `n`; the local ones sort by `l` and `h`."""

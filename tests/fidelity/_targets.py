@@ -1,4 +1,4 @@
-"""The endpoints that can be asked: a URL, or one that is started here for the time of a run."""
+"""The endpoints that can be probed: a URL, or a server that is started for the run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATIENCE: Final = 20.0
 
 @contextmanager
 def opened(target: str) -> Iterator[Api]:
-    """The endpoint, with tables that are deleted at the end."""
+    """Yield the endpoint, and delete its tables at the end."""
     if target == "ours":
         with EmbeddedStore(":memory:") as store, served(store) as api:
             yield api
@@ -44,14 +44,14 @@ def is_aws(target: str) -> bool:
 
 @contextmanager
 def served(store: EmbeddedStore) -> Iterator[Api]:
-    """Our own server on a store."""
+    """Yield our own server on a store."""
     with serving(store) as (host, port), tidied(Api(f"http://{host}:{port}")) as api:
         yield api
 
 
 @contextmanager
 def tidied(api: Api) -> Iterator[Api]:
-    """The endpoint; what was made is deleted at the end, whatever happened."""
+    """Yield the endpoint; at the end delete the created tables and close the connections, even after an error."""
     with closing(api):
         try:
             yield api

@@ -1,4 +1,4 @@
-"""Our own server does what AWS does in every probe, and the page tells the truth about it and the other engines."""
+"""Our own server passes every probe, and docs/wire.md shows the measured results of all engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.fidelity._targets import LOCAL_TARGETS
 RULES = Path(__file__).parents[2] / "docs/dynamodb-rules.md"
 ONE_CENT = 0.01
 
-pytestmark = pytest.mark.xdist_group("referee")  # where the other engine runs already
+pytestmark = pytest.mark.xdist_group("referee")  # the worker that runs the other engine already
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_our_server_does_what_aws_does(ours: list[Result]) -> None:
 
 
 NEED_A_BUCKET = {54, 55, 56, 58}
-"""Rules of bulk operations that run: a probe has no bucket that any endpoint could read. `tests/wire/bulk` has them."""
+"""Rules of running bulk operations, which need a bucket that any endpoint can read; `tests/wire/bulk` tests them."""
 
 
 def test_every_rule_has_a_probe(probes: list[Probe]) -> None:
@@ -55,8 +55,8 @@ def test_a_run_on_aws_costs_less_than_a_cent(probes: list[Probe]) -> None:
 
 @pytest.mark.slow
 def test_the_table_of_the_page_is_what_is_measured(probes: list[Probe], ours: list[Result]) -> None:
-    """Other engines are asked where a probe or a version is new; what they answered before is kept."""
-    # Servers of their own: what is left behind there, such as a table that is protected, would hinder other tests.
+    """Other engines are probed only if a probe or a version is new; otherwise the recorded results are used."""
+    # They run on separate servers, because leftovers such as a protected table would break other tests.
     others = {target: recorded(target, probes) or run(target, probes) for target in LOCAL_TARGETS if target != "ours"}
     page = PAGE.read_text(encoding="utf-8")
     assert table_in(page) == docs_table({"ours": ours, **others}), "python -m tests.fidelity --write"

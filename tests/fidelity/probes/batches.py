@@ -32,7 +32,7 @@ OVERLAP = (
 
 @probe(rule=35)
 def a_batch_writes_to_several_tables(api: Api) -> None:
-    """Puts and deletes together."""
+    """One batch may mix puts and deletes."""
     first, second, gone = api.new_key(), api.new_key("a"), api.new_key()
     api.put("hash", gone)
     response = api(
@@ -49,7 +49,7 @@ def a_batch_writes_to_several_tables(api: Api) -> None:
 
 @probe(rule=35)
 def a_batch_reads_from_several_tables(api: Api) -> None:
-    """Missing items are left out."""
+    """The response leaves out missing items."""
     first, second = api.new_key(), api.new_key("a")
     api.put("hash", first)
     api.put("pair", second)
@@ -62,7 +62,7 @@ def a_batch_reads_from_several_tables(api: Api) -> None:
 
 @probe(rule=35)
 def a_batch_that_names_a_key_twice_is_refused(api: Api) -> None:
-    """As a whole, of gets and of writes; nothing is written."""
+    """The whole batch is refused, of gets or of writes, so nothing is written."""
     table, key, other = api.table("hash"), api.new_key(), api.new_key()
     refused(api, "BatchGetItem", TableName=table, RequestItems={table: {"Keys": [key, other, key]}})
     writes = [{"PutRequest": {"Item": other}}, {"PutRequest": {"Item": key}}, {"DeleteRequest": {"Key": key}}]
@@ -72,7 +72,7 @@ def a_batch_that_names_a_key_twice_is_refused(api: Api) -> None:
 
 @probe(rule=35)
 def a_batch_with_a_wrong_write_writes_nothing(api: Api) -> None:
-    """A key of the wrong type."""
+    """A key of the wrong type refuses the whole batch."""
     table, key = api.table("hash"), api.new_key()
     writes = [{"PutRequest": {"Item": key}}, {"PutRequest": {"Item": {"pk": n(1)}}}]
     refused(api, "BatchWriteItem", RequestItems={table: writes})
@@ -81,13 +81,13 @@ def a_batch_with_a_wrong_write_writes_nothing(api: Api) -> None:
 
 @probe(rule=35, cases={"BatchGetItem": ("BatchGetItem",), "BatchWriteItem": ("BatchWriteItem",)})
 def an_empty_batch_is_refused(api: Api, operation: str) -> None:
-    """There must be a table in it."""
+    """A batch must have at least one table."""
     refused(api, operation, RequestItems={})
 
 
 @probe(rule=35)
 def a_batch_of_a_missing_table_is_not_found(api: Api) -> None:
-    """Of gets and of writes."""
+    """Batches of gets and batches of writes return the same error."""
     name = f"{api.prefix}nowhere"
     refused(api, "BatchGetItem", kind="ResourceNotFoundException", RequestItems={name: {"Keys": [{"pk": s("x")}]}})
     writes = [{"PutRequest": {"Item": {"pk": s("x")}}}]
@@ -111,13 +111,13 @@ WRITES: dict[str, tuple[str, Json, str]] = {
 
 @probe(35, 45, tier=3, cases=WRITES)
 def a_wrong_key_in_a_batch_is_refused_in_these_words(api: Api, shape: str, write: Json, message: str) -> None:
-    """Of a put or a delete."""
+    """The key is that of a put or a delete."""
     refused(api, "BatchWriteItem", RequestItems={api.table(shape): [write]}, message=message)
 
 
 @probe(35, 45, tier=3)
 def an_empty_binary_is_not_read_in_a_batch(api: Api) -> None:
-    """Nor by any operation of one item."""
+    """Operations on a single item refuse an empty binary key with the same message."""
     table, key, message = api.table("binary"), {"pk": {"B": ""}}, f"{EMPTY}binary value. Key: pk"
     refused(api, "BatchGetItem", RequestItems={table: {"Keys": [key]}}, message=message)
     refused(api, "PutItem", TableName=table, Item=key, message=message)
@@ -146,14 +146,14 @@ COUNTS = {"too many": (_too_many,), "none": (_none,), "nothing": (_nothing,)}
 
 @probe(35, 45, tier=3, cases=COUNTS)
 def a_number_of_keys_is_refused_in_these_words(api: Api, make: Callable[[Api], tuple[Json, str]]) -> None:
-    """Of a batch of gets."""
+    """The batch is one of gets: with too many keys, no keys, or no table."""
     items, message = make(api)
     refused(api, "BatchGetItem", RequestItems=items, message=f"1 validation error detected: Value at {message}")
 
 
 @probe(35, 45, tier=3)
 def a_number_of_writes_is_refused_in_these_words(api: Api) -> None:
-    """More than 25, or none; AWS says the first in two ways."""
+    """There are more than 25 writes, or none; AWS has two wordings for the former."""
     table = api.table("hash")
     writes = [{"PutRequest": {"Item": api.new_key()}} for _ in range(26)]
     pattern = "^1 validation error detected: Value .*ember must have length less than or equal to 25"
@@ -167,7 +167,7 @@ def a_number_of_writes_is_refused_in_these_words(api: Api) -> None:
 
 @probe(35, 45, tier=3)
 def a_batch_says_that_a_key_is_there_twice(api: Api) -> None:
-    """And that a table is missing."""
+    """The message also says that a table is missing."""
     table, key = api.table("hash"), api.new_key()
     message = "Provided list of item keys contains duplicates"
     refused(api, "BatchGetItem", RequestItems={table: {"Keys": [key, key]}}, message=message)
@@ -197,7 +197,7 @@ PROJECTED: dict[str, tuple[Json, str]] = {
 
 @probe(23, 45, tier=3, cases=PROJECTED)
 def a_projection_of_one_table_refuses_the_batch(api: Api, wanted: Json, message: str) -> None:
-    """Though that of another is right."""
+    """The batch is refused even if the projection of the other table is valid."""
     right = {"Keys": [api.new_key("a")], "ProjectionExpression": "a"}
     wrong = {"Keys": [api.new_key()], **wanted}
     refused(api, "BatchGetItem", RequestItems={api.table("hash"): wrong, api.table("pair"): right}, message=message)
@@ -205,7 +205,7 @@ def a_projection_of_one_table_refuses_the_batch(api: Api, wanted: Json, message:
 
 @probe(23, 52, tier=3)
 def a_batch_projects_in_one_way(api: Api) -> None:
-    """Not in another for another table."""
+    """One batch cannot use ProjectionExpression for one table and AttributesToGet for another."""
     older = {"Keys": [api.new_key("a")], "AttributesToGet": ["a"]}
     newer = {"Keys": [api.new_key()], "ProjectionExpression": "a"}
     refused(api, "BatchGetItem", RequestItems={api.table("hash"): newer, api.table("pair"): older})
@@ -213,7 +213,7 @@ def a_batch_projects_in_one_way(api: Api) -> None:
 
 @probe(rule=45, tier=3)
 def constraints_of_a_batch_of_writes_come_first(api: Api) -> None:
-    """All are named; nothing is written."""
+    """The message names all violated constraints, and nothing is written."""
     table, key = api.table("hash"), api.new_key()
     put = [{"PutRequest": {"Item": key}}]
     one, two = "1 validation error detected: ", "2 validation errors detected: "
@@ -228,7 +228,7 @@ def constraints_of_a_batch_of_writes_come_first(api: Api) -> None:
 
 @probe(rule=45, tier=3)
 def constraints_of_a_batch_of_gets_come_first(api: Api) -> None:
-    """A name of a table is among them."""
+    """One of these constraints is the pattern of table names."""
     keys, capacity = {"Keys": [{"pk": s("a")}]}, {"ReturnConsumedCapacity": "BOGUS"}
     one = "1 validation error detected: "
     for name in (api.table("hash"), f"{api.prefix}nowhere"):
@@ -241,7 +241,7 @@ def constraints_of_a_batch_of_gets_come_first(api: Api) -> None:
 
 @probe(rule=45, tier=3)
 def a_wrong_name_of_a_table_in_a_batch_of_writes_is_told_with_the_request(api: Api) -> None:
-    """In the form of AWS's own objects."""
+    """The message shows the request in the notation of AWS's own classes."""
     shown = r"\{bad!name=\[WriteRequest\(putRequest=PutRequest\(item=\{pk=.+\}.*\)\]\}"
     pattern = f"^1 validation error detected: Value '{shown}' at "
     writes = [{"PutRequest": {"Item": {"pk": s("x")}}}]
@@ -251,5 +251,5 @@ def a_wrong_name_of_a_table_in_a_batch_of_writes_is_told_with_the_request(api: A
 
 @probe(rule=45, tier=3, cases={each: (each,) for each in ("GetItem", "DeleteItem", "UpdateItem")})
 def a_key_without_its_sort_part_does_not_match(api: Api, operation: str) -> None:
-    """In the words of a batch."""
+    """The message is the same as in a batch."""
     refused(api, operation, TableName=api.table("pair"), Key=api.new_key(), message=MISMATCH)

@@ -1,4 +1,4 @@
-"""Bulk operations, as far as they can be asked for without a bucket that the endpoint reads."""
+"""Bulk operations, as far as they can be probed without a bucket that the endpoint reads."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from tests.fidelity import Api, holds, probe, refused
 
 @probe(rule=57, tier=2)
 def bulk_operations_are_listed(api: Api) -> None:
-    """There may be none."""
+    """The list may be empty."""
     holds(isinstance(api("ListBulkOperations").get("BulkOperations", []), list), "there is no list")
 
 
 @probe(rule=57, tier=3)
 def a_page_of_bulk_operations_has_at_most_25(api: Api) -> None:
-    """26 are refused."""
+    """A page size of 26 is refused."""
     refused(api, "ListBulkOperations", MaxResults=26)

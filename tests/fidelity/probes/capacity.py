@@ -15,7 +15,7 @@ def _total(api: Api, operation: str, **parameters: Any) -> float:
 
 @probe(rule=32, cases={"small": (100, 0.5), "4 KB": (4096, 0.5), "one more": (4097, 1.0), "9 KB": (9000, 1.5)})
 def a_read_is_charged_in_units_of_4_kb(api: Api, size: int, units: float) -> None:
-    """Half of it where it is eventually consistent."""
+    """An eventually consistent read costs half as much."""
     key = api.new_key()
     api.put("hash", filled(key, size))
     table = api.table("hash")
@@ -25,7 +25,7 @@ def a_read_is_charged_in_units_of_4_kb(api: Api, size: int, units: float) -> Non
 
 @probe(rule=32)
 def a_missing_item_costs_the_minimum(api: Api) -> None:
-    """Of a read and of a delete."""
+    """A get costs half a unit, a delete one."""
     table = api.table("hash")
     same(_total(api, "GetItem", TableName=table, Key=api.new_key()), 0.5)
     same(_total(api, "DeleteItem", TableName=table, Key=api.new_key()), 1.0)
@@ -33,13 +33,13 @@ def a_missing_item_costs_the_minimum(api: Api) -> None:
 
 @probe(rule=32, cases={"small": (100, 1.0), "1 KB": (1024, 1.0), "one more": (1025, 2.0), "3 KB": (3000, 3.0)})
 def a_write_is_charged_in_units_of_1_kb(api: Api, size: int, units: float) -> None:
-    """Of the whole item."""
+    """The size of the whole item counts."""
     same(_total(api, "PutItem", TableName=api.table("hash"), Item=filled(api.new_key(), size)), units)
 
 
 @probe(rule=32)
 def a_write_is_charged_by_the_larger_of_both_items(api: Api) -> None:
-    """The one before and the one after."""
+    """The two items are the old and the new one."""
     table, key = api.table("hash"), api.new_key()
     api.put("hash", filled(key, 3000))
     same(_total(api, "PutItem", TableName=table, Item=key), 3.0)
@@ -49,7 +49,7 @@ def a_write_is_charged_by_the_larger_of_both_items(api: Api) -> None:
 
 @probe(24, 32)
 def filter_and_projection_do_not_make_a_query_cheaper(api: Api) -> None:
-    """What was read is charged, and the sum is rounded once."""
+    """The query is charged for all items that it reads, and the sum of their sizes is rounded once."""
     partition = api.new_key()
     for sort in "abc":
         api.put("pair", filled({**partition, "sk": s(sort)}, 3000))
@@ -82,7 +82,7 @@ def _parts(api: Api, operation: str, **parameters: Any) -> tuple[float, Json, Js
 
 @probe(rule=33)
 def an_item_that_is_in_an_index_is_charged_there(api: Api) -> None:
-    """One unit for each entry that is added or deleted; an index that it is not in costs nothing."""
+    """Each entry added or deleted costs one unit; an index that the item is not in costs nothing."""
     item = _indexed(api, g=s("x"), l=s("x"))
     same(_parts(api, "PutItem", Item=item), (1.0, {"all": 1.0}, {"local": 1.0}))
     same(_parts(api, "PutItem", Item=item), (1.0, {}, {}))
@@ -99,7 +99,7 @@ _LADDER: dict[str, tuple[str, Json, dict[str, float]]] = {
 
 @probe(rule=33, cases=_LADDER)
 def a_change_is_charged_by_what_changes_in_the_index(api: Api, expression: str, values: Json, units: Json) -> None:
-    """A key is deleted and added again."""
+    """A changed index key costs a deletion and an addition."""
     item = _indexed(api, g=s("x"), a=s("x"))
     api.put("indexed", item)
     update: dict[str, Any] = {"UpdateExpression": expression}
@@ -110,7 +110,7 @@ def a_change_is_charged_by_what_changes_in_the_index(api: Api, expression: str, 
 
 @probe(rule=33)
 def a_change_of_what_is_not_projected_costs_nothing_in_the_index(api: Api) -> None:
-    """Only the table."""
+    """Only the table is charged."""
     item = _indexed(api, n=n(1), a=s("x"))
     api.put("indexed", item)
     update = {"UpdateExpression": "SET a = :v", "ExpressionAttributeValues": {":v": s("y")}}
@@ -119,7 +119,7 @@ def a_change_of_what_is_not_projected_costs_nothing_in_the_index(api: Api) -> No
 
 @probe(rule=34, tier=2)
 def a_transaction_doubles_what_the_table_costs(api: Api) -> None:
-    """And not what indexes cost."""
+    """The cost of the indexes is not doubled."""
     put = {"Put": {"TableName": api.table("indexed"), "Item": _indexed(api, g=s("x"))}}
     response = api("TransactWriteItems", TransactItems=[put], ReturnConsumedCapacity="INDEXES")
     used = response["ConsumedCapacity"][0]
@@ -129,7 +129,7 @@ def a_transaction_doubles_what_the_table_costs(api: Api) -> None:
 
 @probe(rule=34, tier=2)
 def a_condition_check_costs_two(api: Api) -> None:
-    """In units of writes."""
+    """The check is charged in write units."""
     check = {"TableName": api.table("hash"), "Key": api.new_key(), "ConditionExpression": "attribute_not_exists(pk)"}
     response = api("TransactWriteItems", TransactItems=[{"ConditionCheck": check}], ReturnConsumedCapacity="TOTAL")
     used = response["ConsumedCapacity"][0]
@@ -138,7 +138,7 @@ def a_condition_check_costs_two(api: Api) -> None:
 
 @probe(34, 38, tier=2)
 def a_replay_is_charged_as_reads(api: Api) -> None:
-    """The first call as writes."""
+    """The first call is charged as writes."""
     put = {"Put": {"TableName": api.table("hash"), "Item": api.new_key()}}
     token = api.new_token()
     given = {"TransactItems": [put], "ClientRequestToken": token, "ReturnConsumedCapacity": "TOTAL"}
@@ -150,7 +150,7 @@ def a_replay_is_charged_as_reads(api: Api) -> None:
 
 @probe(rule=34, tier=2)
 def a_transactional_get_costs_two(api: Api) -> None:
-    """For each 4 KB, also of a missing item."""
+    """Two units are the price of each 4 KB, and of a missing item."""
     get = {"Get": {"TableName": api.table("hash"), "Key": api.new_key()}}
     response = api("TransactGetItems", TransactItems=[get], ReturnConsumedCapacity="TOTAL")
     same(response["ConsumedCapacity"][0]["CapacityUnits"], 2.0)
@@ -158,7 +158,7 @@ def a_transactional_get_costs_two(api: Api) -> None:
 
 @probe(rule=34)
 def a_failed_condition_reports_no_capacity(api: Api) -> None:
-    """Though AWS charges it."""
+    """AWS charges for the write nevertheless."""
     refusal = refused(
         api,
         "PutItem",
@@ -173,7 +173,7 @@ def a_failed_condition_reports_no_capacity(api: Api) -> None:
 
 @probe(rule=32)
 def the_capacity_of_one_item_is_not_split(api: Api) -> None:
-    """Reads and writes are told apart only in transactions; NONE tells nothing."""
+    """Only transactions report reads and writes separately; NONE reports nothing."""
     table, key = api.table("hash"), api.new_key()
     used = api("PutItem", TableName=table, Item=key, ReturnConsumedCapacity="INDEXES")["ConsumedCapacity"]
     same(used, {"TableName": table, "CapacityUnits": 1.0, "Table": {"CapacityUnits": 1.0}})
@@ -182,7 +182,7 @@ def the_capacity_of_one_item_is_not_split(api: Api) -> None:
 
 @probe(rule=32, cases={"put": ("PutItem", "Item"), "delete": ("DeleteItem", "Key")})
 def a_write_tells_the_size_of_its_item_collection(api: Api, operation: str, part: str) -> None:
-    """Of a table with local indexes, as a range of whole gigabytes; not where it was not asked for."""
+    """If asked, a table with local indexes reports a range of whole gigabytes."""
     key, table = api.new_key("a"), api.table("indexed")
     given: dict[str, Any] = {"TableName": table, part: key}
     metrics = api(operation, ReturnItemCollectionMetrics="SIZE", **given)["ItemCollectionMetrics"]

@@ -1,4 +1,4 @@
-"""Conditions: comparisons, functions, placeholders and what is refused before anything is read."""
+"""Conditions: comparisons, functions, placeholders, and requests that are refused before anything is read."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def a_comparison_with_a_missing_attribute(api: Api, condition: str, outcome: boo
 
 @probe(rule=12)
 def two_missing_attributes_differ(api: Api) -> None:
-    """They are not equal either."""
+    """`<>` is true, and `=` is false."""
     same((_holds(api, "gap <> hole"), _holds(api, "gap = hole")), (True, False))
 
 
@@ -104,13 +104,13 @@ _TRUE: dict[str, tuple[str, Json]] = {
 
 @probe(12, 16, cases=_TRUE)
 def a_condition_that_is_true(api: Api, condition: str, values: Json) -> None:
-    """For one item with an attribute of every type."""
+    """Each condition is checked on the same item, which has an attribute of nearly every type."""
     same(_holds(api, condition, values), True)
 
 
 @probe(rule=13, cases={"string and number": ("a < :v", n(9)), "number and string": ("n > :v", s("0"))})
 def another_type_compares_as_false(api: Api, condition: str, value: Json) -> None:
-    """Of two types that have an order."""
+    """Both types have an order."""
     same(_holds(api, condition, {":v": value}), False)
 
 
@@ -148,7 +148,7 @@ def _of_rule(rule: int) -> dict[str, tuple[str, Json]]:
 @probe(rule=16, cases=_of_rule(16))
 @probe(rule=17, cases=_of_rule(17))
 def an_invalid_condition_is_refused(api: Api, condition: str, values: Json) -> None:
-    """Also where there is no item that it could be evaluated for."""
+    """The item does not exist, so nothing is evaluated."""
     table, key = api.table("hash"), api.new_key()
     refused(api, "DeleteItem", TableName=table, Key=key, **_expression(condition, values))
 
@@ -167,13 +167,13 @@ _PLACEHOLDERS: dict[str, tuple[dict[str, Any]]] = {
 
 @probe(rule=15, cases=_PLACEHOLDERS)
 def placeholders_that_do_not_fit_are_refused(api: Api, given: dict[str, Any]) -> None:
-    """Whatever is stored."""
+    """The request is refused whether or not the item exists."""
     refused(api, "PutItem", TableName=api.table("hash"), Item=api.new_key(), **given)
 
 
 @probe(rule=15)
 def a_filter_is_validated_though_nothing_matches(api: Api) -> None:
-    """In queries and scans."""
+    """Queries and scans validate the filter."""
     values = {":p": api.new_key()["pk"], ":v": n(1)}
     shared: dict[str, Any] = {"TableName": api.table("pair"), "FilterExpression": "begins_with(a, :v)"}
     refused(api, "Query", KeyConditionExpression="pk = :p", ExpressionAttributeValues=values, **shared)
@@ -182,7 +182,7 @@ def a_filter_is_validated_though_nothing_matches(api: Api) -> None:
 
 @probe(rule=15)
 def a_projection_is_validated_though_nothing_matches(api: Api) -> None:
-    """Its names and its paths."""
+    """The names and the paths of the projection are validated."""
     table, key = api.table("hash"), api.new_key()
     refused(api, "GetItem", TableName=table, Key=key, ProjectionExpression="#gap")
     refused(api, "GetItem", TableName=table, Key=key, ProjectionExpression="a, a")
@@ -194,7 +194,7 @@ _RESERVED = {word: (word,) for word in ("count", "data", "items", "name", "statu
 
 @probe(rule=16, tier=3, cases=_RESERVED)
 def a_reserved_word_needs_a_placeholder(api: Api, word: str) -> None:
-    """With one it is an attribute like any other."""
+    """With a placeholder, the word names an attribute like any other."""
     table, key = api.table("hash"), api.new_key()
     refused(api, "GetItem", TableName=table, Key=key, ProjectionExpression=word)
     api.put("hash", {**key, word: s("x")})
@@ -205,7 +205,7 @@ def a_reserved_word_needs_a_placeholder(api: Api, word: str) -> None:
 
 @probe(rule=22)
 def a_failed_condition_carries_the_item_where_asked(api: Api) -> None:
-    """And only there."""
+    """Without ReturnValuesOnConditionCheckFailure the error has no item."""
     table, key = api.table("hash"), api.new_key()
     api.put("hash", {**key, "a": n(1)})
     shared: dict[str, Any] = {"TableName": table, "ConditionExpression": "attribute_not_exists(pk)"}
@@ -219,7 +219,7 @@ def a_failed_condition_carries_the_item_where_asked(api: Api) -> None:
 
 @probe(rule=22)
 def what_a_failed_condition_returns_is_validated_first(api: Api) -> None:
-    """Though the condition would fail."""
+    """The value is refused before the condition, which would fail, is evaluated."""
     shared: dict[str, Any] = {"TableName": api.table("hash"), "ConditionExpression": "attribute_exists(pk)"}
     refused(api, "PutItem", Item=api.new_key(), ReturnValuesOnConditionCheckFailure="ALL_NEW", **shared)
 
@@ -240,5 +240,5 @@ _TABLES: dict[str, tuple[dict[str, str], str]] = {
 
 @probe(8, 45, tier=3, cases=_TABLES)
 def a_name_that_no_table_has_is_told_by_a_put(api: Api, given: dict[str, str], message: str) -> None:
-    """With the rule that it breaks."""
+    """The message has the constraint that the name violates."""
     refused(api, "PutItem", Item={"pk": s("a")}, message=f"1 validation error detected: {message}", **given)

@@ -11,7 +11,7 @@ HASH = shape(("pk",), {"pk": "S"})
 
 @probe(rule=53, tier=2, billed=True)
 def a_backup_is_made_described_listed_and_deleted(api: Api) -> None:
-    """After that it is not found."""
+    """A deleted backup is not found."""
     table = api.new_table(**HASH)
     arn = api("CreateBackup", TableName=table, BackupName="first")["BackupDetails"]["BackupArn"]
     described = api("DescribeBackup", BackupArn=arn)["BackupDescription"]["BackupDetails"]
@@ -23,7 +23,7 @@ def a_backup_is_made_described_listed_and_deleted(api: Api) -> None:
 
 @probe(rule=53, tier=2, billed=True)
 def a_backup_is_restored_into_a_new_table(api: Api) -> None:
-    """With its items."""
+    """The new table has the items of the old one."""
     table = api.new_table(**HASH)
     api("PutItem", TableName=table, Item={**api.new_key(), "a": n(1)})
     arn = api("CreateBackup", TableName=table, BackupName="first")["BackupDetails"]["BackupArn"]
@@ -35,7 +35,7 @@ def a_backup_is_restored_into_a_new_table(api: Api) -> None:
 
 @probe(rule=63, tier=2)
 def an_export_needs_recovery_to_a_point_in_time(api: Api) -> None:
-    """It is unavailable where that is off."""
+    """While point-in-time recovery is off, the export is refused."""
     arn = api("DescribeTable", TableName=api.table("hash"))["Table"]["TableArn"]
     kind = "PointInTimeRecoveryUnavailableException"
     refused(api, "ExportTableToPointInTime", kind=kind, TableArn=arn, S3Bucket="nowhere")
@@ -48,18 +48,18 @@ def an_export_needs_recovery_to_a_point_in_time(api: Api) -> None:
     cases={"exports": ("ListExports", "ExportSummaries"), "imports": ("ListImports", "ImportSummaryList")},
 )
 def exports_and_imports_are_listed(api: Api, operation: str, part: str) -> None:
-    """There may be none."""
+    """The list may be empty."""
     holds(isinstance(api(operation).get(part, []), list), "there is no list")
 
 
 @probe(rule=59, tier=2)
 def global_tables_of_the_first_kind_are_listed(api: Api) -> None:
-    """There may be none."""
+    """The list may be empty."""
     holds(isinstance(api("ListGlobalTables")["GlobalTables"], list), "there is no list")
 
 
 @probe(rule=59, tier=2)
 def scaling_of_a_table_is_described(api: Api) -> None:
-    """By replica."""
+    """The description names the table."""
     found = api("DescribeTableReplicaAutoScaling", TableName=api.table("hash"))["TableAutoScalingDescription"]
     same(found["TableName"], api.table("hash"))

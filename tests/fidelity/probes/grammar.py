@@ -1,4 +1,4 @@
-"""PartiQL's grammar: statements and parameters that are refused, and the words for it."""
+"""PartiQL's grammar: statements and parameters that are refused, and the messages."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ TOO_DEEP = (
 
 
 def _named(api: Api, statement: str) -> str:
-    """The statement with `{hash}` and `{pair}` for the tables."""
+    """Return the statement with `{hash}` and `{pair}` replaced by the names of the tables."""
     for shape in ("hash", "pair"):
         statement = statement.replace(f"{{{shape}}}", f'"{api.table(shape)}"')
     return statement
 
 
 def _placed(message: str, statement: str) -> str:
-    """The message with the place of the token that is named in angle brackets."""
+    """Return the message with the token in angle brackets replaced by the token's line, column and length."""
     found = re.search(r"<(\w+)>$", message)
     if found is None:
         return message
@@ -208,7 +208,7 @@ REFUSED: dict[str, tuple[str, str]] = {
 
 @probe(rule=50, tier=3, cases=REFUSED)
 def a_statement_is_refused(api: Api, statement: str, message: str) -> None:
-    """In these words."""
+    """The message is exactly the given one."""
     named = _named(api, statement)
     refused(api, "ExecuteStatement", Statement=named, message=_placed(message, named))
 
@@ -231,7 +231,7 @@ PLACES = (
 
 @probe(rule=50, tier=3, cases=PARAMETERS)
 def a_parameter_that_is_no_number_is_refused(api: Api, text: str, message: str) -> None:
-    """In a condition, an item, a change and a key."""
+    """The parameter is in a condition, an item, a change and a key."""
     for statement in PLACES:
         refused(api, "ExecuteStatement", Statement=_named(api, statement), Parameters=[n(text)], message=message)
 
@@ -254,15 +254,15 @@ FIRST: dict[str, tuple[list[Json], str]] = {
 
 @probe(rule=50, tier=3, cases=FIRST)
 def the_first_parameter_that_is_wrong_is_named(api: Api, parameters: list[Json], message: str) -> None:
-    """In the order of the document."""
+    """The order is that of the document."""
     condition = " AND ".join(f"{name} = ?" for name, _ in zip("xy", parameters, strict=False))
-    statement = _named(api, f"SELECT * FROM {{hash}} WHERE pk = '1' AND {condition}")  # noqa: S608 - a probe's own
+    statement = _named(api, f"SELECT * FROM {{hash}} WHERE pk = '1' AND {condition}")  # noqa: S608 - no user input
     refused(api, "ExecuteStatement", Statement=statement, Parameters=parameters, message=message)
 
 
 @probe(rule=50, tier=3)
 def a_parameter_is_no_path(api: Api) -> None:
-    """Of a function that needs one."""
+    """A function that needs a path refuses a parameter."""
     statement = _named(api, "SELECT * FROM {hash} WHERE pk = '1' AND attribute_exists(?)")
     message = "Operator or function requires a document path; operator or function: attribute_exists"
     refused(api, "ExecuteStatement", Statement=statement, Parameters=[{"S": "ss"}], message=message)
@@ -270,7 +270,7 @@ def a_parameter_is_no_path(api: Api) -> None:
 
 @probe(rule=50, tier=3)
 def a_table_that_is_missing_is_not_found(api: Api) -> None:
-    """Also where FROM stands first."""
+    """The statement may also begin with FROM."""
     kind, message = "ResourceNotFoundException", "Requested resource not found"
     statement = f"FROM \"{api.prefix}nowhere\" WHERE pk = 'x' SET c = 1"
     refused(api, "ExecuteStatement", kind=kind, Statement=statement, message=message)

@@ -1,4 +1,4 @@
-"""Secondary indexes: what is in them, what they return, and how they are added."""
+"""Secondary indexes: their contents, what they return, and how they are added."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _query(api: Api, index: str, condition: str, values: Json, **others: Any) ->
 
 
 def _group(api: Api, count: int) -> str:
-    """Items of one group in all indexes, three in each partition, with equal sort keys."""
+    """Put items of one group into all indexes, three in each partition, with equal sort keys; return the group."""
     group = str(api.new_key()["pk"]["S"])
     for number in range(count):
         key = {"pk": s(f"{group}-{number // 3}"), "sk": s(f"s{number}")}
@@ -38,7 +38,7 @@ _KEYS = {"all": {"pk", "sk", "g"}, "some": {"pk", "sk", "g", "h"}}
 
 @probe(rule=25, cases={"hash alone": ("all",), "hash and range": ("some",)})
 def pages_of_an_index_have_every_entry_once(api: Api, index: str) -> None:
-    """Though index keys are equal; the key to go on with has those of the index and of the table."""
+    """The index keys are equal; the last evaluated key has the keys of the index and of the table."""
     group = _group(api, 7)
     found: list[tuple[str, str]] = []
     start: dict[str, Any] = {}
@@ -54,7 +54,7 @@ def pages_of_an_index_have_every_entry_once(api: Api, index: str) -> None:
 
 @probe(rule=25)
 def pages_of_a_local_index_have_every_entry_once(api: Api) -> None:
-    """Though its sort keys are equal."""
+    """The sort keys of the index are equal."""
     group = _group(api, 3)
     values = {":p": s(f"{group}-0")}
     found: list[str] = []
@@ -70,7 +70,7 @@ def pages_of_a_local_index_have_every_entry_once(api: Api) -> None:
 
 @probe(rule=26)
 def a_start_key_of_an_index_must_be_complete(api: Api) -> None:
-    """With the keys of the index and of the table."""
+    """The start key needs the keys of the index and of the table."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     start = {"pk": s("x"), "sk": s("x")}
     refused(api, "Query", TableName=api.table("indexed"), IndexName="all", ExclusiveStartKey=start, **query)
@@ -78,7 +78,7 @@ def a_start_key_of_an_index_must_be_complete(api: Api) -> None:
 
 @probe(rule=27)
 def a_consistent_read_of_a_global_index_is_refused(api: Api) -> None:
-    """By query and by scan."""
+    """Queries and scans return the same error."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "all", "ConsistentRead": True}
     message = "Consistent reads are not supported on global secondary indexes"
@@ -88,7 +88,7 @@ def a_consistent_read_of_a_global_index_is_refused(api: Api) -> None:
 
 @probe(rule=27)
 def a_global_index_returns_what_it_projects(api: Api) -> None:
-    """And its own keys and those of the table."""
+    """The items also have the keys of the index and of the table."""
     group = _group(api, 1)
     page = _query(api, "some", "g = :g", {":g": s(group)})
     same([set(item) for item in page["Items"]], [{"pk", "sk", "g", "h", "keep"}])
@@ -96,7 +96,7 @@ def a_global_index_returns_what_it_projects(api: Api) -> None:
 
 @probe(rule=27)
 def all_attributes_of_a_global_index_that_has_not_all_is_refused(api: Api) -> None:
-    """It never fetches from the table."""
+    """A global index never fetches attributes from the table."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "some", "Select": "ALL_ATTRIBUTES"}
     refused(api, "Query", **shared, **query)
@@ -105,7 +105,7 @@ def all_attributes_of_a_global_index_that_has_not_all_is_refused(api: Api) -> No
 
 @probe(rule=27)
 def a_projection_beyond_a_global_index_is_refused(api: Api) -> None:
-    """It never fetches from the table."""
+    """A global index never fetches attributes from the table."""
     refused(
         api,
         "Query",
@@ -119,7 +119,7 @@ def a_projection_beyond_a_global_index_is_refused(api: Api) -> None:
 
 @probe(rule=27)
 def a_local_index_fetches_what_it_does_not_project(api: Api) -> None:
-    """Attributes that are named, or all of them."""
+    """A query fetches attributes by name, or all of them."""
     group = _group(api, 1)
     values = {":p": s(f"{group}-0")}
     named = _query(api, "local", "pk = :p", values, ProjectionExpression="rest")
@@ -131,7 +131,7 @@ def a_local_index_fetches_what_it_does_not_project(api: Api) -> None:
 
 @probe(rule=27)
 def a_filter_beyond_an_index_is_refused_in_a_query(api: Api) -> None:
-    """Of a global index."""
+    """The index is a global one."""
     refused(
         api,
         "Query",
@@ -145,7 +145,7 @@ def a_filter_beyond_an_index_is_refused_in_a_query(api: Api) -> None:
 
 @probe(rule=27)
 def an_index_that_is_not_there_is_refused(api: Api) -> None:
-    """By query and by scan."""
+    """Queries and scans return the same error."""
     query: dict[str, Any] = {"KeyConditionExpression": "g = :g", "ExpressionAttributeValues": {":g": s("x")}}
     pattern = "The table does not have the specified index"
     shared: dict[str, Any] = {"TableName": api.table("indexed"), "IndexName": "nowhere"}
@@ -163,7 +163,7 @@ _DEFINED = [{"AttributeName": "k", "AttributeType": "S"}]
 
 @probe(28, 29, tier=2)
 def an_index_that_is_added_is_filled(api: Api) -> None:
-    """With the items whose key fits; it says that it is being created, and then that it is active."""
+    """Only items with a valid index key are added; the status is CREATING, with Backfilling, and then ACTIVE."""
     table = api.new_table(**shape(("pk",), {"pk": "S"}))
     items = [{"pk": s("a"), "k": s("x")}, {"pk": s("b"), "k": n(1)}, {"pk": s("c"), "k": s("")}, {"pk": s("d")}]
     items.append({"pk": s("e"), "k": s("x" * 2049)})
@@ -180,7 +180,7 @@ def an_index_that_is_added_is_filled(api: Api) -> None:
 
 @probe(rule=28, tier=2)
 def one_call_adds_at_most_one_index(api: Api) -> None:
-    """Two are refused."""
+    """A call that adds two is refused."""
     table = api.table("hash")
     updates = [{"Create": _NEW}, {"Create": {**_NEW, "IndexName": "newer"}}]
     refused(
@@ -195,7 +195,7 @@ def one_call_adds_at_most_one_index(api: Api) -> None:
 
 @probe(rule=28, tier=2)
 def an_index_that_is_not_there_cannot_be_deleted(api: Api) -> None:
-    """It is not found."""
+    """The error type is ResourceNotFoundException."""
     updates = [{"Delete": {"IndexName": "nowhere"}}]
     refused(
         api,
@@ -208,14 +208,14 @@ def an_index_that_is_not_there_cannot_be_deleted(api: Api) -> None:
 
 @probe(rule=29, cases={"not used": ({"x": "S"},), "not used, of a key": ({"sk": "S"},)})
 def definitions_that_no_key_uses_are_refused(api: Api, types: dict[str, str]) -> None:
-    """When a table is made."""
+    """CreateTable checks the definitions."""
     definition = shape(("pk",), {"pk": "S", **types})
     refused(api, "CreateTable", TableName=api.new_name(), BillingMode="PAY_PER_REQUEST", **definition)
 
 
 @probe(rule=29, tier=2)
 def an_index_needs_its_keys_among_the_definitions_of_the_call(api: Api) -> None:
-    """Also those that the table knows."""
+    """The call must repeat even definitions that the table has already."""
     index = {**_NEW, "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}]}
     refused(api, "UpdateTable", TableName=api.table("hash"), GlobalSecondaryIndexUpdates=[{"Create": index}])
 
@@ -231,7 +231,7 @@ _PROJECTIONS: dict[str, tuple[Json]] = {
 
 @probe(rule=29, cases=_PROJECTIONS)
 def a_projection_that_cannot_be_is_refused(api: Api, projection: Json) -> None:
-    """INCLUDE needs names, and the others have none."""
+    """INCLUDE needs attribute names, and the other types do not take any."""
     definition = shape(("pk",), {"pk": "S", "k": "S"}, GlobalSecondaryIndexes=[{**_NEW, "Projection": projection}])
     refused(api, "CreateTable", TableName=api.new_name(), BillingMode="PAY_PER_REQUEST", **definition)
 
@@ -250,7 +250,7 @@ def _many_keys(api: Api) -> str:
 
 @probe(rule=30, tier=2)
 def an_index_with_several_key_attributes_is_queried_from_left_to_right(api: Api) -> None:
-    """All partition attributes by equality; the last sort attribute that is given may have a range."""
+    """All partition attributes need an equality; only the last given sort attribute may have a range."""
     table = _many_keys(api)
     values = {":a": s("a"), ":b": s("b"), ":c": s("c1"), ":d": n(2)}
     query: dict[str, Any] = {"TableName": table, "IndexName": "many"}
@@ -268,7 +268,7 @@ def an_index_with_several_key_attributes_is_queried_from_left_to_right(api: Api)
 
 @probe(rule=30, tier=2, cases={"partition": ("a = :a",), "gap": ("a = :a AND b = :b AND d = :d",)})
 def a_gap_in_the_keys_of_an_index_is_refused(api: Api, condition: str) -> None:
-    """A partition attribute that is missing, or a sort attribute before the last."""
+    """The gap is a missing partition attribute, or a missing sort attribute before the last."""
     values = {":a": s("a"), ":b": s("b"), ":d": n(1)}
     refused(
         api,
@@ -290,7 +290,7 @@ _FIVE = {
 
 
 def _five_keys(api: Api) -> dict[str, Any]:
-    """A table whose index has one partition attribute and four sort attributes, and one item without the third."""
+    """Return the parameters of an index with one partition and four sort attributes; one item lacks the third."""
     names = ("h", "a", "b", "c", "d")
     keys = [{"AttributeName": name, "KeyType": "HASH" if name == "h" else "RANGE"} for name in names]
     index = {"IndexName": "five", "KeySchema": keys, "Projection": {"ProjectionType": "ALL"}}
@@ -327,7 +327,7 @@ _LEFT_TO_RIGHT: dict[str, tuple[str, list[str]]] = {
 
 @probe(rule=30, cases=_LEFT_TO_RIGHT)
 def an_index_with_four_sort_attributes_is_ordered_by_each(api: Api, condition: str, found: list[str]) -> None:
-    """Forwards and backwards; an item without one of them is not in it."""
+    """The order holds in both directions; an item that lacks one of the attributes is not in the index."""
     given = {**_five_keys(api), **_five_condition(condition)}
     same([item["pk"]["S"] for item in api("Query", **given)["Items"]], found)
     back = api("Query", ScanIndexForward=False, **given)
@@ -336,7 +336,7 @@ def an_index_with_four_sort_attributes_is_ordered_by_each(api: Api, condition: s
 
 @probe(rule=30)
 def a_page_of_an_index_with_four_sort_attributes_names_them_all(api: Api) -> None:
-    """In the key to go on with."""
+    """The last evaluated key has all of them."""
     page = api("Query", Limit=2, **_five_keys(api), **_five_condition("h = :h AND a = :a"))
     same(set(page["LastEvaluatedKey"]), {"pk", "h", "a", "b", "c", "d"})
 
@@ -350,7 +350,7 @@ _GAPS: dict[str, tuple[str, str, str]] = {
 
 @probe(rule=30, cases=_GAPS)
 def a_sort_attribute_that_is_left_out_is_named(api: Api, condition: str, missing: str, present: str) -> None:
-    """With the one that needs it."""
+    """The message also names the attribute that has a condition."""
     pattern = (
         f"RANGE key attributes {missing} must have equality conditions specified in the query "
         f"because a condition is present on key attribute {present}"

@@ -1,4 +1,4 @@
-"""The older parameters: AttributeUpdates, AttributesToGet, Expected, KeyConditions, QueryFilter and ScanFilter."""
+"""The legacy parameters: AttributeUpdates, AttributesToGet, Expected, KeyConditions, QueryFilter and ScanFilter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UPDATES: dict[str, tuple[Json, Json, Json]] = {
 
 @probe(rule=52, tier=3, cases=_UPDATES)
 def attribute_updates_make_this_change(api: Api, before: Json, updates: Json, after: Json) -> None:
-    """Each attribute has an action."""
+    """Each attribute has a separate action."""
     key = api.new_key()
     api.put("hash", {**key, **before})
     api("UpdateItem", TableName=api.table("hash"), Key=key, AttributeUpdates=updates)
@@ -42,7 +42,7 @@ def attribute_updates_make_this_change(api: Api, before: Json, updates: Json, af
 
 @probe(rule=52, tier=3)
 def attribute_updates_spare_the_key(api: Api) -> None:
-    """It cannot be changed."""
+    """The key cannot be changed."""
     updates = {"pk": {"Action": "PUT", "Value": s("x")}}
     refused(api, "UpdateItem", TableName=api.table("hash"), Key=api.new_key(), AttributeUpdates=updates)
 
@@ -81,7 +81,7 @@ _MIXED: dict[str, tuple[str, dict[str, Any]]] = {
 
 @probe(rule=52, tier=3, cases=_MIXED)
 def older_parameters_and_expressions_do_not_mix(api: Api, operation: str, given: dict[str, Any]) -> None:
-    """A call has one or the other."""
+    """A call uses one kind or the other."""
     pattern = "Can not use both expression and non-expression parameters"
     refused(api, operation, pattern=pattern, TableName=api.table("hash"), **given)
 
@@ -125,7 +125,7 @@ _EXPECTED: dict[str, tuple[Json, dict[str, Any], bool]] = {
 
 @probe(rule=52, tier=3, cases=_EXPECTED)
 def expected_is_a_condition(api: Api, before: Json, given: dict[str, Any], outcome: bool) -> None:  # noqa: FBT001
-    """Of a delete; one that fails deletes nothing."""
+    """A delete whose condition fails deletes nothing."""
     key = api.new_key()
     api.put("hash", {**key, **before})
     try:
@@ -140,7 +140,7 @@ def expected_is_a_condition(api: Api, before: Json, given: dict[str, Any], outco
 
 @probe(rule=52, tier=3)
 def attributes_to_get_are_all_that_comes_back(api: Api) -> None:
-    """By get, batch, query and scan; keys are not added, and missing ones are left out."""
+    """Get, batch and query add no keys, and leave out missing attributes."""
     key = api.new_key("a")
     api.put("pair", {**key, "a": n(1), "b": n(2)})
     table, wanted = api.table("pair"), ["a", "gone"]
@@ -179,7 +179,7 @@ def _keyed(partition: Json, *more: Any) -> Json:
 
 @probe(rule=52, tier=3, cases=_RANGES)
 def key_conditions_find_a_range(api: Api, operator: str, values: list[Json], found: list[str]) -> None:
-    """Forwards and backwards."""
+    """A query finds the range in both directions."""
     conditions = _keyed(_filled(api), operator, values)
     table = api.table("pair")
     same([item["sk"]["S"] for item in api("Query", TableName=table, KeyConditions=conditions)["Items"]], found)
@@ -200,7 +200,7 @@ _FILTERS: dict[str, tuple[Json, list[str]]] = {
 
 @probe(rule=52, tier=3, cases=_FILTERS)
 def query_filters_and_scan_filters_choose(api: Api, chosen: Json, found: list[str]) -> None:
-    """What was read is counted before."""
+    """ScannedCount counts the items before the filter."""
     partition, table = _filled(api), api.table("pair")
     page = api("Query", TableName=table, KeyConditions=_keyed(partition), QueryFilter=chosen)
     same(([item["sk"]["S"] for item in page["Items"]], page["ScannedCount"]), (found, 4))
@@ -225,7 +225,7 @@ _RETURNS = _OLDER.format("BOGUS", "returnValues") + "[ALL_NEW, UPDATED_OLD, ALL_
 
 @probe(45, 52, tier=3, cases={"PutItem": ("PutItem", "Item"), "UpdateItem": ("UpdateItem", "Key")})
 def a_deep_request_is_refused_in_older_words(api: Api, operation: str, part: str) -> None:
-    """The operator before the depth."""
+    """The operator is checked before the depth."""
     expected = {"a": {"Value": nested(100)}, "b": {"Exists": False}}
     given: dict[str, Any] = {"Expected": expected, "ConditionalOperator": "XOR", part: {"pk": s("a")}}
     if operation == "UpdateItem":
@@ -247,13 +247,13 @@ _DEEP: dict[str, tuple[dict[str, Any], str]] = {
 
 @probe(rule=45, tier=3, cases=_DEEP)
 def a_deep_delete_is_refused_in_older_words(api: Api, given: dict[str, Any], message: str) -> None:
-    """What it returns before the depth."""
+    """ReturnValues is checked before the depth."""
     refused(api, "DeleteItem", TableName=f"{api.prefix}nowhere", message=message, **given)
 
 
 @probe(45, 52, tier=3)
 def an_operator_that_does_not_exist_is_told_before_a_selection(api: Api) -> None:
-    """Alone, by a query of two conditions."""
+    """The error of a query with two conditions names the operator alone."""
     given: dict[str, Any] = {
         "KeyConditions": _keyed({"pk": s("a")}),
         "QueryFilter": {"b": {"ComparisonOperator": "NULL"}, "c": {"ComparisonOperator": "NULL"}},
@@ -266,7 +266,7 @@ def an_operator_that_does_not_exist_is_told_before_a_selection(api: Api) -> None
 
 @probe(45, 52, tier=3)
 def a_scan_of_one_deep_condition_is_refused(api: Api) -> None:
-    """For its depth or for its operator: regions differ."""
+    """The reason is the depth or the operator, depending on the region."""
     chosen = {"a": {"ComparisonOperator": "EQ", "AttributeValueList": [nested(40)]}}
     pattern = (
         "^Nesting Levels have exceeded|^ConditionalOperator can only be used when Filter or Expected has two or more"

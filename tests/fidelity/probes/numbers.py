@@ -1,4 +1,4 @@
-"""Numbers: their forms, their range, and that they are exact."""
+"""Numbers: their forms, their range, and their exactness."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STORED = {
 
 @probe(2, 3, cases=_STORED)
 def a_number_is_returned_in_canonical_form(api: Api, given: str, returned: str) -> None:
-    """Whatever the form in which it was given."""
+    """The form in the request does not matter."""
     key = api.new_key()
     api.put("hash", {**key, "a": n(given)})
     same(api.get("hash", key), {**key, "a": n(returned)})
@@ -38,13 +38,13 @@ _REFUSED += ["-+5", "+1+2", "1+2", "0x5", "1_000", "1.2e3.4", "٣"]
 
 @probe(rule=3, cases={repr(text): (text,) for text in _REFUSED})
 def a_text_that_is_not_a_number_is_refused(api: Api, given: str) -> None:
-    """As a value; the item is not stored."""
+    """The text is the value of an attribute."""
     refused(api, "PutItem", TableName=api.table("hash"), Item={**api.new_key(), "a": n(given)})
 
 
 @probe(rule=3)
 def a_json_number_is_not_the_text_of_a_number(api: Api) -> None:
-    """`{"N": 5}` cannot be read."""
+    """`{"N": 5}` is a serialization error."""
     item = {**api.new_key(), "a": {"N": 5}}
     refused(api, "PutItem", kind="SerializationException", TableName=api.table("hash"), Item=item)
 
@@ -60,7 +60,7 @@ _BEYOND = {
 
 @probe(rule=1, cases=_BEYOND)
 def a_number_beyond_the_limits_is_refused(api: Api, given: str) -> None:
-    """It is not rounded."""
+    """The number is not rounded."""
     refused(api, "PutItem", TableName=api.table("hash"), Item={**api.new_key(), "a": n(given)})
 
 
@@ -73,7 +73,7 @@ _EXTREME = {
 
 @probe(rule=1, cases=_EXTREME)
 def a_number_at_the_limit_is_accepted(api: Api, given: str) -> None:
-    """And is found by its value."""
+    """A condition finds the number by value."""
     key = api.new_key()
     api.put("hash", {**key, "a": n(given)})
     values = {":v": n(given)}
@@ -103,14 +103,14 @@ def _added(api: Api, before: str, change: str) -> str:
 
 @probe(rule=1)
 def arithmetic_is_exact(api: Api) -> None:
-    """To the last of 38 digits."""
+    """The result is exact to the last of 38 digits."""
     same(_added(api, "12345678901234567890123456789012345677", "1"), "12345678901234567890123456789012345678")
     same(_added(api, "0.1", "0.2"), "0.3")
 
 
 @probe(rule=1, cases={"digits": ("1E50", "1"), "magnitude": ("9E125", "9E125")})
 def arithmetic_that_cannot_be_exact_is_refused(api: Api, before: str, change: str) -> None:
-    """The result would need more digits, or be too large."""
+    """The result would need too many digits, or be too large."""
     key = api.new_key()
     api.put("hash", {**key, "a": n(before)})
     refused(
@@ -125,7 +125,7 @@ def arithmetic_that_cannot_be_exact_is_refused(api: Api, before: str, change: st
 
 @probe(rule=4, cases={"1.0": ("1.0",), "10e-1": ("10e-1",), "+1": ("+1",)})
 def equal_numbers_are_one_key(api: Api, other: str) -> None:
-    """Whatever their form."""
+    """The form of the numbers does not matter."""
     partition = api.new_key()
     api.put("numbers", {**partition, "sk": n("1"), "a": n(7)})
     same((api.get("numbers", {**partition, "sk": n(other)}) or {}).get("a"), n(7))
@@ -144,7 +144,7 @@ def a_number_set_holds_numbers_and_not_texts(api: Api) -> None:
 
 @probe(rule=4)
 def equality_takes_all_digits_into_account(api: Api) -> None:
-    """Two numbers that are one as floating-point numbers are two."""
+    """Two numbers differ even if they are equal as floating-point numbers."""
     key = api.new_key()
     api.put("hash", {**key, "a": n("100000000000000000000000000000000001")})
     refused(
@@ -160,7 +160,7 @@ def equality_takes_all_digits_into_account(api: Api) -> None:
 
 @probe(rule=31)
 def numbers_are_ordered_by_value(api: Api) -> None:
-    """Also negative ones, and those of many digits."""
+    """The values include negative numbers and numbers with many digits."""
     partition = api.new_key()
     values = ["-10", "-1.5", "0", "0.001", "1", "2", "10", "1E20", "100000000000000000001"]
     for value in reversed(values):
@@ -192,14 +192,14 @@ _BY_KEY = ("GetItem", "DeleteItem", "UpdateItem", "Query", "BatchGetItem")
 
 @probe(rule=1, tier=3, cases={operation: (operation,) for operation in _BY_KEY})
 def a_key_beyond_the_limits_is_refused(api: Api, operation: str) -> None:
-    """It is never taken for the key of an item."""
+    """The key never matches that of an item."""
     given = _key_call(api, operation, "1e99999999999")
     refused(api, operation, pattern="Number overflow. Attempting to store a number with magnitude larger", **given)
 
 
 @probe(rule=1, tier=3)
 def zero_is_measured_by_the_exponent_that_it_is_written_with(api: Api) -> None:
-    """Within the limits it is 0."""
+    """A zero with an exponent within the limits is stored as 0."""
     key = api.new_key()
     api.put("hash", {**key, "a": n("0e125"), "b": n("0042.1200"), "c": n("1E125")})
     same(api.get("hash", key), {**key, "a": n(0), "b": n("42.12"), "c": n("1" + "0" * 125)})

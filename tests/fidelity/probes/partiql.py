@@ -1,6 +1,6 @@
 """PartiQL: numbers, comments, conditions and changes."""
 
-# ruff: noqa: S608 - the statements are the probes' own
+# ruff: noqa: S608 - the statements have no user input
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ def _run(api: Api, statement: str, *parameters: Json, **others: Any) -> list[Jso
 
 
 def _named(api: Api, statement: str, key: str = "") -> str:
-    """The statement with `{hash}` and `{pair}` for the tables, and `{key}`."""
+    """Return the statement with `{hash}` and `{pair}` replaced by the names of the tables, and `{key}` by the key."""
     for shape in ("hash", "pair"):
         statement = statement.replace(f"{{{shape}}}", f'"{api.table(shape)}"')
     return statement.replace("{key}", key)
 
 
 def _item(api: Api) -> tuple[str, Json]:
-    """A new item with a value of each type, and the text of its key."""
+    """Put a new item with a value of nearly every type; return the text of its key, and the item."""
     key = api.new_key()
     item = {
         **key,
@@ -49,7 +49,7 @@ NUMBERS = {text: (text,) for text in (".731e7", "7.31e6", "7.31E6", "7.31e+6", "
 
 @probe(rule=50, tier=2, cases=NUMBERS)
 def a_number_is_written_with_an_exponent(api: Api, literal: str) -> None:
-    """In a condition and in an item."""
+    """The same literals are valid in a condition and in an item."""
     key = api.new_key()["pk"]["S"]
     _run(api, _named(api, f"INSERT INTO {{hash}} VALUE {{'pk': '{key}', 'n': {literal}}}"))
     found = _run(api, _named(api, f"SELECT n FROM {{hash}} WHERE pk = '{key}' AND n = {literal}"))
@@ -66,7 +66,7 @@ COMMENTS = {
 
 @probe(rule=50, tier=2, cases=COMMENTS)
 def a_comment_says_nothing(api: Api, statement: str) -> None:
-    """Wherever it stands."""
+    """A comment may be anywhere in the statement."""
     key, _ = _item(api)
     same(_run(api, _named(api, statement, key)), [{"pk": s(key)}])
 
@@ -112,7 +112,7 @@ FALSE = (
 
 @probe(rule=50, tier=2, cases={text: (text, found) for texts, found in ((TRUE, 1), (FALSE, 0)) for text in texts})
 def a_condition_filters_a_select(api: Api, condition: str, found: int) -> None:
-    """A function, a type test, or several of them."""
+    """The condition is a function, a comparison, a type test, or several of them."""
     key, _ = _item(api)
     same(len(_run(api, _named(api, f"SELECT * FROM {{hash}} WHERE pk = '{key}' AND {condition}"))), found)
 
@@ -133,8 +133,8 @@ COMPARED: dict[str, tuple[str, Json, bool]] = {
 
 
 @probe(rule=50, tier=2, cases=COMPARED)
-def any_type_is_compared(api: Api, name: str, value: Json, equal: bool) -> None:  # noqa: FBT001 - one of a case
-    """By value; `<>` is the contrary."""
+def any_type_is_compared(api: Api, name: str, value: Json, equal: bool) -> None:  # noqa: FBT001 - a case
+    """Equality depends on the value; `<>` is the opposite of `=`."""
     key, _ = _item(api)
     for sign, found in (("=", equal), ("<>", not equal)):
         statement = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key}' AND {name} {sign} ?")
@@ -160,7 +160,7 @@ WITHOUT_ORDER: dict[str, tuple[str, Json, str]] = {
 
 @probe(rule=50, tier=2, cases=WITHOUT_ORDER)
 def an_operand_without_an_order_is_refused(api: Api, sign: str, value: Json, kind: str) -> None:
-    """Whatever the item has; `=` and `<>` take it."""
+    """The values of the item do not matter; `=` and `<>` accept the operand."""
     key, _ = _item(api)
     start = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key}' AND ")
     operands = "? AND ?" if sign == "BETWEEN" else "?"
@@ -177,7 +177,7 @@ def an_operand_without_an_order_is_refused(api: Api, sign: str, value: Json, kin
 
 @probe(rule=50, tier=2)
 def texts_numbers_and_binaries_have_an_order(api: Api) -> None:
-    """Each among its own kind; another kind is neither less nor more."""
+    """Each type has a separate order; a value of another type is neither less nor greater."""
     key = api.new_key()
     api.put("hash", {**key, "b": {"B": "AQID"}, "s": s("x")})
     start = _named(api, f"SELECT pk FROM {{hash}} WHERE pk = '{key['pk']['S']}' AND ")
@@ -187,7 +187,7 @@ def texts_numbers_and_binaries_have_an_order(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_document_decides_a_write(api: Api) -> None:
-    """A set in any order, and a map."""
+    """The condition compares a set, in any order, and a map."""
     key, _ = _item(api)
     _run(api, _named(api, "UPDATE {hash} SET z = 1 WHERE pk = '{key}' AND ss = ?", key), {"SS": ["b", "c", "a"]})
     statement = _named(api, "UPDATE {hash} SET z = 2 WHERE pk = '{key}' AND m = ?", key)
@@ -197,7 +197,7 @@ def a_document_decides_a_write(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_select_without_a_key_filters_all(api: Api) -> None:
-    """Page by page."""
+    """The table is scanned page by page."""
     key = api.new_key()
     mark = key["pk"]["S"]
     api.put("hash", {**key, f"mark{mark}": s("x")})
@@ -214,7 +214,7 @@ def a_select_without_a_key_filters_all(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_condition_decides_a_write(api: Api) -> None:
-    """As a condition of UpdateItem would."""
+    """The condition works like that of UpdateItem."""
     key, item = _item(api)
     for statement in (
         "UPDATE {hash} SET z = 2 WHERE pk = '{key}' AND attribute_exists(nope)",
@@ -231,13 +231,13 @@ def a_condition_decides_a_write(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_delete_of_what_is_not_there_requires_nothing(api: Api) -> None:
-    """Whatever else is in its WHERE."""
+    """The delete succeeds whatever other conditions the WHERE clause has."""
     same(_run(api, _named(api, "DELETE FROM {hash} WHERE pk = '{key}' AND s = 'x'", api.new_key()["pk"]["S"])), [])
 
 
 @probe(rule=50, tier=2)
 def from_may_stand_first(api: Api) -> None:
-    """With SET, REMOVE, a further condition, parameters and RETURNING."""
+    """After FROM and WHERE, there may be SET, REMOVE, further conditions, parameters and RETURNING."""
     key, item = _item(api)
     _run(api, _named(api, "FROM {hash} WHERE pk = '{key}' AND n = 5 SET c = 1 REMOVE s", key))
     found = _run(api, _named(api, "from {hash} where pk = ? set d = ? returning all new *"), s(key), n(7))
@@ -261,7 +261,7 @@ SETS: dict[str, tuple[str, str, Json, Json | None]] = {
 
 @probe(rule=50, tier=2, cases=SETS)
 def a_set_is_changed_by_a_parameter(api: Api, name: str, function: str, members: Json, left: Json | None) -> None:
-    """What is left is returned."""
+    """RETURNING returns the remaining members."""
     key, _ = _item(api)
     statement = f"UPDATE {{hash}} SET {name} = {function}({name}, ?) WHERE pk = '{key}' RETURNING ALL NEW *"
     (found,) = _run(api, _named(api, statement), members)
@@ -270,7 +270,7 @@ def a_set_is_changed_by_a_parameter(api: Api, name: str, function: str, members:
 
 @probe(rule=50, tier=2)
 def a_set_of_a_missing_item_is_not_made(api: Api) -> None:
-    """Its condition fails."""
+    """The implicit condition that the item exists fails."""
     key = api.new_key()
     statement = _named(api, "UPDATE {hash} SET ss = set_add(ss, <<'x'>>) WHERE pk = '{key}'", key["pk"]["S"])
     refused(api, "ExecuteStatement", kind=FAILED, Statement=statement)
@@ -279,7 +279,7 @@ def a_set_of_a_missing_item_is_not_made(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def members_are_added_to_a_set_and_taken_out(api: Api) -> None:
-    """By a literal and by a parameter; a set that is not there is made, and an empty one removed."""
+    """Members are literals or parameters; a missing set is created, and an empty one removed."""
     key, _ = _item(api)
     _run(
         api,
@@ -293,7 +293,7 @@ def members_are_added_to_a_set_and_taken_out(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_change_reaches_into_documents(api: Api) -> None:
-    """Maps and lists."""
+    """Elements of maps and lists are changed."""
     key, _ = _item(api)
     statement = (
         "UPDATE {hash} SET m.deep[0].y = m.deep[0].y + 1, l = list_append(l, ['z']) REMOVE m.sub WHERE pk = '{key}'"
@@ -306,7 +306,7 @@ def a_change_reaches_into_documents(api: Api) -> None:
 
 @probe(rule=50, tier=3, cases={"a number to texts": ("ss", "<<1>>"), "a text to a text": ("s", "<<'x'>>")})
 def a_set_of_another_type_is_refused(api: Api, name: str, members: str) -> None:
-    """When the item is there; to add and to take out."""
+    """Both functions check the type if the item exists."""
     key, _ = _item(api)
     for function in ("set_add", "set_delete"):
         statement = _named(api, f"UPDATE {{hash}} SET {name} = {function}({name}, {members}) WHERE pk = '{key}'")
@@ -325,7 +325,7 @@ BRANCHES = {
 
 @probe(rule=50, tier=2, cases=BRANCHES)
 def a_branch_that_excludes_sort_keys_runs(api: Api, condition: str, found: list[str]) -> None:
-    """Beside one that names a sort key of the same partition."""
+    """The other branch names a sort key of the same partition."""
     key = api.new_key("1")
     for sort in "123":
         api.put("pair", {**key, "sk": s(sort)})
@@ -336,7 +336,7 @@ def a_branch_that_excludes_sort_keys_runs(api: Api, condition: str, found: list[
 
 @probe(rule=50, tier=3)
 def a_token_belongs_to_its_statement(api: Api) -> None:
-    """Another statement refuses it."""
+    """A different statement refuses the token."""
     key = api.new_key("1")
     for sort in "12":
         api.put("pair", {**key, "sk": s(sort)})
@@ -350,7 +350,7 @@ def a_token_belongs_to_its_statement(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_branch_of_a_whole_partition_runs(api: Api) -> None:
-    """Beside one that excludes a sort key of it; each item comes once."""
+    """The other branch excludes a sort key of the same partition; each item is returned once."""
     key = api.new_key("1")
     for sort in "123":
         api.put("pair", {**key, "sk": s(sort)})
@@ -361,7 +361,7 @@ def a_branch_of_a_whole_partition_runs(api: Api) -> None:
 
 @probe(rule=50, tier=2, cases={"ASC": ("ASC", ["1", "2", "3"]), "DESC": ("DESC", ["3", "2", "1"])})
 def a_select_has_an_order(api: Api, direction: str, found: list[str]) -> None:
-    """By the sort key."""
+    """Items are ordered by the sort key."""
     key = api.new_key("1")
     for sort in "213":
         api.put("pair", {**key, "sk": s(sort)})
@@ -371,7 +371,7 @@ def a_select_has_an_order(api: Api, direction: str, found: list[str]) -> None:
 
 @probe(rule=50, tier=2)
 def a_statement_that_is_refused_changes_nothing(api: Api) -> None:
-    """An alias, an order or a word too many."""
+    """Each has an alias, an ORDER BY or an extra word."""
     key, item = _item(api)
     for statement in (
         "DELETE FROM {hash} t WHERE pk = '{key}'",
@@ -384,7 +384,7 @@ def a_statement_that_is_refused_changes_nothing(api: Api) -> None:
 
 @probe(rule=50, tier=2)
 def a_negative_number_needs_no_whole_part(api: Api) -> None:
-    """In a condition and in an item."""
+    """The same literal is valid in a condition and in an item."""
     key = api.new_key()["pk"]["S"]
     _run(api, _named(api, f"INSERT INTO {{hash}} VALUE {{'pk': '{key}', 'n': -.73e1}}"))
     same(_run(api, _named(api, f"SELECT n FROM {{hash}} WHERE pk = '{key}' AND n = -.73e1")), [{"n": n("-7.3")}])

@@ -1,4 +1,4 @@
-"""Points in time: continuous backups, restored tables, and streams that are read from a time on."""
+"""Points in time: continuous backups, restored tables, and streams that are read from a given time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _enable(api: Api, table: str, **given: Any) -> Json:
 
 @probe(rule=60, tier=2)
 def continuous_backups_are_off_until_they_are_enabled(api: Api) -> None:
-    """Backups on demand are always possible."""
+    """On-demand backups are always enabled."""
     found = api("DescribeContinuousBackups", TableName=api.table("hash"))["ContinuousBackupsDescription"]
     status = found["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"]
     same((found["ContinuousBackupsStatus"], status), ("ENABLED", "DISABLED"))
@@ -29,7 +29,7 @@ def continuous_backups_are_off_until_they_are_enabled(api: Api) -> None:
 
 @probe(rule=60, tier=2, billed=True)
 def continuous_backups_are_kept_for_35_days_unless_said_otherwise(api: Api) -> None:
-    """And are described with the time that they reach from."""
+    """The description has the earliest time that can be restored."""
     found = _enable(api, api.new_table(**HASH))
     same((found["PointInTimeRecoveryStatus"], found.get("RecoveryPeriodInDays")), ("ENABLED", 35))
     holds("EarliestRestorableDateTime" in found, "there is no earliest time")
@@ -37,7 +37,7 @@ def continuous_backups_are_kept_for_35_days_unless_said_otherwise(api: Api) -> N
 
 @probe(rule=60, tier=3)
 def continuous_backups_of_more_than_35_days_are_refused(api: Api) -> None:
-    """1 to 35 are possible."""
+    """A period of 1 to 35 days is valid."""
     wanted = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 36}
     table = api.table("hash")
     refused(api, "UpdateContinuousBackups", TableName=table, PointInTimeRecoverySpecification=wanted)
@@ -45,7 +45,7 @@ def continuous_backups_of_more_than_35_days_are_refused(api: Api) -> None:
 
 @probe(rule=61, tier=2)
 def a_table_without_continuous_backups_is_not_restored(api: Api) -> None:
-    """Neither to its latest state."""
+    """Not even the latest state can be restored."""
     names = {"SourceTableName": api.table("hash"), "TargetTableName": api.new_name()}
     kind = "PointInTimeRecoveryUnavailableException"
     refused(api, "RestoreTableToPointInTime", kind=kind, UseLatestRestorableTime=True, **names)
@@ -53,7 +53,7 @@ def a_table_without_continuous_backups_is_not_restored(api: Api) -> None:
 
 @probe(rule=61, tier=2, billed=True)
 def an_instant_before_the_backups_is_refused(api: Api) -> None:
-    """They reach from when they were enabled."""
+    """The backups begin when continuous backups are enabled."""
     table = api.new_table(**HASH)
     _enable(api, table)
     names = {"SourceTableName": table, "TargetTableName": api.new_name()}
@@ -63,7 +63,7 @@ def an_instant_before_the_backups_is_refused(api: Api) -> None:
 
 @probe(rule=62, tier=2)
 def a_stream_is_read_from_a_time_on(api: Api) -> None:
-    """Before its oldest record, that is from this one."""
+    """A time before the oldest record starts at that record."""
     view = {"StreamEnabled": True, "StreamViewType": "KEYS_ONLY"}
     table = api.new_table(**HASH, StreamSpecification=view)
     api("PutItem", TableName=table, Item={"pk": {"S": "first"}})

@@ -1,4 +1,4 @@
-"""Queries and scans: conditions on keys, pages, filters, parallel scans; and which parts of an item a read returns."""
+"""Queries and scans: key conditions, pages, filters, parallel scans, and the parts of an item that a read returns."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _RANGES: dict[str, tuple[str, Json, list[str]]] = {
 
 @probe(rule=31, cases=_RANGES)
 def a_query_finds_a_range(api: Api, condition: str, values: Json, found: list[str]) -> None:
-    """In the order of the sort key."""
+    """The items are in the order of the sort key."""
     same(_sorts(_query(api, _filled(api), condition, values=values)), found)
 
 
 @probe(rule=31)
 def a_query_may_go_backwards(api: Api) -> None:
-    """With the same items."""
+    """The items are the same."""
     same(_sorts(_query(api, _filled(api), ScanIndexForward=False)), ["s4", "s3", "s2", "s1", "s0"])
 
 
@@ -75,7 +75,7 @@ _REFUSED: dict[str, tuple[str, Json]] = {
 
 @probe(13, 17, cases=_REFUSED)
 def a_key_condition_that_cannot_be_is_refused(api: Api, condition: str, values: Json) -> None:
-    """Also in a partition that has no items."""
+    """The condition is refused even if the partition has no items."""
     given = {":p": api.new_key()["pk"], **values}
     if ":p" not in condition:
         del given[":p"]
@@ -90,7 +90,7 @@ def a_key_condition_that_cannot_be_is_refused(api: Api, condition: str, values: 
 
 @probe(rule=24)
 def a_limit_counts_items_before_the_filter(api: Api) -> None:
-    """A page may be empty and still have a key to go on with."""
+    """A page may be empty and still have a last evaluated key."""
     partition = _filled(api)
     page = _query(api, partition, Limit=2, FilterExpression="a > :v", values={":v": n(3)})
     same((page["Items"], page["Count"], page["ScannedCount"]), ([], 0, 2))
@@ -99,7 +99,7 @@ def a_limit_counts_items_before_the_filter(api: Api) -> None:
 
 @probe(rule=24)
 def pages_have_every_item_once(api: Api) -> None:
-    """From the key after which the last one ended."""
+    """Each page starts after the last evaluated key of the previous page."""
     partition = _filled(api)
     found: list[str] = []
     start: dict[str, Any] = {}
@@ -114,7 +114,7 @@ def pages_have_every_item_once(api: Api) -> None:
 
 @probe(rule=24)
 def a_count_has_no_items(api: Api) -> None:
-    """And both numbers."""
+    """The response has both Count and ScannedCount."""
     page = _query(api, _filled(api), Select="COUNT", FilterExpression="a > :v", values={":v": n(2)})
     same(("Items" in page, page["Count"], page["ScannedCount"]), (False, 2, 5))
 
@@ -130,7 +130,7 @@ _STARTS: dict[str, tuple[Json]] = {
 
 @probe(rule=26, cases=_STARTS)
 def a_start_key_that_is_not_of_the_query_is_refused(api: Api, start: Json) -> None:
-    """Whatever the partition has."""
+    """The contents of the partition do not matter."""
     partition = _filled(api, 1)
     values = {":p": partition["pk"]}
     query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values}
@@ -139,7 +139,7 @@ def a_start_key_that_is_not_of_the_query_is_refused(api: Api, start: Json) -> No
 
 @probe(rule=26)
 def a_start_key_outside_of_the_range_is_refused(api: Api) -> None:
-    """Of the sort key."""
+    """The range is that of the sort key."""
     partition = _filled(api)
     refused(
         api,
@@ -153,7 +153,7 @@ def a_start_key_outside_of_the_range_is_refused(api: Api) -> None:
 
 @probe(rule=26, tier=3)
 def a_start_key_in_a_table_without_a_sort_key_is_refused(api: Api) -> None:
-    """There is nothing after the one item."""
+    """No item can follow the only item of a partition."""
     key = api.new_key()
     api.put("hash", key)
     query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": key["pk"]}}
@@ -172,7 +172,7 @@ _SELECTS: dict[str, tuple[dict[str, Any]]] = {
 
 @probe(rule=24, cases=_SELECTS)
 def a_selection_that_cannot_be_is_refused(api: Api, given: dict[str, Any]) -> None:
-    """In queries and in scans."""
+    """Queries and scans refuse the same selections."""
     table = api.table("pair")
     query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}
     refused(api, "Query", TableName=table, **query, **given)
@@ -191,7 +191,7 @@ def _scanned(api: Api, table: str, **others: Any) -> list[str]:
 
 
 def _scattered(api: Api, count: int) -> list[str]:
-    """Items whose partition keys have an order, in a table of their own."""
+    """Put items with sorted partition keys into a separate table; return the keys."""
     names = [f"p{number:02}" for number in range(count)]
     table = api.table("scanned")
     for first in range(0, count, 25):
@@ -202,7 +202,7 @@ def _scattered(api: Api, count: int) -> list[str]:
 
 @probe(rule=46, tier=2)
 def a_scan_is_not_in_the_order_of_partition_keys(api: Api) -> None:
-    """Nor in the order in which they were written; it is the same each time."""
+    """The order is not that of the writes either, but the same each time."""
     names = _scattered(api, 40)
     found = _scanned(api, api.table("scanned"))
     same(sorted(found), names)
@@ -212,7 +212,7 @@ def a_scan_is_not_in_the_order_of_partition_keys(api: Api) -> None:
 
 @probe(rule=46)
 def a_scan_in_pages_has_every_item_once(api: Api) -> None:
-    """In the order of one without pages."""
+    """The order is that of a scan without pages."""
     names = _scattered(api, 40)
     found = _scanned(api, api.table("scanned"), Limit=7)
     same((sorted(found), found), (names, _scanned(api, api.table("scanned"))))
@@ -220,7 +220,7 @@ def a_scan_in_pages_has_every_item_once(api: Api) -> None:
 
 @probe(rule=46)
 def segments_of_a_scan_have_every_item_once(api: Api) -> None:
-    """Also in pages."""
+    """Each segment is read in pages."""
     names = _scattered(api, 40)
     parts = [_scanned(api, api.table("scanned"), Segment=part, TotalSegments=4, Limit=3) for part in range(4)]
     same(sorted(name for part in parts for name in part), names)
@@ -238,13 +238,13 @@ _SEGMENTS: dict[str, tuple[dict[str, int]]] = {
 
 @probe(rule=46, cases=_SEGMENTS)
 def segments_that_cannot_be_are_refused(api: Api, given: dict[str, Any]) -> None:
-    """One of both, or out of range."""
+    """One of both parameters is missing, or out of range."""
     refused(api, "Scan", TableName=api.table("pair"), **given)
 
 
 @probe(rule=46)
 def a_start_key_that_does_not_fit_the_table_is_refused_in_a_scan(api: Api) -> None:
-    """Too few attributes, or others."""
+    """The key has too few attributes, or wrong ones."""
     refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x")})
     refused(api, "Scan", TableName=api.table("pair"), ExclusiveStartKey={"pk": s("x"), "no": s("x")})
 
@@ -275,14 +275,14 @@ def _asked(api: Api, projection: str) -> tuple[dict[str, Any], Json]:
 
 @probe(rule=23, cases=_PARTS)
 def a_get_returns_these_parts(api: Api, projection: str, found: Json) -> None:
-    """Keys are not added, and lists are compacted."""
+    """The keys are not added, and lists are compacted."""
     shared, key = _asked(api, projection)
     same(api("GetItem", Key=key, **shared)["Item"], found)
 
 
 @probe(rule=23, cases={name: case for name, case in _PARTS.items() if name != "nothing"})
 def a_query_and_a_batch_return_these_parts(api: Api, projection: str, found: Json) -> None:
-    """As a get does."""
+    """The parts are the same as those of a get."""
     shared, key = _asked(api, projection)
     condition = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": key["pk"]}}
     same(api("Query", **condition, **shared)["Items"], [found])
@@ -293,7 +293,7 @@ def a_query_and_a_batch_return_these_parts(api: Api, projection: str, found: Jso
 
 @probe(rule=23)
 def a_transaction_returns_no_item_where_no_path_matches(api: Api) -> None:
-    """A get returns an empty one."""
+    """A get would return an empty item."""
     shared, key = _asked(api, "gap")
     response = api("TransactGetItems", TransactItems=[{"Get": {"Key": key, **shared}}])
     same(response["Responses"], [{}])
@@ -304,7 +304,7 @@ _CONFLICTS = ["a, a", "a, a.b", "a.b, a", "a, a.b.c", "l, l[0]", "l[0], l[0].x",
 
 @probe(rule=23, tier=3, cases={text: (text,) for text in _CONFLICTS})
 def a_projection_with_overlapping_paths_is_refused(api: Api, projection: str) -> None:
-    """In either order."""
+    """The order of the paths does not matter."""
     refused(api, "GetItem", TableName=api.table("hash"), Key=api.new_key(), ProjectionExpression=projection)
 
 
@@ -353,7 +353,7 @@ _KEYS: dict[str, tuple[str, Json, str]] = {
 
 @probe(13, 45, tier=3, cases=_KEYS)
 def the_first_mistake_of_a_key_condition_is_told(api: Api, condition: str, value: Json, message: str) -> None:
-    """From left to right; types of keys and numbers of conditions after that."""
+    """Operands are checked from left to right, and only then key types and the number of conditions."""
     values = {name: given for name, given in {":p": s("q"), ":v": value}.items() if name in condition}
     given: dict[str, Any] = {"KeyConditionExpression": condition, "ExpressionAttributeValues": values}
     found = refused(api, "Query", TableName=api.table("numbers"), **given)
@@ -362,7 +362,7 @@ def the_first_mistake_of_a_key_condition_is_told(api: Api, condition: str, value
 
 @probe(rule=45, tier=3)
 def constraints_of_a_query_are_told_by_name(api: Api) -> None:
-    """Before its table is looked for."""
+    """The constraints are checked before the existence of the table."""
     given: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": {":p": s("x")}}
     table = api.table("hash")
     refused(api, "Query", TableName="abc!", Select="BOGUS", pattern="validation error", **given)

@@ -1,4 +1,4 @@
-"""Settings of tables: kept and described, or refused."""
+"""Settings of tables, which are stored and described, or refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _describe(api: Api, table: str) -> Json:
 
 @probe(rule=48)
 def a_table_has_no_settings_that_nobody_asked_for(api: Api) -> None:
-    """Protection is off, and neither encryption, class nor limits are described."""
+    """Deletion protection is off; encryption, table class and limits are not described."""
     table = _describe(api, api.table("hash"))
     same(table["DeletionProtectionEnabled"], False)
     same({"SSEDescription", "TableClassSummary", "OnDemandThroughput"} & set(table), set())
@@ -32,7 +32,7 @@ def a_table_has_no_settings_that_nobody_asked_for(api: Api) -> None:
 
 @probe(rule=48)
 def what_an_on_demand_table_can_take_at_once_is_described(api: Api) -> None:
-    """12,000 reads and 4,000 writes a second from the first."""
+    """The warm throughput is 12,000 reads and 4,000 writes per second from the start."""
     warm = _describe(api, api.table("hash")).get("WarmThroughput", {})
     same((warm.get("ReadUnitsPerSecond"), warm.get("WriteUnitsPerSecond")), (12_000, 4_000))
 
@@ -48,14 +48,14 @@ def protection_is_kept_and_enforced(api: Api) -> None:
 
 @probe(rule=48)
 def the_class_is_kept(api: Api) -> None:
-    """When a table is made."""
+    """The table class is set when a table is created."""
     table = api.new_table(**HASH, TableClass="STANDARD_INFREQUENT_ACCESS")
     same(_describe(api, table)["TableClassSummary"]["TableClass"], "STANDARD_INFREQUENT_ACCESS")
 
 
 @probe(rule=48)
 def limits_of_an_on_demand_table_are_kept(api: Api) -> None:
-    """Part by part; -1 takes one away."""
+    """The limits can be set one by one, and removed with -1."""
     table = api.new_table(**HASH, OnDemandThroughput={"MaxReadRequestUnits": 10})
     same(_describe(api, table)["OnDemandThroughput"], {"MaxReadRequestUnits": 10})
     api("UpdateTable", TableName=table, OnDemandThroughput={"MaxReadRequestUnits": -1, "MaxWriteRequestUnits": 7})
@@ -66,7 +66,7 @@ def limits_of_an_on_demand_table_are_kept(api: Api) -> None:
 
 @probe(rule=48, billed=True)
 def encryption_with_the_managed_key_is_described(api: Api) -> None:
-    """With the ARN of the key."""
+    """The description has the ARN of the key."""
     table = api.new_table(**HASH, SSESpecification={"Enabled": True})
     found = _describe(api, table)["SSEDescription"]
     same((found["Status"], found["SSEType"]), ("ENABLED", "KMS"))
@@ -113,13 +113,13 @@ _REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 @probe(rule=48, tier=3, cases=_REFUSED)
 def a_change_of_settings_that_cannot_be_is_refused(api: Api, given: dict[str, Any], pattern: str) -> None:
-    """With a message that names it."""
+    """The message names the reason."""
     refused(api, "UpdateTable", pattern=pattern, TableName=_settled(api), **given)
 
 
 @probe(rule=48)
 def units_are_raised_and_lowered(api: Api) -> None:
-    """Both times are described, and how often they were lowered today."""
+    """The description has the times of both, and the number of decreases today."""
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     for units in (3, 1):
         wanted = {"ReadCapacityUnits": units, "WriteCapacityUnits": units}
@@ -132,7 +132,7 @@ def units_are_raised_and_lowered(api: Api) -> None:
 
 @probe(rule=48, tier=2, billed=True)
 def insights_are_switched_on_and_off(api: Api) -> None:
-    """They are off where nobody asked for them."""
+    """Insights are off by default."""
     table = _settled(api)
 
     def status() -> str:
@@ -150,7 +150,7 @@ def insights_are_switched_on_and_off(api: Api) -> None:
 
 @probe(rule=48, tier=2)
 def insights_of_a_missing_table_or_index_are_not_found(api: Api) -> None:
-    """They are of a table or of a global index."""
+    """Insights belong to a table or to a global index."""
     kind = "ResourceNotFoundException"
     refused(api, "DescribeContributorInsights", kind=kind, TableName=f"{api.prefix}nowhere")
     refused(api, "DescribeContributorInsights", kind=kind, TableName=_settled(api), IndexName="nowhere")
@@ -158,7 +158,7 @@ def insights_of_a_missing_table_or_index_are_not_found(api: Api) -> None:
 
 @probe(rule=48, tier=2)
 def a_table_has_no_kinesis_destinations_at_first(api: Api) -> None:
-    """The list is empty; what was never enabled cannot be disabled."""
+    """The list is empty; a destination that was never enabled cannot be disabled."""
     table = _settled(api)
     same(api("DescribeKinesisStreamingDestination", TableName=table)["KinesisDataStreamDestinations"], [])
     arn = f"arn:aws:kinesis:{api.region}:000000000000:stream/nowhere"
@@ -168,7 +168,7 @@ def a_table_has_no_kinesis_destinations_at_first(api: Api) -> None:
 
 @probe(rule=48, tier=2)
 def recovery_is_off_at_first(api: Api) -> None:
-    """Continuous backups are there all the same; a missing table has an error of its own."""
+    """Continuous backups are enabled nevertheless; a missing table has a different error here."""
     table = _settled(api)
 
     def described() -> Json:
@@ -182,7 +182,7 @@ def recovery_is_off_at_first(api: Api) -> None:
 
 @probe(rule=48, tier=2, billed=True)
 def recovery_is_switched_on(api: Api) -> None:
-    """With the times between which a table can be restored."""
+    """The description has the earliest and the latest time that can be restored."""
     wanted = {"PointInTimeRecoveryEnabled": True, "RecoveryPeriodInDays": 7}
     response = api("UpdateContinuousBackups", TableName=_settled(api), PointInTimeRecoverySpecification=wanted)
     found = response["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
@@ -204,7 +204,7 @@ def _policy(api: Api, table: str) -> tuple[str, str]:
 
 @probe(rule=49, tier=2)
 def a_table_without_a_policy_has_none(api: Api) -> None:
-    """Deleting none succeeds."""
+    """Deleting a policy that does not exist succeeds."""
     arn, _ = _policy(api, _settled(api))
     refused(api, "GetResourcePolicy", kind="PolicyNotFoundException", ResourceArn=arn)
     api("DeleteResourcePolicy", ResourceArn=arn)
@@ -212,7 +212,7 @@ def a_table_without_a_policy_has_none(api: Api) -> None:
 
 @probe(rule=49, tier=2)
 def a_policy_comes_back_in_one_form(api: Api) -> None:
-    """And an equal one has the same revision."""
+    """An equivalent policy gets the same revision."""
     arn, policy = _policy(api, api.new_table(**HASH))
     revision = api("PutResourcePolicy", ResourceArn=arn, Policy=policy)["RevisionId"]
 
@@ -236,6 +236,6 @@ def a_policy_comes_back_in_one_form(api: Api) -> None:
     },
 )
 def a_policy_that_cannot_be_is_refused(api: Api, policy: str, pattern: str) -> None:
-    """With what is wrong with it."""
+    """The message names the reason."""
     arn, _ = _policy(api, _settled(api))
     refused(api, "PutResourcePolicy", pattern=pattern, ResourceArn=arn, Policy=policy)

@@ -10,13 +10,13 @@ LARGEST = 409_600
 
 @probe(rule=5, tier=3)
 def an_item_of_409600_bytes_is_accepted(api: Api) -> None:
-    """Names and values count."""
+    """The size includes names and values."""
     api.put("hash", filled(api.new_key(), LARGEST))
 
 
 @probe(rule=5, tier=3)
 def an_item_of_409601_bytes_is_refused(api: Api) -> None:
-    """One byte too many."""
+    """The item has one byte too many."""
     message = "Item size has exceeded the maximum allowed size"
     item = filled(api.new_key(), LARGEST + 1)
     refused(api, "PutItem", pattern=message, TableName=api.table("hash"), Item=item)
@@ -24,7 +24,7 @@ def an_item_of_409601_bytes_is_refused(api: Api) -> None:
 
 @probe(rule=5, tier=3)
 def an_update_counts_by_itself(api: Api) -> None:
-    """Though the item that results is smaller; in most regions."""
+    """In most regions, the size of the update counts even if the resulting item is smaller."""
     values = {":v": s("x" * LARGEST)}
     message = "Item size to update has exceeded the maximum allowed size"
     update: Json = {"UpdateExpression": "SET f = if_not_exists(f, :v)", "ExpressionAttributeValues": values}
@@ -55,9 +55,9 @@ _NUMBER_BYTES = {
 
 @probe(rule=5, tier=3, cases=_NUMBER_BYTES)
 def a_number_has_so_many_bytes(api: Api, number: str, size: int) -> None:
-    """An update of a large item is refused exactly where the whole item would be too large."""
+    """An item with the number fits exactly into the limit, and one more byte is refused."""
     key = api.new_key()
-    room = 1 + size  # the name and the number
+    room = 1 + size  # the size of the name and of the number
     fits = filled(key, LARGEST - room)
     api("PutItem", TableName=api.table("hash"), Item={**fits, "n": n(number)})
     too_large = {**fits, "f": s(fits["f"]["S"] + "x"), "n": n(number)}
@@ -66,7 +66,7 @@ def a_number_has_so_many_bytes(api: Api, number: str, size: int) -> None:
 
 @probe(rule=6, tier=3)
 def a_partition_key_may_have_2048_bytes(api: Api) -> None:
-    """And one more is refused, in writes and in reads."""
+    """One more byte is refused, in writes and in reads."""
     table = api.table("hash")
     key = {"pk": s((api.new_key()["pk"]["S"] + "x" * 2048)[:2048])}
     api("PutItem", TableName=table, Item=key)
@@ -77,7 +77,7 @@ def a_partition_key_may_have_2048_bytes(api: Api) -> None:
 
 @probe(rule=6, tier=3)
 def a_sort_key_may_have_1024_bytes(api: Api) -> None:
-    """And one more is refused."""
+    """One more byte is refused."""
     partition = api.new_key()
     api.put("pair", {**partition, "sk": s("x" * 1024)})
     refused(api, "PutItem", TableName=api.table("pair"), Item={**partition, "sk": s("x" * 1025)})
@@ -85,14 +85,14 @@ def a_sort_key_may_have_1024_bytes(api: Api) -> None:
 
 @probe(rule=6, tier=3)
 def an_index_key_has_the_limits_of_a_key(api: Api) -> None:
-    """They are checked when the item is written."""
+    """The limits are checked when the item is written."""
     item = {**api.new_key("a"), "g": s("x" * 2049)}
     refused(api, "PutItem", TableName=api.table("indexed"), Item=item)
 
 
 @probe(rule=6, tier=3)
 def an_empty_name_of_an_attribute_is_refused(api: Api) -> None:
-    """In an item."""
+    """The attribute is one of an item."""
     refused(api, "PutItem", TableName=api.table("hash"), Item={**api.new_key(), "": s("a")})
 
 
@@ -103,7 +103,7 @@ def _long_condition(size: int) -> str:
 
 @probe(rule=7, tier=3)
 def an_expression_may_have_4096_bytes(api: Api) -> None:
-    """And one more is refused."""
+    """One more byte is refused."""
     table, item = api.table("hash"), api.new_key()
     api("PutItem", TableName=table, Item=item, ConditionExpression=_long_condition(4096))
     pattern = "Expression size has exceeded the maximum allowed size"
@@ -112,7 +112,7 @@ def an_expression_may_have_4096_bytes(api: Api) -> None:
 
 @probe(rule=7, tier=3)
 def the_size_of_an_expression_is_counted_before_names_are_substituted(api: Api) -> None:
-    """A long name behind a short placeholder does not matter."""
+    """A long name behind a short placeholder does not count."""
     api(
         "GetItem",
         TableName=api.table("hash"),
@@ -132,7 +132,7 @@ def an_expression_has_at_most_300_operators(api: Api) -> None:
 
 @probe(rule=7, tier=3)
 def a_path_has_at_most_32_parts(api: Api) -> None:
-    """The 33rd is refused."""
+    """A path with 33 parts is refused."""
     table, key = api.table("hash"), api.new_key()
     api("GetItem", TableName=table, Key=key, ProjectionExpression=".".join(["a"] * 32))
     refused(api, "GetItem", TableName=table, Key=key, ProjectionExpression=".".join(["a"] * 33))
@@ -148,7 +148,7 @@ def values_are_nested_at_most_32_levels_deep(api: Api) -> None:
 
 @probe(rule=7, tier=3)
 def thousands_of_parentheses_are_refused_like_any_other_error(api: Api) -> None:
-    """The endpoint goes on to respond."""
+    """The endpoint still responds afterwards."""
     table, key = api.table("hash"), api.new_key()
     condition = "(" * 2000 + "attribute_exists(a)" + ")" * 2000
     refused(api, "PutItem", TableName=table, Item=key, ConditionExpression=condition)
@@ -186,7 +186,7 @@ def a_transaction_has_at_most_100_actions(api: Api) -> None:
 
 @probe(rule=8, tier=3)
 def a_page_has_at_most_one_megabyte(api: Api) -> None:
-    """Four items of 390 KB are two pages; a limit may end a page earlier."""
+    """Four items of 390 KB make two pages; a limit may end a page earlier."""
     partition = api.new_key()
     for sort in "abcd":
         api.put("pair", filled({**partition, "sk": s(sort)}, 390_000))
@@ -204,7 +204,7 @@ def a_page_has_at_most_one_megabyte(api: Api) -> None:
 
 @probe(rule=8, tier=3, cases={"short": ("ab",), "long": ("a" * 256,), "a space": ("a b c",), "a letter": ("tablé",)})
 def a_table_must_have_a_valid_name(api: Api, name: str) -> None:
-    """3 to 255 characters, of letters, digits, `_`, `.` and `-`."""
+    """A valid name has 3 to 255 letters, digits, `_`, `.` and `-`."""
     refused(
         api,
         "CreateTable",
@@ -262,7 +262,7 @@ _PLACES = (
 
 @probe(rule=7, tier=3, cases={place: (place,) for place in _PLACES})
 def an_expression_may_have_4096_bytes_everywhere(api: Api, place: str) -> None:
-    """And not one more."""
+    """One more byte is refused."""
     operation, given = _long_call(api, place, 4096)
     api(operation, **given)
     operation, given = _long_call(api, place, 4097)
@@ -270,8 +270,8 @@ def an_expression_may_have_4096_bytes_everywhere(api: Api, place: str) -> None:
 
 
 @probe(rule=7, tier=3, cases={"BatchWriteItem": (False,), "TransactWriteItems": (True,)})
-def values_are_nested_as_deep_in_several_writes(api: Api, transacted: bool) -> None:  # noqa: FBT001 - one of a case
-    """31 lists around a string, and not 32."""
+def values_are_nested_as_deep_in_several_writes(api: Api, transacted: bool) -> None:  # noqa: FBT001 - a case
+    """31 lists around a string are accepted, and 32 are refused."""
     table = api.table("hash")
 
     def call(item: Json) -> tuple[str, Json]:
@@ -289,7 +289,7 @@ def values_are_nested_as_deep_in_several_writes(api: Api, transacted: bool) -> N
 
 @probe(rule=7, tier=3)
 def the_value_of_a_condition_is_nested_as_deep(api: Api) -> None:
-    """With 31 levels it is compared."""
+    """A value with 31 lists around a string is compared."""
     condition: Json = {"ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": nested(31)}}
     kind = "ConditionalCheckFailedException"
     refused(api, "DeleteItem", kind=kind, TableName=api.table("hash"), Key=api.new_key(), **condition)
@@ -300,7 +300,7 @@ UPDATED_TOO_LARGE = "Item size to update has exceeded the maximum allowed size"
 
 
 def _written(api: Api, surface: str, item: Json) -> tuple[str, Json]:
-    """The call that writes an item by this surface; its key is there already where it is an update."""
+    """Return the call that writes an item in this way; for the statement UPDATE, put an item with its key first."""
     table, key = api.table("hash"), {"pk": item["pk"]}
     update = {"UpdateExpression": "SET f = :f", "ExpressionAttributeValues": {":f": item["f"]}}
     changes = {"f": {"Action": "PUT", "Value": item["f"]}}
@@ -315,7 +315,7 @@ def _written(api: Api, surface: str, item: Json) -> tuple[str, Json]:
         "UPDATE": (
             "ExecuteStatement",
             {
-                "Statement": f'UPDATE "{table}" SET f = ? WHERE pk = ?',  # noqa: S608 - the probe's own
+                "Statement": f'UPDATE "{table}" SET f = ? WHERE pk = ?',  # noqa: S608 - no user input
                 "Parameters": [item["f"], item["pk"]],
             },
         ),
@@ -338,7 +338,7 @@ _SURFACES: dict[str, tuple[str, str]] = {
 
 @probe(rule=5, tier=3, cases=_SURFACES)
 def an_item_has_at_most_409600_bytes_however_it_is_written(api: Api, surface: str, message: str) -> None:
-    """An update in a transaction cancels it; a put refuses it."""
+    """An update that is too large cancels the transaction; a put refuses the whole request."""
     operation, given = _written(api, surface, filled(api.new_key(), LARGEST))
     api(operation, **given)
     operation, given = _written(api, surface, filled(api.new_key(), LARGEST + 1))
@@ -372,7 +372,7 @@ _CHARGES: dict[str, tuple[str, Json, Json, int]] = {
 
 @probe(rule=5, tier=3, cases=_CHARGES)
 def an_update_counts_its_clauses(api: Api, clause: str, before: Json, values: Json, charge: int) -> None:
-    """Before its condition; in most regions. A condition that fails keeps a large item from being written."""
+    """In most regions, the size is checked before the condition, which fails so that no large item is written."""
     start = "SET b = :b" + ("," + clause.removeprefix("SET") if clause.startswith("SET") else f" {clause}")
     room = LARGEST - 3 - 19 - 1 - charge
     key, condition = api.new_key(), "attribute_exists(never)"
@@ -387,7 +387,7 @@ def an_update_counts_its_clauses(api: Api, clause: str, before: Json, values: Js
 
 @probe(rule=5, tier=3)
 def an_update_of_an_item_with_a_long_key_counts_the_item(api: Api) -> None:
-    """Which then is the larger of both."""
+    """The item is then larger than the update."""
     key = {"pk": s((api.new_key()["pk"]["S"] + "k" * 100)[:100])}
     for size in (LARGEST, LARGEST + 1):
         value = filled(key, size)["f"]

@@ -1,6 +1,6 @@
-"""PartiQL's SELECT of indexes, and statements in batches and transactions."""
+"""PartiQL's SELECT from indexes, and statements in batches and transactions."""
 
-# ruff: noqa: S608 - the statements are the probes' own
+# ruff: noqa: S608 - the statements have no user input
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_FIRST = "Validation failed in TransactStatements[0]: "
 
 
 def _indexed(api: Api) -> Json:
-    """A new item that is in all indexes, with an attribute that only some project, and one that none does."""
+    """Put an item into all indexes, and return the key; some indexes project `keep`, and only `all` projects `np`."""
     key = api.new_key("1")
     mark = s(key["pk"]["S"])
     api.put("indexed", {**key, "g": mark, "h": s("h"), "n": n(1), "l": s("l"), "keep": s("k"), "np": s("np")})
@@ -35,7 +35,7 @@ def _refused(api: Api, message: str, columns: str, index: str, where: str, **oth
 
 @probe(rule=27, tier=2)
 def a_select_of_a_local_index_fetches(api: Api) -> None:
-    """What it does not project, and is charged for it on the table."""
+    """Attributes that the index does not project are fetched from the table, which is charged for that."""
     pk = _indexed(api)["pk"]["S"]
     found = _select(api, "np", "local", f"pk = '{pk}'")
     same(found["Items"], [{"np": s("np")}])
@@ -46,7 +46,7 @@ def a_select_of_a_local_index_fetches(api: Api) -> None:
 
 @probe(rule=27, tier=2)
 def a_star_of_an_index_is_what_it_projects(api: Api) -> None:
-    """And fetches nothing."""
+    """Nothing is fetched from the table."""
     key = _indexed(api)
     pk = key["pk"]["S"]
     same(_select(api, "*", "local", f"pk = '{pk}'")["Items"], [{**key, "l": s("l")}])
@@ -56,7 +56,7 @@ def a_star_of_an_index_is_what_it_projects(api: Api) -> None:
 
 @probe(rule=27, tier=3)
 def a_select_of_a_global_index_refuses_what_it_does_not_project(api: Api) -> None:
-    """By its names, in the order of the statement."""
+    """The message names the attributes in the order of the statement."""
     message = f"{INVALID}Global secondary index some does not project [zz, np]"
     _refused(api, message, "zz, np", "some", "g = 'x'")
 
@@ -66,21 +66,21 @@ FILTERED = {"global": ("some", "g = 'x'"), "local": ("local", "pk = 'x'"), "seve
 
 @probe(rule=27, tier=3, cases=FILTERED)
 def a_select_may_not_filter_by_what_the_index_does_not_project(api: Api, index: str, key: str) -> None:
-    """Where it is a query."""
+    """The rule applies to statements that run as queries."""
     message = f"{INVALID}Secondary index {index} does not project one or more filter attributes: [np]"
     _refused(api, message, "pk", index, f"{key} AND np = 'np'")
 
 
 @probe(rule=27, tier=2)
 def a_scan_of_an_index_finds_nothing_by_what_it_does_not_project(api: Api) -> None:
-    """It is not refused."""
+    """The statement is not refused."""
     pk = _indexed(api)["pk"]["S"]
     same(_select(api, "pk", "some", f"np = 'np' AND pk = '{pk}'")["Items"], [])
 
 
 @probe(rule=27, tier=3)
 def an_index_that_cannot_be_read_is_refused(api: Api) -> None:
-    """One that is not there before anything else."""
+    """A missing index is the first error to be reported."""
     missing = "The table does not have the specified index"
     _refused(api, missing, "*", "none", "pk = 'x'")
     _refused(api, missing, "*", "none", "pk = 'x'", ConsistentRead=True)
@@ -101,7 +101,7 @@ def _here(api: Api, key: Json) -> str:
 
 @probe(rule=51, tier=2)
 def statements_of_a_batch_fail_alone(api: Api) -> None:
-    """Those that were executed name their table."""
+    """The response of a statement that was executed names its table."""
     table, there = api.table("hash"), api.new_key()
     api.put("hash", {**there, "a": n(1)})
     inserted, false, malformed, returned = _batch(
@@ -119,7 +119,7 @@ def statements_of_a_batch_fail_alone(api: Api) -> None:
 
 @probe(rule=51, tier=2)
 def a_batch_reads_or_writes(api: Api) -> None:
-    """And names each item once."""
+    """A batch may name each item only once."""
     table, key = api.table("hash"), api.new_key()
     read, write = f'SELECT * FROM "{table}" {_here(api, key)}', f'DELETE FROM "{table}" {_here(api, key)}'
     message = "Read and write requests together in the same batch is not supported."
@@ -130,7 +130,7 @@ def a_batch_reads_or_writes(api: Api) -> None:
 
 @probe(rule=51, tier=3)
 def a_select_among_others_is_of_one_item(api: Api) -> None:
-    """With its whole key, and nothing else."""
+    """The WHERE clause must specify the whole key."""
     statement = f"SELECT * FROM \"{api.table('pair')}\" WHERE pk = 'x'"
     (response,) = _batch(api, statement)
     same(response["Error"]["Message"], NEEDS_KEY.format("BatchExecuteStatement"))
@@ -140,7 +140,7 @@ def a_select_among_others_is_of_one_item(api: Api) -> None:
 
 @probe(rule=51, tier=2)
 def a_transaction_of_statements_writes_all(api: Api) -> None:
-    """And responds with nothing for each."""
+    """The list of responses is empty."""
     table, old, new = api.table("hash"), api.new_key(), api.new_key()
     api.put("hash", old)
     statements = [
@@ -165,7 +165,7 @@ REFUSED = {
 
 @probe(rule=51, tier=3, cases=REFUSED)
 def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, message: str) -> None:
-    """By its place."""
+    """The message has the position of the statement."""
     table = api.table("indexed" if "all" in statement.split(" ")[3] else "hash")
     named = statement.format(table, _here(api, api.new_key()))
     refused(api, "ExecuteTransaction", TransactStatements=[{"Statement": named}], message=IN_FIRST + message)
@@ -173,7 +173,7 @@ def a_statement_that_a_transaction_refuses_is_named(api: Api, statement: str, me
 
 @probe(rule=51, tier=3)
 def a_transaction_of_statements_reads_or_writes(api: Api) -> None:
-    """Not both."""
+    """One transaction cannot do both."""
     table = api.table("hash")
     statements = [
         f'SELECT * FROM "{table}" {_here(api, api.new_key())}',
@@ -185,7 +185,7 @@ def a_transaction_of_statements_reads_or_writes(api: Api) -> None:
 
 @probe(rule=27, tier=2)
 def an_index_is_read_by_its_key_or_as_a_whole(api: Api) -> None:
-    """A local one consistently where asked."""
+    """A local index can be read consistently."""
     key = _indexed(api)
     pk = key["pk"]["S"]
     found = api.eventually(lambda: _select(api, "pk, sk", "all", f"g = '{pk}'")["Items"], bool)
@@ -196,7 +196,7 @@ def an_index_is_read_by_its_key_or_as_a_whole(api: Api) -> None:
 
 @probe(rule=27, tier=3)
 def a_scan_of_a_global_index_refuses_what_it_does_not_project(api: Api) -> None:
-    """As a query does."""
+    """The message is the same as for a query."""
     statement = f'SELECT np FROM "{api.table("indexed")}"."some"'
     message = f"{INVALID}Global secondary index some does not project [np]"
     refused(api, "ExecuteStatement", Statement=statement, message=message)
@@ -227,14 +227,14 @@ MANY = {
 
 @probe(rule=30, tier=3, cases=MANY)
 def an_index_with_several_key_attributes_is_not_selected(api: Api, rest: str, message: str) -> None:
-    """After the grammar, and before all else."""
+    """Only the grammar is checked earlier."""
     named = rest.format(f'"{_many(api)}"."several"')
     refused(api, "ExecuteStatement", Statement=f"SELECT {named}", message=message)
 
 
 @probe(rule=30, tier=2)
 def a_table_with_such_an_index_is_selected_and_written(api: Api) -> None:
-    """By its own key; in a batch the index fails alone."""
+    """Statements by the table's own key run; in a batch, only the statement on the index fails."""
     table, key = _many(api), api.new_key()
     pk = key["pk"]["S"]
     api("ExecuteStatement", Statement=f"INSERT INTO \"{table}\" VALUE {{'pk': '{pk}'}}")
@@ -250,7 +250,7 @@ def a_table_with_such_an_index_is_selected_and_written(api: Api) -> None:
 
 @probe(rule=51, tier=2)
 def a_write_returns_no_items(api: Api) -> None:
-    """An empty list, whatever it found."""
+    """The list is empty even if the statement wrote an item."""
     table, key = api.table("hash"), api.new_key()
     for statement in (
         f"INSERT INTO \"{table}\" VALUE {{'pk': '{key['pk']['S']}'}}",
@@ -263,7 +263,7 @@ def a_write_returns_no_items(api: Api) -> None:
 
 @probe(rule=51, tier=2)
 def a_transaction_of_writes_tells_its_capacity(api: Api) -> None:
-    """Beside an empty list."""
+    """The list of responses is empty nevertheless."""
     table, key = api.table("hash"), api.new_key()
     api.put("hash", key)
     statements = [{"Statement": f'UPDATE "{table}" SET a = 3 {_here(api, key)}'}]
@@ -280,7 +280,7 @@ CHANGES = {
 
 @probe(rule=51, tier=2, cases={name: (text,) for name, text in CHANGES.items()})
 def a_change_runs_among_others_too(api: Api, statement: str) -> None:
-    """In a transaction and in a batch."""
+    """The change is part of a transaction, and of a batch."""
     keys = [api.new_key(), api.new_key()]
     for key in keys:
         api.put("hash", key)
@@ -293,7 +293,7 @@ def a_change_runs_among_others_too(api: Api, statement: str) -> None:
 
 @probe(rule=51, tier=3)
 def a_parameter_that_is_no_number_is_refused_among_others(api: Api) -> None:
-    """A transaction as a whole, and in a batch the statement."""
+    """A transaction is refused as a whole; in a batch, only the statement with the parameter fails."""
     given: Json = {
         "Statement": f'UPDATE "{api.table("hash")}" SET n = ? {_here(api, api.new_key())}',
         "Parameters": [n("1e99999999999")],
@@ -306,7 +306,7 @@ def a_parameter_that_is_no_number_is_refused_among_others(api: Api) -> None:
 
 @probe(rule=51, tier=3, cases={"an index": ("indexed", '"all"', "g = 'x'"), "a function": ("hash", "", "size(a) = 1")})
 def a_select_in_a_batch_names_its_key_alone(api: Api, shape_name: str, index: str, condition: str) -> None:
-    """No index, and nothing beside the key."""
+    """The SELECT must not use an index, or have conditions other than the key."""
     source = f'"{api.table(shape_name)}"' + (f".{index}" if index else "")
     where = condition if index else f"pk = 'x' AND {condition}"
     (response,) = _batch(api, f"SELECT * FROM {source} WHERE {where}")
@@ -315,7 +315,7 @@ def a_select_in_a_batch_names_its_key_alone(api: Api, shape_name: str, index: st
 
 @probe(rule=30, tier=3)
 def a_parameter_that_is_no_number_is_told_before_such_an_index(api: Api) -> None:
-    """As the grammar is."""
+    """Errors of the grammar are reported first, too."""
     statement = f'SELECT * FROM "{_many(api)}"."several" WHERE a = ?'
     message = "The parameter cannot be converted to a numeric value: 1e99999999999"
     refused(api, "ExecuteStatement", Statement=statement, Parameters=[n("1e99999999999")], message=message)
@@ -323,7 +323,7 @@ def a_parameter_that_is_no_number_is_told_before_such_an_index(api: Api) -> None
 
 @probe(rule=51, tier=3, cases={"40 levels": (40,), "100 levels": (100,)})
 def a_parameter_that_is_too_deep_is_refused_among_others(api: Api, levels: int) -> None:
-    """Before one that is not a number and comes later."""
+    """The parameter is reported before a later one that is not a number."""
     given: Json = {
         "Statement": f'UPDATE "{api.table("hash")}" SET x = ? SET y = ? {_here(api, api.new_key())}',
         "Parameters": [nested(levels), n("abc")],

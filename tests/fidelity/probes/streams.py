@@ -10,7 +10,7 @@ from tests.fidelity._shapes import shape
 
 
 def _records(api: Api, table: str, count: int) -> list[Json]:
-    """The records of a stream's shards, of a table that one probe writes to."""
+    """Return the records of all shards of a table's stream, once there are at least `count`."""
     arn = api("DescribeTable", TableName=table)["Table"]["LatestStreamArn"]
 
     def read() -> list[Json]:
@@ -39,7 +39,7 @@ _VIEWS = {
 
 @probe(rule=41, tier=2, cases={view: (view, parts) for view, parts in _VIEWS.items()})
 def a_record_has_the_images_of_the_view(api: Api, view: str, parts: tuple[list[str], ...]) -> None:
-    """For an insertion, a modification and a removal."""
+    """There is a record of an insertion, a modification and a removal."""
     table, key = _streamed(api, view), api.new_key()
     api("PutItem", TableName=table, Item=key)
     api("PutItem", TableName=table, Item={**key, "a": n(1)})
@@ -54,7 +54,7 @@ def a_record_has_the_images_of_the_view(api: Api, view: str, parts: tuple[list[s
 
 @probe(rule=40, tier=2)
 def a_write_that_changes_nothing_has_no_record(api: Api) -> None:
-    """A put of the same item, an addition of 0, a delete or removal of what is missing."""
+    """Such a write puts the same item, adds 0, or deletes or removes something that is missing."""
     table, key = _streamed(api, "NEW_AND_OLD_IMAGES"), api.new_key()
     item = {**key, "a": n(1), "m": {"M": {"x": n(1), "y": n(2)}}}
     api("PutItem", TableName=table, Item=item)
@@ -69,7 +69,7 @@ def a_write_that_changes_nothing_has_no_record(api: Api) -> None:
 
 @probe(rule=41, tier=2)
 def a_stream_is_described_and_listed(api: Api) -> None:
-    """After its last shard the list is empty."""
+    """The list of shards after the last one is empty."""
     table = api.table("streamed")
     described = api("DescribeTable", TableName=table)["Table"]
     arn = described["LatestStreamArn"]
@@ -84,7 +84,7 @@ def a_stream_is_described_and_listed(api: Api) -> None:
 
 @probe(rule=42, tier=2)
 def a_stream_that_is_disabled_is_closed(api: Api) -> None:
-    """Its records can be read, and then there is no iterator; enabled again it has another ARN."""
+    """After the records there is no further iterator; enabled again, the stream has another ARN."""
     table = _streamed(api, "KEYS_ONLY")
     api("PutItem", TableName=table, Item=api.new_key())
     arn = api("DescribeTable", TableName=table)["Table"]["LatestStreamArn"]
@@ -104,13 +104,13 @@ def a_stream_that_is_disabled_is_closed(api: Api) -> None:
 
 @probe(rule=42, tier=2)
 def a_stream_that_is_not_enabled_cannot_be_disabled(api: Api) -> None:
-    """It is refused."""
+    """The update is refused."""
     refused(api, "UpdateTable", TableName=api.table("hash"), StreamSpecification={"StreamEnabled": False})
 
 
 @probe(rule=43, tier=2)
 def expiry_is_switched_on_and_described(api: Api) -> None:
-    """With the attribute; switching it on again is refused. What expires can be read until it is deleted."""
+    """Enabling TTL again is refused. An expired item can be read until it is deleted."""
     table = api.new_table(**shape(("pk",), {"pk": "S"}))
     same(api("DescribeTimeToLive", TableName=table)["TimeToLiveDescription"]["TimeToLiveStatus"], "DISABLED")
     wanted = {"Enabled": True, "AttributeName": "until"}

@@ -1,4 +1,4 @@
-"""Tables: making, describing, changing, listing, tagging."""
+"""Tables: creating, describing, changing, listing, tagging."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNITS = {"ReadCapacityUnits": 1, "WriteCapacityUnits": 1}
 
 @probe(rule=47)
 def a_table_is_described_as_it_was_made(api: Api) -> None:
-    """Its keys, billing and status; the identity stays the same."""
+    """The keys, billing and status are described; id and ARN stay the same."""
     name = api.will_make(api.new_name())
     made = api("CreateTable", TableName=name, BillingMode="PAY_PER_REQUEST", **HASH)["TableDescription"]
     holds(made["TableStatus"] in ("CREATING", "ACTIVE"), made["TableStatus"])
@@ -30,7 +30,7 @@ def a_table_is_described_as_it_was_made(api: Api) -> None:
 
 @probe(rule=47)
 def a_provisioned_table_has_its_units(api: Api) -> None:
-    """And no summary of billing, as long as it was never on demand."""
+    """The units have never been decreased."""
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     described = api("DescribeTable", TableName=table)["Table"]
     units = described["ProvisionedThroughput"]
@@ -40,14 +40,14 @@ def a_provisioned_table_has_its_units(api: Api) -> None:
 
 @probe(rule=47)
 def a_table_that_exists_cannot_be_made(api: Api) -> None:
-    """It is in use."""
+    """The error type is ResourceInUseException."""
     given = {"TableName": api.table("hash"), "BillingMode": "PAY_PER_REQUEST", **HASH}
     refused(api, "CreateTable", kind="ResourceInUseException", **given)
 
 
 @probe(rule=47, cases={each: (each,) for each in ("DescribeTable", "DeleteTable")})
 def a_missing_table_is_not_found(api: Api, operation: str) -> None:
-    """The message names it."""
+    """The message names the table."""
     name = f"{api.prefix}nowhere"
     message = f"Requested resource not found: Table: {name} not found"
     refused(api, operation, kind="ResourceNotFoundException", message=message, TableName=name)
@@ -55,7 +55,7 @@ def a_missing_table_is_not_found(api: Api, operation: str) -> None:
 
 @probe(rule=47)
 def tables_are_listed_in_order_and_in_pages(api: Api) -> None:
-    """From a name on."""
+    """Each page starts after a table name."""
     names = sorted([api.table("hash"), api.table("pair")])
     listed: list[str] = []
     start: dict[str, Any] = {}
@@ -71,7 +71,7 @@ def tables_are_listed_in_order_and_in_pages(api: Api) -> None:
 
 @probe(rule=47)
 def a_deleted_table_is_gone(api: Api) -> None:
-    """From the list too."""
+    """The list does not have the table, either."""
     table = api.new_table(**HASH)
     same(api("DeleteTable", TableName=table)["TableDescription"]["TableStatus"], "DELETING")
 
@@ -83,7 +83,7 @@ def a_deleted_table_is_gone(api: Api) -> None:
 
 @probe(rule=47)
 def billing_can_be_changed(api: Api) -> None:
-    """Both ways, and the units."""
+    """Units can be changed, and a provisioned table becomes an on-demand table."""
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     more = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 3}
     api("UpdateTable", TableName=table, ProvisionedThroughput=more)
@@ -114,7 +114,7 @@ _MISTAKES: dict[str, tuple[dict[str, Any]]] = {
 
 @probe(rule=47, cases=_MISTAKES)
 def a_table_that_cannot_be_is_refused(api: Api, given: dict[str, Any]) -> None:
-    """And not made."""
+    """The table is not created."""
     name = api.new_name()
     refused(api, "CreateTable", **{"TableName": name, "BillingMode": "PAY_PER_REQUEST", **HASH, **given})
     refused(api, "DescribeTable", kind="ResourceNotFoundException", TableName=name)
@@ -127,7 +127,7 @@ def _local(keys: tuple[str, ...]) -> Json:
 
 @probe(rule=47)
 def a_local_index_has_the_partition_key_of_the_table(api: Api) -> None:
-    """And needs a table with a sort key."""
+    """The table must have a sort key."""
     types = {"pk": "S", "sk": "S", "x": "S"}
     for keys, index in ((("pk", "sk"), ("sk", "x")), (("pk",), ("pk", "sk"))):
         used = {name: kind for name, kind in types.items() if name in (*keys, *index)}
@@ -137,7 +137,7 @@ def a_local_index_has_the_partition_key_of_the_table(api: Api) -> None:
 
 @probe(rule=47)
 def an_update_that_changes_nothing_is_refused(api: Api) -> None:
-    """There must be something to change, and units that are others."""
+    """An update needs something to change, and units must differ from the current ones."""
     refused(api, "UpdateTable", TableName=api.table("hash"))
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     refused(api, "UpdateTable", TableName=table, ProvisionedThroughput=UNITS)
@@ -145,7 +145,7 @@ def an_update_that_changes_nothing_is_refused(api: Api) -> None:
 
 @probe(rule=47, tier=2)
 def tags_are_set_listed_and_removed(api: Api) -> None:
-    """By key; one that is set again has the new value."""
+    """Tags are identified by key; setting a tag again replaces the value."""
     arn = api("DescribeTable", TableName=api.table("pair"))["Table"]["TableArn"]
     api("TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "2"}])
     api("TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "3"}])
@@ -160,13 +160,13 @@ def tags_are_set_listed_and_removed(api: Api) -> None:
 
 @probe(rule=47, tier=2)
 def tags_need_an_arn(api: Api) -> None:
-    """Of a table."""
+    """The ARN is that of a table."""
     refused(api, "TagResource", ResourceArn="not-an-arn", Tags=[{"Key": "a", "Value": "1"}])
 
 
 @probe(rule=47, tier=2)
 def an_account_has_limits(api: Api) -> None:
-    """Of capacity, all above 0."""
+    """The limits of capacity are all above 0."""
     limits = api("DescribeLimits")
     names = ["AccountMaxReadCapacityUnits", "AccountMaxWriteCapacityUnits"]
     names += ["TableMaxReadCapacityUnits", "TableMaxWriteCapacityUnits"]
@@ -175,7 +175,7 @@ def an_account_has_limits(api: Api) -> None:
 
 @probe(rule=47, tier=2)
 def endpoints_are_told(api: Api) -> None:
-    """At least one, with an address."""
+    """There is at least one, with an address."""
     holds(api("DescribeEndpoints")["Endpoints"][0]["Address"], "there is no endpoint")
 
 
@@ -186,7 +186,7 @@ def _short(name: str, kind: str) -> str:
 
 @probe(rule=47, tier=3)
 def names_of_indexes_that_are_too_short_are_all_named(api: Api) -> None:
-    """Those of global indexes first."""
+    """Global indexes come first."""
     types = {"pk": "S", "sk": "S", "x": "S"}
     indexes = {
         "LocalSecondaryIndexes": [{**_local(("pk", "x")), "IndexName": "aa"}],
@@ -205,7 +205,7 @@ def names_of_indexes_that_are_too_short_are_all_named(api: Api) -> None:
 
 @probe(rule=47, tier=3)
 def two_key_attributes_of_one_name_are_refused(api: Api) -> None:
-    """And so are three key attributes."""
+    """Three key attributes are refused, too."""
     keys = [{"AttributeName": "pk", "KeyType": kind} for kind in ("HASH", "RANGE")]
     given: dict[str, Any] = {"TableName": api.new_name(), "BillingMode": "PAY_PER_REQUEST"}
     refused(api, "CreateTable", pattern="Invalid KeySchema", **{**HASH, **given, "KeySchema": keys})
@@ -216,14 +216,14 @@ def two_key_attributes_of_one_name_are_refused(api: Api) -> None:
 
 @probe(45, 47, tier=3, cases={"empty": ("",), "short": ("x!",)})
 def a_name_that_no_table_has_is_told_first(api: Api, name: str) -> None:
-    """Though there are no keys."""
+    """The missing keys are reported later."""
     given: dict[str, Any] = {"AttributeDefinitions": HASH["AttributeDefinitions"], "KeySchema": []}
     refused(api, "CreateTable", TableName=name, pattern="(?i)tableName", **given)
 
 
 @probe(45, 47, tier=3)
 def a_way_of_billing_that_does_not_exist_is_told_by_name(api: Api) -> None:
-    """With those that do."""
+    """The message lists the valid billing modes."""
     found = refused(api, "CreateTable", TableName=api.new_name(), BillingMode="BOGUS", **HASH)
     holds("billingMode" in found.message, found.message)
     holds("[PROVISIONED, PAY_PER_REQUEST]" in found.message, found.message)
@@ -242,7 +242,7 @@ _ELSEWHERE: dict[str, tuple[str, Json]] = {
 
 @probe(45, 47, tier=3, cases=_ELSEWHERE)
 def a_missing_table_of_items_is_not_named(api: Api, operation: str, given: Json) -> None:
-    """It is not found, in the same words."""
+    """The message is the same for all operations on items."""
     name: Json = {"TableName": f"{api.prefix}nowhere"}
     if "TransactItems" in given:
         (action,) = given["TransactItems"]

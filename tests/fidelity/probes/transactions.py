@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, reasons, tokens, conflicts."""
+"""Transactions: atomicity, cancellation reasons, tokens, conflicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _codes(refusal: Refused) -> list[str]:
 
 @probe(rule=36, tier=2)
 def a_transaction_writes_all(api: Api) -> None:
-    """In several tables, of every kind."""
+    """The transaction writes to several tables, and mixes puts, updates and deletes."""
     old, gone, new, other = api.new_key(), api.new_key(), api.new_key(), api.new_key("a")
     api.put("hash", {**old, "a": n(1)})
     api.put("hash", gone)
@@ -55,7 +55,7 @@ def a_transaction_writes_all(api: Api) -> None:
 
 @probe(rule=36, tier=2)
 def a_transaction_with_a_failed_condition_writes_nothing(api: Api) -> None:
-    """Each action has a reason, in the order of the request, with the item where asked."""
+    """Each action has a reason, in the order of the request, with the item if it was asked for."""
     there, new = api.new_key(), api.new_key()
     api.put("hash", {**there, "a": n(1)})
     condition = {"ConditionExpression": "attribute_not_exists(pk)", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
@@ -70,7 +70,7 @@ def a_transaction_with_a_failed_condition_writes_nothing(api: Api) -> None:
 
 @probe(rule=36, tier=2)
 def every_failed_condition_has_its_reason(api: Api) -> None:
-    """Two of two."""
+    """Both of two actions fail."""
     condition = {"ConditionExpression": "attribute_exists(pk)"}
     actions = [_put(api, api.new_key(), **condition), _put(api, api.new_key(), **condition)]
     refusal = refused(api, "TransactWriteItems", kind=CANCELED, TransactItems=actions)
@@ -79,7 +79,7 @@ def every_failed_condition_has_its_reason(api: Api) -> None:
 
 @probe(36, 37, tier=2)
 def a_key_of_the_wrong_type_is_the_reason_of_its_action(api: Api) -> None:
-    """Of the first such action alone; no condition is evaluated."""
+    """Only the first such action has a reason; no condition is evaluated."""
     failing = _put(api, api.new_key(), ConditionExpression="attribute_exists(pk)")
     actions = [failing, _put(api, {"pk": n(1)}), _put(api, {"pk": n(2)})]
     refusal = refused(api, "TransactWriteItems", kind=CANCELED, TransactItems=actions)
@@ -88,7 +88,7 @@ def a_key_of_the_wrong_type_is_the_reason_of_its_action(api: Api) -> None:
 
 @probe(rule=37, tier=2, cases={"Delete": ("Delete", {}), "ConditionCheck": ("ConditionCheck", {"c": 1})})
 def a_key_of_the_wrong_type_cancels(api: Api, kind: str, others: Json) -> None:
-    """Of every kind of action."""
+    """The action is a Delete or a ConditionCheck."""
     part: Json = {"TableName": api.table("hash"), "Key": {"pk": {"L": []}}}
     if others:
         part["ConditionExpression"] = "attribute_exists(pk)"
@@ -111,14 +111,14 @@ _WHOLE: dict[str, tuple[dict[str, Any]]] = {
 
 @probe(rule=37, tier=2, cases=_WHOLE)
 def an_invalid_action_refuses_the_whole_request(api: Api, given: dict[str, Any]) -> None:
-    """It is not cancelled."""
+    """The error is not a cancellation."""
     action = {"Put": {"TableName": api.table("hash"), **given}}
     refused(api, "TransactWriteItems", TransactItems=[_put(api, api.new_key()), action])
 
 
 @probe(rule=37, tier=2)
 def a_transaction_names_an_item_once(api: Api) -> None:
-    """Of writes and of gets."""
+    """Transactions of writes and of gets refuse a second action on an item."""
     key, table = api.new_key(), api.table("hash")
     refused(api, "TransactWriteItems", TransactItems=[_put(api, key), {"Delete": {"TableName": table, "Key": key}}])
     get = {"Get": {"TableName": table, "Key": key}}
@@ -139,7 +139,7 @@ def a_token_makes_a_transaction_run_once(api: Api) -> None:
 
 @probe(rule=38, tier=2)
 def a_token_is_of_one_request(api: Api) -> None:
-    """With another request it is refused."""
+    """A different request with the token is refused."""
     token = api.new_token()
     api("TransactWriteItems", TransactItems=[_put(api, api.new_key())], ClientRequestToken=token)
     refused(
@@ -153,14 +153,14 @@ def a_token_is_of_one_request(api: Api) -> None:
 
 @probe(rule=38, tier=3)
 def a_token_has_at_most_36_characters(api: Api) -> None:
-    """One more is refused."""
+    """A token of 37 characters is refused."""
     actions = [_put(api, api.new_key())]
     refused(api, "TransactWriteItems", TransactItems=actions, ClientRequestToken="x" * 37)
 
 
 @probe(rule=38, tier=2)
 def a_read_of_several_items_is_of_one_instant(api: Api) -> None:
-    """Missing ones are empty, in the order of the request."""
+    """Responses are in the order of the request; that of a missing item is empty."""
     first, second, table = api.new_key(), api.new_key(), api.table("hash")
     api.put("hash", second)
     gets = [{"Get": {"TableName": table, "Key": key}} for key in (first, second)]
@@ -169,13 +169,13 @@ def a_read_of_several_items_is_of_one_instant(api: Api) -> None:
 
 @probe(rule=36, tier=2, cases={"writes": ("TransactWriteItems",), "gets": ("TransactGetItems",)})
 def an_empty_transaction_is_refused(api: Api, operation: str) -> None:
-    """There must be an action."""
+    """A transaction needs at least one action."""
     refused(api, operation, TransactItems=[])
 
 
 @probe(rule=36, tier=2)
 def a_transaction_on_a_missing_table_is_not_found(api: Api) -> None:
-    """Of writes and of gets."""
+    """Transactions of writes and of gets return the same error."""
     name, kind = f"{api.prefix}nowhere", "ResourceNotFoundException"
     refused(api, "TransactWriteItems", kind=kind, TransactItems=[{"Put": {"TableName": name, "Item": {"pk": s("x")}}}])
     refused(api, "TransactGetItems", kind=kind, TransactItems=[{"Get": {"TableName": name, "Key": {"pk": s("x")}}}])
@@ -183,7 +183,7 @@ def a_transaction_on_a_missing_table_is_not_found(api: Api) -> None:
 
 @probe(rule=39, tier=2, races=True)
 def writes_that_meet_succeed_or_say_that_they_met(api: Api) -> None:
-    """Transactions and single writes of one item at once: what is not a conflict is counted."""
+    """Transactions and single writes of one item run concurrently; the item counts those without a conflict."""
     key, table = api.new_key(), api.table("hash")
     add = {"UpdateExpression": "ADD a :v", "ExpressionAttributeValues": {":v": n(1)}}
 
@@ -209,7 +209,7 @@ def writes_that_meet_succeed_or_say_that_they_met(api: Api) -> None:
 
 
 def _action(kind: str, table: str, key: Json, **others: Any) -> Json:
-    """An action of this kind that is right by itself."""
+    """Return a valid action of this kind."""
     given: Json = {"TableName": table, "Item" if kind == "Put" else "Key": key}
     if kind == "Update":
         given |= {"UpdateExpression": "SET a = :a", "ExpressionAttributeValues": {":a": s("x")}}
@@ -224,7 +224,7 @@ KINDS = {kind: (kind,) for kind in ("Put", "Update", "Delete", "ConditionCheck")
 
 @probe(37, 45, tier=3, cases=KINDS)
 def a_wrong_key_of_an_action_is_told_in_these_words(api: Api, kind: str) -> None:
-    """Of another type as a reason; an empty one refuses the whole request."""
+    """A wrong type is a cancellation reason; an empty key refuses the whole request."""
     for value, type_ in ((n(5), "N"), ({"L": [s("x")]}, "L")):
         message = f"One or more parameter values were invalid: Type mismatch for key pk expected: S actual: {type_}"
         action = _action(kind, api.table("hash"), {"pk": value})
@@ -237,7 +237,7 @@ def a_wrong_key_of_an_action_is_told_in_these_words(api: Api, kind: str) -> None
 
 @probe(37, 45, tier=3, cases=KINDS)
 def a_wrong_name_of_a_table_is_told_with_its_place(api: Api, kind: str) -> None:
-    """The number of the action and its kind."""
+    """The message has the position and the kind of the action."""
     pattern = "failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
     at = f"transactItems.2.member.{kind[0].lower()}{kind[1:]}.tableName"
     message = f"1 validation error detected: Value 'bad!name' at '{at}' {pattern}"
@@ -247,7 +247,7 @@ def a_wrong_name_of_a_table_is_told_with_its_place(api: Api, kind: str) -> None:
 
 @probe(37, 45, tier=3)
 def a_wrong_name_of_a_table_is_told_with_its_place_of_gets(api: Api) -> None:
-    """The number of the get."""
+    """The message has the position of the get."""
     pattern = "failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"
     message = f"1 validation error detected: Value 'bad!name' at 'transactItems.2.member.get.tableName' {pattern}"
     gets = [{"Get": {"TableName": name, "Key": {"pk": s("a")}}} for name in (api.table("hash"), "bad!name")]
@@ -256,7 +256,7 @@ def a_wrong_name_of_a_table_is_told_with_its_place_of_gets(api: Api) -> None:
 
 @probe(37, 45, tier=3, cases=KINDS)
 def a_value_that_no_expression_uses_refuses_the_request(api: Api, kind: str) -> None:
-    """Before a table is looked for, and before an item that is there twice."""
+    """The value is reported before a missing table, and before a duplicate item."""
     table, key, first = api.table("hash"), api.new_key(), api.new_key()
     condition = {} if kind == "Update" else {"ConditionExpression": "attribute_not_exists(pk)"}
     unused = _action(kind, table, key, values={":v": s("x")}, **condition)
@@ -268,7 +268,7 @@ def a_value_that_no_expression_uses_refuses_the_request(api: Api, kind: str) -> 
 
 @probe(37, 45, tier=3, cases={kind: (kind,) for kind in ("Put", "Delete", "ConditionCheck")})
 def a_condition_that_cannot_be_read_refuses_the_request(api: Api, kind: str) -> None:
-    """Empty, or broken off; before a table is looked for."""
+    """An empty or incomplete condition is reported before a missing table."""
     start = "Invalid ConditionExpression: "
     for text, message in (
         ("", "The expression can not be empty;"),
@@ -281,7 +281,7 @@ def a_condition_that_cannot_be_read_refuses_the_request(api: Api, kind: str) -> 
 
 @probe(37, 45, tier=3)
 def an_action_of_no_kind_is_refused(api: Api) -> None:
-    """AWS says so in two ways."""
+    """AWS has two wordings of the message."""
     pattern = "TransactWriteRequest should contain Delete or Put or Update (request|or ConditionCheck)$"
     refused(api, "TransactWriteItems", TransactItems=[{}], pattern=pattern)
 
@@ -317,14 +317,14 @@ ORDER: dict[str, tuple[str, str, str]] = {
 
 @probe(37, 45, tier=3, cases=ORDER)
 def the_first_action_that_is_wrong_is_told(api: Api, first: str, second: str, message: str) -> None:
-    """Whatever is wrong with each."""
+    """The kinds of the errors do not matter."""
     actions = [_deep(api, first), _deep(api, second, 100 if message != TOO_DEEP else 40)]
     refused(api, "TransactWriteItems", TransactItems=actions, message=message)
 
 
 @probe(37, 45, tier=3)
 def of_one_action_the_expression_is_looked_at_before_the_key(api: Api) -> None:
-    """And an empty name before a value that is too deep, but not one within a map."""
+    """An empty name is reported before a value that is too deep, except inside a map."""
     table, key = api.table("hash"), api.new_key()
     delete = {"Delete": {"TableName": table, "Key": {"pk": nested(100)}, "ConditionExpression": "a = = b"}}
     refused(api, "TransactWriteItems", TransactItems=[delete], message=SYNTAX)
@@ -336,7 +336,7 @@ def of_one_action_the_expression_is_looked_at_before_the_key(api: Api) -> None:
 
 @probe(rule=45, tier=3)
 def constraints_of_a_transaction_come_first(api: Api) -> None:
-    """Before a missing table, and before an item that is there twice; nothing is written."""
+    """Constraints are reported before a missing table and before a duplicate item; nothing is written."""
     key, nowhere = api.new_key(), f"{api.prefix}nowhere"
     put, get = _put(api, key), {"Get": {"TableName": api.table("hash"), "Key": key}}
     bogus = {"ReturnConsumedCapacity": "BOGUS"}
@@ -351,7 +351,7 @@ def constraints_of_a_transaction_come_first(api: Api) -> None:
 
 @probe(38, 45, tier=3)
 def a_token_that_is_too_long_is_told_before_other_constraints(api: Api) -> None:
-    """AWS says so in two ways."""
+    """AWS has two wordings of the message."""
     at = "(at 'ClientRequestToken'|'x{37}' at 'clientRequestToken')"
     rule = "failed to satisfy constraint: Member must have length less than or equal to 36"
     given: Json = {"TransactItems": [_put(api, api.new_key())], "ClientRequestToken": "x" * 37}
@@ -362,7 +362,7 @@ def a_token_that_is_too_long_is_told_before_other_constraints(api: Api) -> None:
 
 @probe(36, 45, tier=3, cases={"writes": ("TransactWriteItems",), "gets": ("TransactGetItems",)})
 def a_number_of_actions_is_refused_in_these_words(api: Api, operation: str) -> None:
-    """None, or more than 100; AWS says so in two ways."""
+    """There is no action, or more than 100; AWS has two wordings for each."""
     at = "('.+' at 'transactItems'|at 'TransactItems')"
     one = f"^1 validation error detected: Value {at} failed to satisfy constraint: "
     refused(api, operation, TransactItems=[], pattern=f"{one}Member must have length greater than or equal to 1$")
@@ -377,7 +377,7 @@ def a_number_of_actions_is_refused_in_these_words(api: Api, operation: str) -> N
 
 @probe(37, 45, tier=3)
 def a_transaction_says_what_it_refuses(api: Api) -> None:
-    """An item twice, a missing table, a projection, a key without attributes."""
+    """There is a duplicate item, an invalid projection, or a key without attributes."""
     key, table = api.new_key(), api.table("hash")
     message = "Transaction request cannot include multiple operations on one item"
     refused(api, "TransactWriteItems", TransactItems=[_put(api, key)] * 2, message=message)

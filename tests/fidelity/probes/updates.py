@@ -101,7 +101,7 @@ _CHANGES: dict[str, tuple[Json, str, Json, Json]] = {
 
 @probe(18, 19, cases=_CHANGES)
 def an_update_makes_this_change(api: Api, before: Json, expression: str, values: Json, after: Json) -> None:
-    """Of an item that exists."""
+    """The item exists."""
     found = _after(api, before, expression, values)
     for value in found.values():
         for kind in ("SS", "NS", "BS"):
@@ -134,7 +134,7 @@ _REFUSED: dict[str, tuple[str, Json]] = {
 
 @probe(17, 19, cases=_REFUSED)
 def an_update_that_breaks_a_rule_is_refused(api: Api, expression: str, values: Json) -> None:
-    """And changes nothing."""
+    """The item is not changed."""
     key = api.new_key()
     item = {**key, "a": n(1), "m": {"M": {"k": n(1)}}}
     api.put("hash", item)
@@ -144,7 +144,7 @@ def an_update_that_breaks_a_rule_is_refused(api: Api, expression: str, values: J
 
 @probe(rule=19)
 def removing_below_a_missing_map_of_a_missing_item_does_nothing(api: Api) -> None:
-    """It is refused only where the item exists."""
+    """The removal is refused only if the item exists."""
     key = api.new_key()
     api("UpdateItem", TableName=api.table("hash"), **_update(key, "REMOVE gap.x"))
     same(api.get("hash", key), None)
@@ -160,7 +160,7 @@ def an_empty_update_of_a_missing_item_creates_it(api: Api) -> None:
 
 @probe(rule=20, cases={"REMOVE": ("REMOVE a", {}), "DELETE": ("DELETE a :v", {":v": {"SS": ["x"]}})})
 def an_update_that_only_takes_away_creates_nothing(api: Api, expression: str, values: Json) -> None:
-    """There is still no item."""
+    """The item still does not exist."""
     key = api.new_key()
     api("UpdateItem", TableName=api.table("hash"), **_update(key, expression, values))
     same(api.get("hash", key), None)
@@ -168,7 +168,7 @@ def an_update_that_only_takes_away_creates_nothing(api: Api, expression: str, va
 
 @probe(rule=20)
 def an_update_of_a_missing_item_creates_it(api: Api) -> None:
-    """And returns what it set."""
+    """The response has the attribute that was set."""
     key = api.new_key()
     update = _update(key, "SET a = :v", {":v": n(1)}, "UPDATED_NEW")
     same(api("UpdateItem", TableName=api.table("hash"), **update).get("Attributes"), {"a": n(1)})
@@ -197,7 +197,7 @@ _RETURNED: dict[str, tuple[str, str, Json, Json | None]] = {
 
 @probe(rule=21, cases=_RETURNED)
 def an_update_returns_what_is_asked_for(api: Api, expression: str, returns: str, values: Json, found: Json) -> None:
-    """Only the paths that it names, with lists compacted."""
+    """UPDATED_OLD and UPDATED_NEW return only the paths of the expression, with lists compacted."""
     key = api.new_key()
     api.put("hash", {**key, "a": n(1), "m": {"M": {"k": n(1)}}, "l": {"L": [n(0), n(1)]}})
     response = api("UpdateItem", TableName=api.table("hash"), **_update(key, expression, values, returns))
@@ -209,7 +209,7 @@ def an_update_returns_what_is_asked_for(api: Api, expression: str, returns: str,
 
 @probe(rule=21, cases={"PutItem": ("PutItem", "Item"), "DeleteItem": ("DeleteItem", "Key")})
 def a_put_or_delete_returns_the_old_item_alone(api: Api, operation: str, part: str) -> None:
-    """Nothing where there was none; other values are refused."""
+    """Nothing is returned if there was no item; other values of ReturnValues are refused."""
     table, key = api.table("hash"), api.new_key()
     api.put("hash", {**key, "a": n(1)})
     given: dict[str, Any] = {"TableName": table, part: key}
@@ -269,7 +269,7 @@ _SAID: dict[str, tuple[dict[str, Any], str]] = {
 
 @probe(19, 45, tier=3, cases=_SAID)
 def an_update_is_refused_in_these_words(api: Api, given: dict[str, Any], pattern: str) -> None:
-    """Before it is tried."""
+    """The update is refused before it is executed."""
     refused(api, "UpdateItem", TableName=api.table("pair"), Key=api.new_key("a"), pattern=pattern, **given)
 
 
@@ -305,6 +305,6 @@ _TOGETHER: dict[str, tuple[dict[str, Any], str]] = {
 
 @probe(rule=45, tier=3, cases=_TOGETHER)
 def constraints_beside_a_missing_key_are_told_together(api: Api, given: dict[str, Any], message: str) -> None:
-    """In older words, in the order of the members."""
+    """The message has the older wording, in the order of the members."""
     sent = {name: value for name, value in given.items() if name != "Key"}
     refused(api, "UpdateItem", message=message, **sent)

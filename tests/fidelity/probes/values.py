@@ -1,4 +1,4 @@
-"""Attribute values: what may be empty, sets, binaries, and the keys of indexes."""
+"""Attribute values: empty values, sets, binaries, and index keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STORED: dict[str, tuple[Json]] = {
 
 @probe(rule=9, cases=_STORED)
 def a_value_comes_back_as_it_was_put(api: Api, value: Json) -> None:
-    """Of every type."""
+    """Values of all types are stored unchanged."""
     key = api.new_key()
     api.put("hash", {**key, "a": value})
     same(api.get("hash", key), {**key, "a": value})
@@ -53,13 +53,13 @@ _REFUSED: dict[str, tuple[Json]] = {
 
 @probe(rule=9, cases=_REFUSED)
 def a_value_that_cannot_be_is_refused(api: Api, value: Json) -> None:
-    """Wherever it stands in the item."""
+    """The item is not stored."""
     refused(api, "PutItem", TableName=api.table("hash"), Item={**api.new_key(), "a": value})
 
 
 @probe(rule=9, cases={"partition": ({"pk": s(""), "sk": s("a")},), "sort": ({"pk": s("a"), "sk": s("")},)})
 def a_key_may_not_be_empty(api: Api, key: Json) -> None:
-    """Neither part of it, in writes and in reads."""
+    """Neither part may be empty, in writes or in reads."""
     refused(api, "PutItem", TableName=api.table("pair"), Item=key)
     refused(api, "GetItem", TableName=api.table("pair"), Key=key)
 
@@ -76,7 +76,7 @@ _INDEX_KEYS: dict[str, tuple[str, Json]] = {
 
 @probe(rule=10, cases=_INDEX_KEYS)
 def a_write_with_a_wrong_index_key_is_refused(api: Api, name: str, value: Json) -> None:
-    """By put, by update and in a batch."""
+    """The write is a put, an update or part of a batch."""
     table, key = api.table("indexed"), api.new_key("a")
     refused(api, "PutItem", TableName=table, Item={**key, name: value})
     refused(api, "BatchWriteItem", RequestItems={table: [{"PutRequest": {"Item": {**key, name: value}}}]})
@@ -93,7 +93,7 @@ def a_write_with_a_wrong_index_key_is_refused(api: Api, name: str, value: Json) 
 
 @probe(rule=10)
 def an_item_without_the_key_of_an_index_is_not_in_it(api: Api) -> None:
-    """It is stored all the same; both key attributes are needed."""
+    """The item is stored nevertheless; an index needs both of its key attributes."""
     table, key = api.table("indexed"), api.new_key("a")
     group = key["pk"]["S"]
     api.put("indexed", {**key, "g": s(group)})
@@ -110,7 +110,7 @@ def an_item_without_the_key_of_an_index_is_not_in_it(api: Api) -> None:
 
 @probe(rule=11, cases={"length": ("AAA",), "letter": ("A*==",)})
 def malformed_base64_cannot_be_read(api: Api, text: str) -> None:
-    """It is an error of serialization."""
+    """The error is a serialization error."""
     item = {**api.new_key(), "a": {"B": text}}
     refused(api, "PutItem", kind="SerializationException", TableName=api.table("hash"), Item=item)
 
@@ -135,7 +135,7 @@ _ORDERED: dict[str, tuple[str, list[str], list[str]]] = {
 
 @probe(rule=31, tier=2, cases=_ORDERED)
 def members_of_a_set_come_back_in_order(api: Api, kind: str, given: list[str], found: list[str]) -> None:
-    """As sort keys would, not as they were written."""
+    """The order is that of sort keys, not of the request."""
     key = api.new_key()
     api.put("hash", {**key, "a": {kind: given}})
     same(api.get("hash", key), {**key, "a": {kind: found}})
@@ -154,7 +154,7 @@ def binaries_are_ordered_by_unsigned_bytes(api: Api) -> None:
 
 @probe(rule=31)
 def strings_are_ordered_by_their_bytes_in_utf_8(api: Api) -> None:
-    """Capitals first; what is beyond the basic plane is last."""
+    """Capitals come first, and characters beyond the basic plane last."""
     partition, values = api.new_key(), ["A", "Z", "a", "z", "é", "\uffee", "\U0001d11e"]
     for value in reversed(values):
         api.put("pair", {**partition, "sk": s(value)})

@@ -12,7 +12,7 @@ from tests.fidelity._attributes import n, s
 
 @probe(rule=44)
 def a_request_may_be_compressed(api: Api) -> None:
-    """With gzip."""
+    """The encoding is gzip."""
     key = api.new_key()
     body = json.dumps({"TableName": api.table("hash"), "Item": {**key, "a": n(1)}}).encode()
     reply = api.send("PutItem", gzip.compress(body), {"content-encoding": "gzip"})
@@ -21,7 +21,7 @@ def a_request_may_be_compressed(api: Api) -> None:
 
 @probe(rule=44)
 def a_response_has_a_checksum_and_an_id(api: Api) -> None:
-    """Of the body as it was sent."""
+    """The checksum is that of the body as sent."""
     reply = api.send("ListTables", b"{}")
     same(reply.headers.get("x-amz-crc32"), str(zlib.crc32(reply.content)))
     holds(reply.headers.get("x-amzn-requestid"), "there is no x-amzn-requestid")
@@ -30,7 +30,7 @@ def a_response_has_a_checksum_and_an_id(api: Api) -> None:
 
 @probe(rule=44)
 def a_response_is_compressed_where_asked(api: Api) -> None:
-    """A large one, with gzip; the checksum is that of what is sent."""
+    """A large response is compressed with gzip; the checksum is that of the compressed body."""
     key = api.new_key()
     api.put("hash", {**key, "a": s("x" * 20_000)})
     body = json.dumps({"TableName": api.table("hash"), "Key": key}).encode()
@@ -42,7 +42,7 @@ def a_response_is_compressed_where_asked(api: Api) -> None:
 
 @probe(rule=44)
 def the_type_of_an_error_has_a_namespace(api: Api) -> None:
-    """Before a `#`."""
+    """The namespace precedes a `#`."""
     reply = api.send("GetItem", json.dumps({"TableName": "nowhere-at-all", "Key": {"pk": s("x")}}).encode())
     kind = reply.body()["__type"]
     same((reply.status, kind), (400, "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException"))
@@ -52,21 +52,21 @@ def the_type_of_an_error_has_a_namespace(api: Api) -> None:
 
 @probe(rule=44)
 def an_operation_that_does_not_exist_is_unknown(api: Api) -> None:
-    """With its own type."""
+    """The error has a separate type."""
     reply = api.send("MakeCoffee", b"{}")
     same((reply.status, reply.body()["__type"]), (400, "com.amazon.coral.service#UnknownOperationException"))
 
 
 @probe(rule=44, cases={"not JSON": (b"{",), "a list": (b"[]",), "a wrong type": (b'{"TableName": 5}',)})
 def a_body_that_cannot_be_read_is_an_error_of_serialization(api: Api, body: bytes) -> None:
-    """Not of validation."""
+    """The error is not a validation error."""
     reply = api.send("DescribeTable", body)
     same((reply.status, reply.body()["__type"].rpartition("#")[2]), (400, "SerializationException"))
 
 
 @probe(rule=44)
 def an_operation_without_a_result_has_an_empty_body(api: Api) -> None:
-    """Tags are set without a word."""
+    """Setting and removing tags returns nothing."""
     arn = api("DescribeTable", TableName=api.table("hash"))["Table"]["TableArn"]
     body = json.dumps({"ResourceArn": arn, "Tags": [{"Key": "a", "Value": "b"}]}).encode()
     reply = api.send("TagResource", body)
@@ -78,7 +78,7 @@ def an_operation_without_a_result_has_an_empty_body(api: Api) -> None:
 
 @probe(rule=45, tier=3)
 def a_violated_constraint_is_told_in_one_form(api: Api) -> None:
-    """With the value, the parameter and the rule."""
+    """The message has the value, the parameter and the constraint."""
     message = (
         "1 validation error detected: Value 'x!' at 'tableName' failed to satisfy constraint: "
         "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"

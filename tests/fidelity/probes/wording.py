@@ -1,4 +1,4 @@
-"""The words of refusals: the envelope, current and older words, and several violated constraints."""
+"""The messages of errors: the envelope, current and older wording, and several violated constraints."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ WORDS: dict[str, tuple[Callable[[str, Json], Call], int, Callable[[str], str]]] 
 def a_value_is_refused_in_the_words_of_its_operation(
     api: Api, call: Callable[[str, Json], Call], place: int, said: Callable[[str], str]
 ) -> None:
-    """Numbers and sets with a repeated member."""
+    """The values are invalid numbers, and sets with a repeated member."""
     for value in VALUES:
         operation, parameters = call(api.table("hash"), value[0])
         refused(api, operation, message=said(str(value[place])), **parameters)
@@ -186,7 +186,7 @@ def a_value_is_refused_in_the_words_of_its_operation(
 
 @probe(45, 7, tier=3)
 def a_value_that_is_nested_too_deep_is_refused(api: Api) -> None:
-    """As an item and as the value of an expression."""
+    """The value is part of an item, or the value of an expression."""
     for call in (_put, _put_condition, _update):
         operation, parameters = call(api.table("hash"), nested(32))
         refused(api, operation, message=_one(TOO_DEEP), **parameters)
@@ -211,7 +211,7 @@ TEXTS: dict[str, str] = {
 
 @probe(45, 1, 3, tier=3, cases={repr(text): (text, message) for text, message in TEXTS.items()})
 def a_number_is_refused_in_these_words(api: Api, text: str, message: str) -> None:
-    """As a value, in a set and within others."""
+    """The number is the value of an attribute, a member of a set, or nested in a document."""
     for value in (n(text), {"NS": ["1", text]}, {"M": {"x": {"L": [n(text)]}}}):
         operation, parameters = _put(api.table("hash"), value)
         refused(api, operation, message=_one(message), **parameters)
@@ -219,7 +219,7 @@ def a_number_is_refused_in_these_words(api: Api, text: str, message: str) -> Non
 
 @probe(45, 1, tier=3)
 def an_exponent_beyond_64_bits_is_no_number(api: Api) -> None:
-    """It is not even too great."""
+    """The number is not reported as too large."""
     operation, parameters = _put(api.table("hash"), n("1e9223372036854775808"))
     refused(api, operation, pattern=NOT_NUMERIC, **parameters)
 
@@ -234,7 +234,7 @@ EMPTY: dict[str, tuple[Json, str]] = {
 
 @probe(45, 9, tier=3, cases=EMPTY)
 def a_value_that_cannot_be_is_refused_in_these_words(api: Api, value: Json, message: str) -> None:
-    """AWS's own spelling."""
+    """The spelling is that of AWS."""
     operation, parameters = _put(api.table("hash"), value)
     refused(api, operation, pattern=INVALID + message, **parameters)
 
@@ -250,13 +250,13 @@ CONSTRAINTS: dict[str, tuple[str, Json, str]] = {
 
 @probe(rule=45, tier=3, cases=CONSTRAINTS)
 def several_violated_constraints_are_named(api: Api, operation: str, parameters: Json, message: str) -> None:
-    """All of them, except in UpdateItem."""
+    """All of them are named, except by UpdateItem."""
     refused(api, operation, TableName=api.table("hash"), message=message, **parameters)
 
 
 @probe(rule=45, tier=3)
 def an_empty_table_name_is_named_alone(api: Api) -> None:
-    """In all writes of one item."""
+    """All writes of a single item return the same message."""
     message = "Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1"
     for operation, name in (("PutItem", "Item"), ("UpdateItem", "Key"), ("DeleteItem", "Key")):
         given: Json = {name: {}, "TableName": "", "ReturnValues": "BOGUS"}
@@ -339,7 +339,7 @@ SAID: dict[str, tuple[Json, str]] = {
 
 @probe(rule=45, tier=3, cases=SAID)
 def a_rule_of_requests_is_said_in_the_envelope(api: Api, parameters: Json, message: str) -> None:
-    """Of PutItem and DeleteItem."""
+    """PutItem and DeleteItem return the same message."""
     for operation, name in (("PutItem", "Item"), ("DeleteItem", "Key")):
         given: Json = {"TableName": api.table("hash"), name: {"pk": s("a")}, **parameters}
         refused(api, operation, message=_one(message), **given)
@@ -351,7 +351,7 @@ def _transact(api: Api, *actions: Json, message: str, **others: Any) -> None:
 
 @probe(rule=45, tier=3)
 def a_transaction_names_all_violated_constraints(api: Api) -> None:
-    """Before it looks for its tables."""
+    """The constraints are reported before a missing table."""
     put = {"Put": {"TableName": "fidelity-nothere", "Item": {"pk": s("a")}}}
     both = {"ReturnConsumedCapacity": "BOGUS", "ReturnItemCollectionMetrics": "BOGUS"}
     _transact(api, put, message=f"2 validation errors detected: {CAPACITY}; {METRICS}", **both)
@@ -364,7 +364,7 @@ def a_transaction_names_all_violated_constraints(api: Api) -> None:
 
 @probe(45, 37, tier=3)
 def a_transaction_refuses_what_no_table_takes(api: Api) -> None:
-    """The first action that is wrong, and no cancellation."""
+    """The first invalid action is reported, and not as a cancellation."""
     table = api.table("hash")
     deep = {"Put": {"TableName": table, "Item": {"pk": s("a"), "d": nested(40)}}}
     nameless = {"Put": {"TableName": table, "Item": {"pk": s("b"), "": s("x")}}}
@@ -384,7 +384,7 @@ OPERANDS: dict[str, tuple[str, Json, str]] = {
 
 @probe(45, 13, tier=3, cases=OPERANDS)
 def an_operand_that_no_key_could_be_is_refused(api: Api, condition: str, value: Json, message: str) -> None:
-    """Before the table is looked for."""
+    """The operand is reported before a missing table."""
     values: Json = {"ExpressionAttributeValues": {":p": s("a"), ":v": value}}
     full = "Invalid KeyConditionExpression: Incorrect operand type for operator or function; operator or function: "
     for table in (api.table("pair"), "fidelity-nothere"):
