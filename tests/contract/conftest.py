@@ -42,7 +42,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _usual_stores(file: str) -> list[str]:
-    """The embedded store and our own server; with other names of tables, what names tables in more than one way."""
+    """Return the default stores of a file; `named` is only for files whose tests name tables in several ways."""
     return ["embedded", "named", "wire"] if file in ABOUT_NAMES else ["embedded", "wire"]
 
 
@@ -71,7 +71,7 @@ def _known_difference(store: str, file: str, case: str) -> str | None:
 
 @pytest.fixture
 def clock(store_name: str) -> Clock:
-    """A clock that the test turns; only a store in this process can be given one."""
+    """A clock that the test advances; the test is skipped if the store runs in another process."""
     if store_name not in ("embedded", "named", "wire"):
         pytest.skip(f"{store_name} has a clock of its own")
     return Clock()
@@ -85,7 +85,7 @@ def embedded_store(clock: Clock) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def sweep(clock: Clock, embedded_store: EmbeddedStore) -> Callable[[], int]:
-    """Deletes what has expired, now; gives the number of items deleted."""
+    """A function that deletes expired items immediately, and returns the number of items deleted."""
     return embedded_store.sweep
 
 
@@ -101,7 +101,7 @@ def remote_store(remote: RemoteStore) -> RemoteStore:
 
 @pytest.fixture
 def named_store(embedded_store: EmbeddedStore) -> NamedStore:
-    """The embedded store with a prefix before the name of every table."""
+    """The embedded store with a prefix in the name of every table."""
     return NamedStore(embedded_store, TableNames(prefix="stage-"))
 
 
@@ -120,7 +120,7 @@ def store(request: pytest.FixtureRequest, store_name: str) -> Store:
 
 @pytest.fixture
 def make_table(store: Store) -> MakeTable:
-    """Creates a table of the wished shape, by default with string keys `pk` and `sk`."""
+    """A function that creates a table of the given shape, by default with string keys `pk` and `sk`."""
 
     def make(
         hash_type: KeyType = "S",

@@ -1,6 +1,6 @@
-"""Where the emulator (ministack 1.5.33) behaves otherwise than AWS documents: the suite follows AWS.
+"""Differences of the emulator (ministack 1.5.33) from AWS's documentation: the suite follows AWS.
 
-By file and test; a case is named in brackets, without one all cases of the test differ.
+The keys are files and tests; a name in brackets is a single case, otherwise all cases of the test differ.
 """
 
 from __future__ import annotations
@@ -177,11 +177,11 @@ HIDDEN_BY_THE_REMOTE_STORE: frozenset[str] = frozenset(
         "test_updates_and_deletes_in_a_transaction_cost_double",
     )
 )
-"""What is not to be seen through the remote store: it sends numbers in one form, and takes capacity as it comes."""
+"""Differences that the remote store hides, as it sends numbers in one form and reports capacity as received."""
 
 MADE_BY_A_PREFIX: dict[str, str] = {
     "test_a_schema_that_is_refused[empty name]": "the prefix is the name",
     "test_a_schema_that_is_refused[name too short]": "with the prefix it is long enough",
     "test_a_name_that_is_accepted[longest]": "with the prefix it is too long",
 }
-"""Where other names of tables make a difference: a prefix is a part of the name."""
+"""Differences of a store with other names of tables: the prefix is a part of the name."""

@@ -1,4 +1,4 @@
-"""A table under test: requests in few words."""
+"""A table under test, with short methods for requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from partita.values._attribute_values import Item
 
 
 class Clock:
-    """A clock that only the test turns."""
+    """A clock that only the test advances."""
 
     def __init__(self) -> None:
         self.now = 1_750_000_000.0
@@ -37,12 +37,12 @@ class Clock:
         return self.now
 
     def advance(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the time forward."""
         self.now += seconds
 
 
 class Table:
-    """One table of the store; keys are given as their parts, in order."""
+    """One table of the store; its methods take the parts of a key, in order."""
 
     def __init__(self, store: Store, schema: TableSchema) -> None:
         self.store = store
@@ -50,20 +50,20 @@ class Table:
         self.name = schema.name
 
     def key(self, *parts: Any) -> Item:
-        """The key with these parts."""
+        """Return the key with these parts."""
         return {attribute.name: part for attribute, part in zip(self.schema.key, parts, strict=True)}
 
     def put(self, *items: Item, **options: Any) -> WriteResponse:
-        """Put each item; gives the last response."""
+        """Put each item; return the last response."""
         responses = [self.store.execute(PutItem(self.name, item, **options)) for item in items]
         return responses[-1]
 
     def read(self, *key: Any, **options: Any) -> ItemResponse:
-        """Read with everything that the store returns."""
+        """Get an item, and return the whole response."""
         return self.store.execute(GetItem(self.name, self.key(*key), **options))
 
     def get(self, *key: Any) -> Item | None:
-        """The item as it is now."""
+        """Return the item, with a consistent read."""
         return self.read(*key, consistent=True).item
 
     def update(self, key: tuple[Any, ...], update: Update, **options: Any) -> WriteResponse:
@@ -82,7 +82,7 @@ class Table:
         return self.store.execute(QueryTable(self.name, condition, index=index, **options))
 
     def pages(self, partition: Any, *span: Any, **options: Any) -> Iterator[PageResponse]:
-        """All pages of a query, each started where the one before ended."""
+        """Yield all pages of a query, each from the last key of the previous one."""
         start = None
         while True:
             page = self.query(partition, *span, start=start, **options)
@@ -92,21 +92,21 @@ class Table:
                 return
 
     def scan(self, **options: Any) -> PageResponse:
-        """One page of a scan."""
+        """Return one page of a scan."""
         return self.store.execute(ScanTable(self.name, **options))
 
     def describe(self) -> TableDescription:
-        """What the store knows of the table."""
+        """Return the description of the table."""
         return self.store.execute(DescribeTable(self.name))
 
     def records(self) -> list[StreamRecord]:
-        """Everything on the table's stream."""
+        """Return all records of the table's stream."""
         (shard,) = self.store.execute(DescribeStream(self.name)).shards
         return self.store.execute(ReadStream(self.name, shard.id)).records
 
 
 class MakeTable(Protocol):
-    """Creates a table; see the fixture of that name."""
+    """The type of the fixture `make_table`, which creates a table."""
 
     def __call__(
         self,

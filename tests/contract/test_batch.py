@@ -15,12 +15,12 @@ from partita.store._schema import IndexSchema, KeyAttribute
 
 
 def gets(table: Table, *ranges: str, **options: Any) -> tuple[GetItem, ...]:
-    """Gets of partition `p`."""
+    """Return gets from partition `p`."""
     return tuple(GetItem(table.name, {"pk": "p", "sk": sk}, **options) for sk in ranges)
 
 
 def puts(table: Table, count: int, **attributes: Any) -> tuple[PutItem, ...]:
-    """Puts of so many items into partition `p`."""
+    """Return this number of puts into partition `p`."""
     return tuple(PutItem(table.name, {"pk": "p", "sk": f"{n:03}", **attributes}) for n in range(count))
 
 

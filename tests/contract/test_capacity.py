@@ -1,4 +1,4 @@
-"""Capacity units, by the arithmetic of AWS."""
+"""Capacity units, as AWS calculates them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from partita.store._requests import (
 )
 from partita.store._schema import IndexSchema, KeyAttribute
 
-# The key counts 6 bytes and the name of the body 4.
+# The key has 6 bytes, and the name of the body 4.
 OVERHEAD = 10
 
 
 def sized(size: int, sk: str = "1", **attributes: Any) -> dict[str, Any]:
-    """An item of so many bytes, before further attributes."""
+    """Return an item of `size` bytes, plus further attributes."""
     return {"pk": "p", "sk": sk, "body": "x" * (size - OVERHEAD), **attributes}
 
 
@@ -123,7 +123,7 @@ PERSON: dict[str, Any] = {"pk": "p", "sk": "1", "city": "C", "age": 30, "name": 
 
 
 def index_units(capacity: Capacity) -> dict[str, float]:
-    """Write units of each index that has any."""
+    """Return the write units of each index that has any."""
     return {name: write for name, _, write in capacity.indexes if write}
 
 

@@ -1,4 +1,4 @@
-"""Many callers at once, from threads and from an event loop."""
+"""Concurrent callers, from threads and from an event loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLERS = 8
 
 
 def at_once(call: Callable[[int], Any], times: int) -> list[Any]:
-    """Call so many times, from several threads."""
+    """Call the function this number of times, from several threads."""
     with ThreadPoolExecutor(CALLERS) as threads:
         return list(threads.map(call, range(times)))
 
@@ -43,7 +43,7 @@ def test_one_of_many_inserts_wins(table: Table) -> None:
 
 
 def transfer(table: Table, source: str, target: str) -> TransactWriteItems:
-    """Move one from an account to another, if it has one."""
+    """Return a transaction that moves one from an account to another, if the account has any."""
     keys = [{"pk": "p", "sk": sk} for sk in (source, target)]
     return TransactWriteItems(
         (

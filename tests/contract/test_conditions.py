@@ -31,7 +31,7 @@ ITEM: dict[str, Any] = {
 
 
 def holds(table: Table, condition: Condition) -> bool:
-    """Whether the condition is true of the item."""
+    """Whether the condition is true for the item."""
     table.put(ITEM)
     try:
         table.put(ITEM, condition=condition)

@@ -32,7 +32,7 @@ KINDS = ["S", "N", "B", "BOOL", "NULL", "L", "M", "SS", "NS", "BS"]
 
 
 def holds(table: Table, condition: Condition) -> bool:
-    """Whether the condition is true of the item."""
+    """Whether the condition is true for the item."""
     table.put(ITEM)
     try:
         table.put(ITEM, condition=condition)

@@ -211,7 +211,7 @@ def orders(make_table: MakeTable) -> Table:
 
 
 def order_keys(table: Table, *equal: tuple[str, Any], within: KeyRange | None = None) -> list[str]:
-    """The orders that a key condition finds."""
+    """Return the orders that a key condition finds."""
     condition = KeyCondition((("tenant", "t"), ("region", "r"), *equal), within)
     return [item["pk"] for item in table.store.execute(QueryTable(table.name, condition, index="order")).items]
 

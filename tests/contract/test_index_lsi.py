@@ -19,7 +19,7 @@ PLAYER: dict[str, Any] = {"pk": "p", "sk": "1", "score": 5, "name": "Ada", "note
 
 
 def players(make_table: MakeTable, index: IndexSchema) -> Table:
-    """Three players with a score and one without."""
+    """Put three players with a score and one without into partition `p`, and one into another partition."""
     table = make_table(indexes=(index,))
     table.put(*({**PLAYER, "sk": sk, "score": score} for sk, score in (("1", 5), ("2", -1), ("3", 20))))
     table.put({"pk": "p", "sk": "4"}, {**PLAYER, "pk": "q"})

@@ -85,7 +85,7 @@ def page_at(site: str, name: str) -> None:
 
 @get(Page, view=Summary)
 def summary_of(site: str, name: str) -> None:
-    """What is said of a page."""
+    """The name and the hits of a page."""
 
 
 @get(Note)
@@ -95,12 +95,12 @@ def note_at(site: str, number: int) -> None:
 
 @query(Note, Note.primary)
 def notes_of(site: str) -> None:
-    """The notes on a site."""
+    """The notes of a site."""
 
 
 @count(Page, Page.by_state)
 def count_pages(state: str) -> None:
-    """How many pages are in a state."""
+    """The number of pages in a state."""
 
 
 @pytest.fixture

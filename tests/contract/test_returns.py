@@ -1,4 +1,4 @@
-"""What a write returns, and what a failed condition carries."""
+"""The attributes that a write returns, and the item that a failed condition carries."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def twelve(table: Table) -> Table:
 
 
 def walk(table: Table, **options: Any) -> list[PageResponse]:
-    """All pages of a scan."""
+    """Return all pages of a scan."""
     pages = [table.scan(**options)]
     while pages[-1].last_key is not None:
         pages.append(table.scan(start=pages[-1].last_key, **options))
@@ -31,7 +31,7 @@ def walk(table: Table, **options: Any) -> list[PageResponse]:
 
 
 def numbers(pages: list[PageResponse]) -> list[int]:
-    """The items found, by number."""
+    """Return the numbers of the items found, sorted."""
     return sorted(item["n"] for page in pages for item in page.items)
 
 

@@ -14,12 +14,12 @@ from partita.expressions._ast import And, Not, Or, Path, Update
 from partita.store._requests import GetItem
 
 LARGEST = 409_600
-# The key of these items counts 2 + 1 + 2 + 1 bytes, the name of the filling attribute 1.
+# The key of these items has 2 + 1 + 2 + 1 bytes, and the name of the filling attribute 1.
 FILLING = LARGEST - 7
 
 
 def item(body: Any, **attributes: Any) -> dict[str, Any]:
-    """An item whose filling attribute is named with one letter."""
+    """Return an item whose filling attribute has a name of one letter."""
     return {"pk": "a", "sk": "1", "b": body, **attributes}
 
 
@@ -150,7 +150,7 @@ def test_an_attribute_name_too_long_is_refused(table: Table) -> None:
 
 
 def nested(levels: int, *, kind: str = "list") -> Any:
-    """A value inside so many lists or maps."""
+    """Return a value inside this number of lists or maps."""
     value: Any = 1
     for _ in range(levels):
         value = [value] if kind == "list" else {"a": value}

@@ -32,7 +32,7 @@ def streamed(make_table: MakeTable) -> Table:
 
 
 def events(table: Table) -> list[str]:
-    """What happened, in order."""
+    """Return the events of the stream, in order."""
     return [record.event for record in table.records()]
 
 

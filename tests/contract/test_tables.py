@@ -107,7 +107,7 @@ _names = count(1)
 
 
 def refusable(*shape: Any) -> TableSchema:
-    """A schema with an acceptable name of its own."""
+    """Return a schema with a valid, unique name."""
     return TableSchema(f"refusable-{next(_names)}", *shape)
 
 

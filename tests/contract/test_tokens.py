@@ -21,13 +21,13 @@ def increment(table: Table, token: str | None, by: int = 1) -> TransactWriteResp
 
 
 def counter(table: Table) -> int:
-    """What was counted."""
+    """Return the value of the counter."""
     item = table.get("p", "1")
     return 0 if item is None else int(item["n"])
 
 
 def unique(table: Table, tail: str = "") -> str:
-    """A token that no other test uses."""
+    """Return a token that no other test uses."""
     return f"{table.name}-{tail}"
 
 

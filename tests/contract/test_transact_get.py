@@ -14,7 +14,7 @@ from partita.store._requests import GetItem, TransactGetItems
 
 
 def gets(table: Table, *ranges: str, **options: Any) -> TransactGetItems:
-    """Gets of partition `p`, in one transaction."""
+    """Return gets from partition `p`, in one transaction."""
     return TransactGetItems(tuple(GetItem(table.name, {"pk": "p", "sk": sk}, **options) for sk in ranges))
 
 

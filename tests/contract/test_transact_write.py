@@ -22,17 +22,17 @@ from partita.store._schema import IndexSchema, KeyAttribute
 
 
 def key(sk: str) -> dict[str, Any]:
-    """A key of partition `p`."""
+    """Return a key of partition `p`."""
     return {"pk": "p", "sk": sk}
 
 
 def transact(table: Table, *actions: TransactAction) -> None:
-    """Run the actions as one."""
+    """Run the actions in one transaction."""
     table.store.execute(TransactWriteItems(actions))
 
 
 def codes(failure: pytest.ExceptionInfo[TransactionCancelled]) -> list[str]:
-    """The reasons' codes."""
+    """Return the codes of the reasons."""
     return [reason.code for reason in failure.value.reasons]
 
 
@@ -110,7 +110,7 @@ def test_conditions_see_the_items_before_the_transaction(table: Table) -> None:
 
 
 def deep(levels: int) -> Any:
-    """A text inside of that many maps."""
+    """Return a text inside this number of maps."""
     value: Any = "leaf"
     for _ in range(levels):
         value = {"n": value}

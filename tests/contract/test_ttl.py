@@ -23,7 +23,7 @@ def expiring(make_table: MakeTable) -> Table:
 
 
 def left(table: Table) -> list[str]:
-    """The range keys that are still stored."""
+    """Return the range keys that are still stored."""
     return [item["sk"] for item in table.query("p").items]
 
 

@@ -1,4 +1,4 @@
-"""Vector indexes: which items are in them, what a search finds, and what it costs."""
+"""Vector indexes: which items they contain, what a search finds, and what it costs."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_an_index_that_is_added_has_the_items_that_fit(store: Store) -> None:
     assert table.keys(1, 0, 0) == ["a"]
     store.execute(
         UpdateItem(table.name, {"pk": "short"}, Update((SetAction(Path(("label",)), Value("x")),), (), (), ()))
-    )  # what was wrong before the index was made, and is not touched, stays
+    )  # an invalid vector from before the index stays if the update does not change it
     with pytest.raises(ValidationFailed):
         store.execute(CreateVectorIndex(table.name, PLAIN))
     assert store.execute(DeleteVectorIndex(table.name, "plain")).schema.vectors == ()

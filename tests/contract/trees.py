@@ -1,4 +1,4 @@
-"""Expression trees in few words: a text is a path, anything else that is not a node is a value."""
+"""Short constructors of expression trees: a text is a path, anything else that is not a node is a value."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _PART = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 def path(text: str) -> ast.Path:
-    """The path written as `a.b[0].c`."""
+    """Return the path written as `a.b[0].c`."""
     return ast.Path(tuple(name or int(position) for name, position in _PART.findall(text)))
 
 
 def val(value: Any) -> ast.Value:
-    """A literal; needed only where a text would be taken for a path."""
+    """Return a literal; needed only if a text would become a path."""
     return ast.Value(value)
 
 
 def operand(value: Any) -> ast.Operand:
-    """A node as it is, anything else as a literal."""
+    """Return a node unchanged, and anything else as a literal."""
     return value if isinstance(value, get_args(ast.Operand)) else ast.Value(value)
 
 
@@ -121,7 +121,7 @@ def deleting(changes: Mapping[str, Any]) -> ast.Update:
 
 
 def joined(*updates: ast.Update) -> ast.Update:
-    """One update with the clauses of all."""
+    """Return one update with the clauses of all."""
     return ast.Update(
         sets=tuple(action for update in updates for action in update.sets),
         removes=tuple(action for update in updates for action in update.removes),
@@ -131,5 +131,5 @@ def joined(*updates: ast.Update) -> ast.Update:
 
 
 def projection(*texts: str) -> ast.Projection:
-    """The paths of a projection."""
+    """Return the paths of a projection."""
     return tuple(map(path, texts))

@@ -1,4 +1,4 @@
-"""What the type checkers must infer of every public operation. Checked, never run."""
+"""The types that checkers must infer for every public operation. Checked, never run."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
@@ -408,7 +408,7 @@ def several(db: Session, task: Task) -> None:
 
 
 def rename(user_id: str, task_id: str, title: str) -> Procedure[Task | None]:
-    """A procedure: every `yield from` gives what the operation gives."""
+    """A procedure: each `yield from` returns the result of its operation."""
     task = yield from task_by_id(user_id, task_id)
     assert_type(task, Task | None)
     if task is None:
@@ -423,7 +423,7 @@ def rename(user_id: str, task_id: str, title: str) -> Procedure[Task | None]:
 
 
 def rename_twice(user_id: str, task_id: str) -> Procedure[int]:
-    """A procedure of procedures."""
+    """A procedure that runs another procedure."""
     first = yield from rename(user_id, task_id, "a")
     assert_type(first, Task | None)
     return 1
@@ -539,7 +539,7 @@ MEANINGS = Table("meanings", indexes=[VectorIndex("by-meaning", "embedding", 3)]
 
 
 class Meaning(Entity, table=MEANINGS):
-    """Something with a vector."""
+    """An entity with a vector."""
 
     primary: ClassVar = Key("{user_id}", "{number}")
     by_meaning: ClassVar = Key("{user_id}", index="by-meaning")
@@ -551,7 +551,7 @@ class Meaning(Entity, table=MEANINGS):
 
 @search(Meaning, Meaning.by_meaning, budget=SearchedKb(1))
 def alike(user_id: str, vector: Vector, top: int) -> None:
-    """What is most like a vector."""
+    """The meanings that are most similar to a vector."""
 
 
 def searching(db: Session) -> None:
@@ -563,7 +563,7 @@ def searching(db: Session) -> None:
 
 
 class Tools(BaseModel):
-    """What a service opens for its routes and workers."""
+    """The resources that a service opens for its routes and workers."""
 
     name: str
 

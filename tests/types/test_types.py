@@ -1,4 +1,4 @@
-"""Type checkers see everything: each planted mistake is reported by both, and correct usage by neither."""
+"""Both type checkers report each planted mistake, and nothing in the correct usage."""
 
 from __future__ import annotations
 
