@@ -1,7 +1,7 @@
-"""Every place where the emulator is known to be wrong, with the rule of DynamoDB's that it breaks.
+"""Every known error of the emulator, with the rule of DynamoDB that it breaks.
 
-Nothing else is forgiven: a request that is not named here must have the same outcome on both stores.
-The contract suite holds our store to the rules that are left out here.
+All other requests must have the same outcome on both stores. The contract suite tests our store against the rules that
+are not compared here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from partita.values._attribute_values import Item, equal
 
 
 def explanation(request: Any, item: Item | None, *, in_transaction: bool = False) -> str | None:
-    """Why a request cannot be compared, given the item that it meets; None where it can."""
+    """Return why a request cannot be compared, given the item that it applies to; None if it can."""
     if isinstance(request, rq.UpdateItem):
         return _update_explanation(request, item)
     if isinstance(request, rq.PutItem) and in_transaction and "" in (request.item.get("city"), request.item.get("age")):
@@ -59,7 +59,11 @@ def _reaches_below_nothing(update: Update, item: Item) -> bool:
 
 
 def comparable_reasons(reasons: Sequence[Reason]) -> Sequence[tuple[str, Item | None]]:
-    """Rule 36: with a validation error no condition is evaluated; the emulator evaluates them all the same."""
+    """Return the codes and items of the reasons, to compare.
+
+    Rule 36: with a validation error no condition is evaluated. The emulator evaluates conditions nevertheless, so only
+    the validation error is compared.
+    """
     for place, reason in enumerate(reasons):
         if reason.code == "ValidationError":
             return [("None", None)] * place + [("ValidationError", None)]
@@ -67,7 +71,7 @@ def comparable_reasons(reasons: Sequence[Reason]) -> Sequence[tuple[str, Item | 
 
 
 def comparable_capacity(request: Any, capacity: Any, *, idle: bool) -> Any:
-    """Units where the emulator counts them; `idle` where the item is the same as before."""
+    """Return the units that the emulator counts correctly, or the rules that it breaks; `idle`: no item changed."""
     if not isinstance(request, rq.PutItem | rq.UpdateItem | rq.DeleteItem):
         return "rules 32 and 34: the emulator charges reads without their size and transactions as singles"
     if idle:
@@ -76,5 +80,5 @@ def comparable_capacity(request: Any, capacity: Any, *, idle: bool) -> Any:
 
 
 def is_change(record: rq.StreamRecord) -> bool:
-    """Rule 40: the emulator also records a set that is only in another order."""
+    """Whether the item changed: the emulator also records a set that is only in another order (rule 40)."""
     return not equal(record.old, record.new)

@@ -1,4 +1,4 @@
-"""A model with every kind of key, and random operations of the library on it."""
+"""A model with every kind of key, and strategies for random operations on it."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ PROJECTS = Table(
 
 
 def tens(number: int) -> int:
-    """The ten that a number is in."""
+    """Return the tens of a number."""
     return number // 10
 
 
 def is_open(state: str) -> bool:
-    """Whether there is work to do."""
+    """Whether a ticket in this state is open."""
     return state != "done"
 
 
@@ -64,7 +64,7 @@ class Project(Entity, table=PROJECTS):
 
 
 class Label(Entity, table=PROJECTS):
-    """A label of a project: its tickets lie between it and the project."""
+    """A label of a project; labels are sorted before the project, and tickets after it."""
 
     primary: ClassVar = Key("PROJECT#{of}", "LABEL#{label}")
 
@@ -95,7 +95,7 @@ class Ticket(Entity, table=PROJECTS):
 
 @dataclass(frozen=True)
 class Overview:
-    """A project with some of what is in it."""
+    """A project with some of its labels and tickets."""
 
     project: Project | None
     labels: tuple[Label, ...]
@@ -171,7 +171,7 @@ plays: st.SearchStrategy[Play] = st.one_of(
 
 
 def reads() -> Iterator[Play]:
-    """Everything that can be asked for, in both orders, and in pages."""
+    """Yield every query (in both orders, in pages, as a count and as its first item) and every collection."""
     queries = [
         *(
             query

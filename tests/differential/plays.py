@@ -1,4 +1,4 @@
-"""Random operations on two small tables, biased so that paths exist and conditions hold about half of the time."""
+"""Strategies for random requests on two small tables: paths exist and conditions hold about half of the time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SORT_KEYS: dict[str, list[Any]] = {
     NUMBERS.name: [-10, -1, 0, Decimal("1.5"), 2, 10],
 }
 
-# --- values: each attribute has its kind, `any` may hold all of them ---
+# --- values: each attribute has one type, only `any` may have all of them ---
 
 whole = st.integers(-3, 3)
 amounts: Strategy[Any] = whole | st.just(Decimal("0.5"))
@@ -55,24 +55,24 @@ ATTRIBUTES: dict[str, Strategy[Any]] = {
     "age": st.integers(0, 3),
 }
 bodies: Strategy[Item] = st.fixed_dictionaries({}, optional=ATTRIBUTES)
-# Once in a while an index key that must be refused.
+# An index key that must be refused; drawn rarely.
 bad_bodies: Strategy[Item] = st.builds(
     lambda body, bad: body | bad, bodies, st.sampled_from([{"city": 5}, {"city": ""}, {"age": "old"}])
 )
 
 
-# Strategies that are drawn from often are made once: to make one takes longer than to draw from it.
+# Strategies that are used often are created once, because creating one takes longer than drawing from it.
 
 
 @cache
 def keys(table: TableSchema) -> Strategy[Item]:
-    """One of the few keys that the play is about."""
+    """One of the few keys in the requests."""
     return st.fixed_dictionaries({"pk": st.sampled_from("ab"), "sk": st.sampled_from(SORT_KEYS[table.name])})
 
 
 @cache
 def items(table: TableSchema) -> Strategy[Item]:
-    """Whole items."""
+    """Whole items; rarely one with an invalid index key."""
     body = bodies if table is NUMBERS else st.integers(0, 19).flatmap(lambda n: bad_bodies if n == 13 else bodies)
     return st.builds(lambda key, attributes: key | attributes, keys(table), body)
 
@@ -108,7 +108,7 @@ _either = st.booleans()
 
 @st.composite
 def comparisons(draw: Draw) -> ast.Condition:
-    """An equality with a value that the attribute may well have."""
+    """An equality, inequality or IN, mostly with a value that the attribute may have."""
     text = draw(some_path)
     value = ast.Value(draw(PATHS[text] if draw(_one_in_six) else scalars))
     if draw(_one_in_five) == 0:
@@ -118,7 +118,7 @@ def comparisons(draw: Draw) -> ast.Condition:
 
 @st.composite
 def orderings(draw: Draw) -> ast.Condition:
-    """A comparison by order, or a range."""
+    """A comparison with `<`, `<=`, `>` or `>=`, or a BETWEEN."""
     subject, bounds = draw(_subjects), draw(_bounds)
     if draw(_either):
         return ast.Compare(draw(_ordered), subject, ast.Value(bounds[0]))
@@ -148,12 +148,12 @@ conditions: Strategy[ast.Condition] = st.recursive(
 
 
 def off_keys(condition: Any, names: frozenset[str]) -> bool:
-    """Whether a filter keeps away from the keys that were queried."""
+    """Whether a filter does not mention these key attributes."""
     return not any(repr(name) in repr(condition) for name in names)
 
 
 def perhaps(strategy: Strategy[T]) -> Strategy[T | None]:
-    """Something or nothing."""
+    """A value of the strategy, or None."""
     return st.none() | strategy
 
 
@@ -161,22 +161,22 @@ def perhaps(strategy: Strategy[T]) -> Strategy[T | None]:
 
 
 def setting(text: str, operands: Strategy[Any]) -> Strategy[ast.Update]:
-    """SET that path to an operand or a literal."""
+    """SET the path to an operand or a literal."""
     return operands.map(lambda each: ast.Update(sets=(ast.SetAction(path(text), operand(each)),)))
 
 
 def removing(text: str) -> Strategy[ast.Update]:
-    """REMOVE that path."""
+    """REMOVE the path."""
     return st.just(ast.Update(removes=(path(text),)))
 
 
 def adding(text: str, values: Strategy[Any]) -> Strategy[ast.Update]:
-    """ADD a value to that path."""
+    """ADD a value to the path."""
     return values.map(lambda value: ast.Update(adds=(ast.AddAction(path(text), ast.Value(value)),)))
 
 
 def deleting(text: str, values: Strategy[Any]) -> Strategy[ast.Update]:
-    """DELETE members from that path."""
+    """DELETE members from the path."""
     return values.map(lambda value: ast.Update(deletes=(ast.DeleteAction(path(text), ast.Value(value)),)))
 
 
@@ -232,7 +232,7 @@ _heads = st.lists(st.sampled_from(sorted(CHANGES)), max_size=4, unique=True)
 
 @st.composite
 def updates(draw: Draw) -> ast.Update:
-    """One to four changes, each of another attribute; rarely none."""
+    """Up to four changes, each of a different attribute."""
     heads = draw(_heads)
     changes = [draw(CHANGES[head]) for head in heads]
     return ast.Update(
@@ -302,7 +302,7 @@ def _filters(used: frozenset[str]) -> Strategy[ast.Condition | None]:
 
 @st.composite
 def queries(draw: Draw) -> rq.QueryTable:
-    """A query on a table or one of its indexes, to be walked page by page."""
+    """A query on a table or one of its indexes, whose pages are all read."""
     table = draw(_table)
     index = draw(_indexes(table))
     source = table if index is None else index
@@ -352,7 +352,7 @@ actions = st.one_of(puts(), item_updates(), deletes(), checks)
 
 
 def some_of(strategy: Strategy[T]) -> Strategy[tuple[T, ...]]:
-    """One to four, each of another item."""
+    """One to four requests, each for a different item."""
     return st.lists(strategy, min_size=1, max_size=4, unique_by=_target).map(tuple)
 
 

@@ -1,4 +1,4 @@
-"""What must be the same for any items: a list and its pages, an index and one made again, a file and its reopening."""
+"""Random items: pages add up to the list, a rebuilt index equals the old one, a reopened file has the same items."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIMITS = (1, 2, 3, 7, 50)
 
 
 def fill(store: Store, random: Random) -> None:
-    """Write, move and delete items at random: many of them share a rank, and some have none."""
+    """Put, move and delete random items: many share a rank, and some have none."""
     store.execute(CreateTable(TABLE))
     for _ in range(150):
         key: Item = {"pk": random.choice("abc"), "sk": random.randrange(20)}
@@ -43,7 +43,7 @@ def fill(store: Store, random: Random) -> None:
 
 
 def queries() -> Iterator[QueryTable]:
-    """Every partition of the table and of the index, in both directions."""
+    """Yield a query for every partition of the table and of the index, in both directions."""
     for forward in (True, False):
         for value in "abc":
             yield QueryTable("items", KeyCondition((("pk", value),)), forward=forward)
@@ -52,7 +52,7 @@ def queries() -> Iterator[QueryTable]:
 
 
 def pages(store: Store, query: QueryTable, limit: int) -> Iterator[list[Item]]:
-    """The pages of a query."""
+    """Yield the pages of a query."""
     start: Item | None = None
     while True:
         page = store.execute(
@@ -67,14 +67,14 @@ def pages(store: Store, query: QueryTable, limit: int) -> Iterator[list[Item]]:
 
 
 def everything(store: Store) -> list[list[Item]]:
-    """What every query and every scan gives."""
+    """Return the results of every query and every scan."""
     scans = [ScanTable("items"), ScanTable("items", index=INDEX.name)]
     return [store.execute(request).items for request in [*queries(), *scans]]
 
 
 @pytest.fixture(params=SEEDS)
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A file of items at random."""
+    """A file with random items."""
     path = tmp_path / "items.db"
     with EmbeddedStore(path, durable=False) as store:
         fill(store, Random(request.param))

@@ -1,4 +1,4 @@
-"""A condition finds the same items, written as an expression and as PartiQL."""
+"""A condition finds the same items as an expression and as PartiQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Writer:
         self.parameters: list[Json] = []
 
     def condition(self, node: ast.Condition) -> str:
-        """The text of a condition, in brackets wherever it has parts."""
+        """Return the text of a condition, with its terms in parentheses."""
         match node:
             case ast.And(terms):
                 return " AND ".join(f"({self.condition(term)})" for term in terms)
@@ -59,7 +59,7 @@ class Writer:
         raise AssertionError(node)
 
     def operand(self, node: ast.Operand) -> str:
-        """The text of an operand; a value is a parameter."""
+        """Return the text of an operand; a value becomes a parameter."""
         match node:
             case ast.Path(parts):
                 head, *rest = parts
@@ -73,7 +73,7 @@ class Writer:
 
 
 def by_expression(store: EmbeddedStore, condition: ast.Condition) -> list[Json] | None:
-    """What a scan finds; None where it is refused."""
+    """Return the items that a scan finds; None if it is refused."""
     try:
         return in_order(store.execute(ScanTable(TEXTS.name, filter=condition)).items)
     except ValidationFailed:
@@ -81,7 +81,7 @@ def by_expression(store: EmbeddedStore, condition: ast.Condition) -> list[Json] 
 
 
 def by_statement(call: Caller, condition: ast.Condition) -> list[Json] | None:
-    """What a statement finds; None where it is refused."""
+    """Return the items that a statement finds; None if it is refused."""
     writer = Writer()
     statement = f'SELECT * FROM "{TEXTS.name}" WHERE {writer.condition(condition)}'  # noqa: S608 - values are parameters
     parameters: dict[str, Any] = {"Parameters": writer.parameters} if writer.parameters else {}
@@ -92,7 +92,7 @@ def by_statement(call: Caller, condition: ast.Condition) -> list[Json] | None:
 
 
 def in_order(found: list[Item]) -> list[Json]:
-    """Items as they are sent, in one order."""
+    """Return the items in wire form, sorted."""
     return sorted(map(wire_item, found), key=repr)
 
 

@@ -1,4 +1,4 @@
-"""Whatever the library does with every kind of key has one outcome, embedded and on an engine of its own."""
+"""Random operations on every kind of key have the same outcome on the embedded store and on an independent engine."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = b"the same for both, so that cursors are too"
 
 
 def outcome(db: Session, play: Play) -> Any:
-    """The result, or the kind of error; a page with whether it goes on."""
+    """Return the result, or the type of the error."""
     try:
         return as_outcome(db.run(play))
     except PartitaError as error:
@@ -34,7 +34,7 @@ def outcome(db: Session, play: Play) -> Any:
 
 
 def as_outcome(result: Any) -> Any:
-    """A result that two sessions can be compared by."""
+    """Return a result in a form that compares: of a page, the items and whether there is a next page."""
     if isinstance(result, Page):
         return result.items, result.next_cursor is not None
     return (result.result, result.next_cursor is not None) if isinstance(result, CollectionPage) else result
@@ -45,7 +45,7 @@ def stored(store: Store) -> list[dict[str, Any]]:
 
 
 def check_keys(items: list[dict[str, Any]]) -> None:
-    """Every item has the index keys that its fields make: no more, no less."""
+    """Check that every item has exactly the index keys that its fields produce."""
     for item in items:
         for entity in PROJECTS.entities:
             if entity.owns(item):

@@ -1,4 +1,4 @@
-"""Random operations have the same outcome on the embedded store and on an engine that shares no code with it."""
+"""Random requests have the same outcome on the embedded store and on an engine that shares no code with it."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from partita.values._attribute_values import Item, kind_of
 pytestmark = pytest.mark.slow
 
 PARTS = 8
-"""Tests, each with its share of the work."""
+"""The number of tests that share the work."""
 PLAYS = 9
-"""Of one part. The first of them is always the simplest one."""
+"""The number of plays of one part; the first play is always the simplest one."""
 SEEDS = 6
 STEPS = 80
 LEAST_STEPS = 625
-"""Of one part; 5,000 of all."""
+"""The minimum number of steps of one part: 5,000 in all parts."""
 ITEMS = {"item", "items", "attributes", "last_key"}
 
 
@@ -44,7 +44,7 @@ class Stage:
             self.compare(rq.CreateTable(table))
 
     def compare(self, request: Any) -> bool:
-        """Play the request on both; false where the emulator's error is known beforehand."""
+        """Compare the request on both stores; return False if the emulator's error is known."""
         together = isinstance(request, rq.TransactWriteItems)
         met = list(self.parts(request))
         if any(explanation(action, item, in_transaction=together) for action, item in met):
@@ -55,17 +55,17 @@ class Stage:
         return True
 
     def parts(self, request: Any) -> Iterator[tuple[Any, Any]]:
-        """Each action of a request with the item that it meets."""
+        """Yield each action of a request with the item that it applies to."""
         for action in request.actions if isinstance(request, rq.TransactWriteItems) else (request,):
             key = getattr(action, "key", None) or getattr(action, "item", None)
             yield action, None if key is None else self.item(action.table, key)
 
     def item(self, table: str, key: Item) -> Item | None:
-        """The item that is stored under the key."""
+        """Return the item that is stored under the key."""
         return self.embedded.execute(rq.GetItem(table, {"pk": key["pk"], "sk": key["sk"]})).item
 
     def compare_everything(self) -> None:
-        """The contents of tables, indexes and streams."""
+        """Compare the contents of tables, indexes and streams."""
         for table in TABLES:
             for index in (None, *(index.name for index in table.indexes)):
                 self.compare(rq.ScanTable(table.name, index=index))
@@ -74,7 +74,7 @@ class Stage:
 
 
 def outcome(store: Store, request: Any) -> Any:
-    """The response, all pages of a query, or the error."""
+    """Return the response, all pages of a query, or the error."""
     try:
         return list(pages(store, request)) if isinstance(request, rq.QueryTable) else store.execute(request)
     except RequestError as error:
@@ -82,7 +82,7 @@ def outcome(store: Store, request: Any) -> Any:
 
 
 def pages(store: Store, request: rq.QueryTable) -> Iterator[rq.PageResponse]:
-    """All pages of a query."""
+    """Yield all pages of a query."""
     while True:
         page = store.execute(request)
         yield page
@@ -92,12 +92,12 @@ def pages(store: Store, request: rq.QueryTable) -> Iterator[rq.PageResponse]:
 
 
 def fields(struct: Any) -> dict[str, Any]:
-    """The fields of a request or response by name."""
+    """Return the fields of a request or response by name."""
     return {name: getattr(struct, name) for name in struct.__struct_fields__}
 
 
 def seen(request: Any, result: Any, *, idle: bool) -> Any:
-    """Everything that a caller would see of the response, in a form that compares exactly."""
+    """Return everything that a caller sees of the response, in a form that compares exactly."""
     match result:
         case TransactionCancelled():
             return [(code, exact(item)) for code, item in comparable_reasons(result.reasons)]
@@ -116,7 +116,7 @@ def seen(request: Any, result: Any, *, idle: bool) -> Any:
 
 
 def exact(value: Any) -> Any:
-    """A value with its DynamoDB type at every level, so that true is not 1."""
+    """Return a value with its DynamoDB type at every level, so that True does not equal 1."""
     kind = kind_of(value)
     if kind == "L":
         return (kind, [exact(element) for element in value])
@@ -126,23 +126,23 @@ def exact(value: Any) -> Any:
 
 
 def records(store: Store, table: str) -> list[rq.StreamRecord]:
-    """Everything on the table's stream."""
+    """Return all records of the table's stream."""
     (shard,) = store.execute(rq.DescribeStream(table)).shards
     return store.execute(rq.ReadStream(table, shard.id)).records
 
 
 def change(record: rq.StreamRecord) -> Any:
-    """What a record says, in a form that compares exactly."""
+    """Return the event, keys and images of a record, in a form that compares exactly."""
     return (record.event, exact(record.keys), exact(record.old), exact(record.new))
 
 
 @pytest.mark.xdist_group("referee")
-@pytest.mark.timeout(0)  # the number of steps is its bound, and each call of the emulator has a limit of its own
+@pytest.mark.timeout(0)  # the number of steps bounds it, and each call of the emulator has a timeout
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_steps_have_the_same_outcome(part: int, referee: Referee) -> None:
     steps = 0
 
-    # Not shrunk: a step on the emulator takes milliseconds, and the failing request is in the message.
+    # Nothing is shrunk: a step on the emulator takes milliseconds, and the message has the failing request.
     @seed(part)
     @settings(
         max_examples=PLAYS,

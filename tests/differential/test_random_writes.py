@@ -1,7 +1,7 @@
 """Random writes of the library have the same result on the embedded store and on an engine that shares no code with it.
 
-What is compared: what each write gives back (with its old image where it was asked for), the error that it raises, and
-in the end every stored item with its index keys.
+The test compares the result of each write (its images, if it returns them), the error that it raises, and at the end
+every stored item with its index keys.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Stats(BaseModel):
 
 
 class Page(Entity, table=TABLE):
-    """One item with a field of every kind that a change can be of."""
+    """An entity with a field for every kind of change."""
 
     primary: ClassVar = Key("SITE#{site}", "PAGE#{page}")
     by_state: ClassVar = Key("STATE#{state}", "PAGE#{page}", index="GSI1")
@@ -124,7 +124,7 @@ writes: st.SearchStrategy[Made] = st.one_of(
 
 
 def outcome(db: Session, made: Made) -> Any:
-    """The result of a write, or the error that it raises, by name and message."""
+    """Return the result of a write, or the code of its error and the current entity."""
     try:
         return db.run(made())
     except PartitaError as error:
@@ -134,7 +134,7 @@ def outcome(db: Session, made: Made) -> Any:
 def fresh(store: Any) -> Session:
     with suppress(TableNotFound):
         store.execute(DeleteTable(TABLE.name))
-    db = Session(store, keys=FixedKeys())  # the same bytes on both, so that they compare
+    db = Session(store, keys=FixedKeys())  # both stores get the same bytes, so that they compare equal
     db.create_tables([TABLE])
     return db
 
@@ -145,7 +145,7 @@ def contents(db: Session) -> list[dict[str, Any]]:
 
 
 @pytest.mark.xdist_group("referee")
-@pytest.mark.timeout(0)  # the number of steps is its bound, and each call of the emulator has a limit of its own
+@pytest.mark.timeout(0)  # the number of steps bounds it, and each call of the emulator has a timeout
 @pytest.mark.parametrize("part", range(2))
 def test_random_writes_have_the_same_result(part: int, referee: Referee) -> None:
     results = 0

@@ -1,4 +1,4 @@
-"""Both kinds of sessions do the same: for random operations, with one result, one error and one consumption."""
+"""Both kinds of sessions have the same results, errors and consumption for random operations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEPS = 30
 
 
 def blocking(db: Session, play: Play) -> tuple[Any, list[Consumption]]:
-    """What a session gives, and what that consumed."""
+    """Run an operation in a session; return the result or the error, and the consumption."""
     with db.meter.watch() as seen:
         try:
             return as_outcome(db.run(play)), seen
@@ -30,7 +30,7 @@ def blocking(db: Session, play: Play) -> tuple[Any, list[Consumption]]:
 
 
 async def awaited(db: AsyncSession, play: Play) -> tuple[Any, list[Consumption]]:
-    """The same by the other kind."""
+    """Run an operation in an asynchronous session; return the result or the error, and the consumption."""
     with db.meter.watch() as seen:
         try:
             return as_outcome(await db.run(play)), seen

@@ -1,4 +1,4 @@
-"""A store that asks any DynamoDB endpoint: the second opinion that tests compare with."""
+"""A store on any DynamoDB endpoint, with which the tests compare ours."""
 
 from tests.referee._server import ministack, ministack_version, moto
 from tests.referee._store import Referee

@@ -1,4 +1,4 @@
-"""DynamoDB's ConsumedCapacity as `Capacity`."""
+"""Converts DynamoDB's ConsumedCapacity to `Capacity`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Direction = Literal["read", "write"]
 
 
 def capacity(wire: Mapping[str, Any], direction: Direction) -> Capacity:
-    """One table's units; a part that names its direction itself (a replayed transaction) is believed."""
+    """Return the units of one table: those of `direction`, unless the response separates reads from writes."""
     read, write = _units(wire.get("Table", {}), direction)
     indexes = {**wire.get("LocalSecondaryIndexes", {}), **wire.get("GlobalSecondaryIndexes", {})}
     return Capacity(
@@ -23,7 +23,7 @@ def capacity(wire: Mapping[str, Any], direction: Direction) -> Capacity:
 
 
 def capacities(wires: Iterable[Mapping[str, Any]], direction: Direction) -> tuple[Capacity, ...]:
-    """The units of each table that a batch or transaction touched."""
+    """Return the units of each table that a batch or transaction used."""
     return tuple(capacity(wire, direction) for wire in wires)
 
 

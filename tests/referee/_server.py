@@ -1,4 +1,4 @@
-"""Starts emulators on free loopback ports: `ministack`, with DynamoDB, SQS and what is asked for, and `moto`."""
+"""Starts emulators on free loopback ports: `ministack` with DynamoDB, SQS and further APIs, and `moto`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ START_SECONDS = 60.0
 STOP_SECONDS = 60.0
 LEAST_VERSION = (1, 5, 33)
 _HOME = Path(sys.prefix) / "referee"
-"""The environment of ministack, which needs another botocore than the tests have."""
+"""The virtual environment of ministack, which needs a different botocore than the tests."""
 
 
 @contextmanager
 def ministack(folder: Path, *others: str) -> Iterator[str]:
-    """Run an emulator that keeps its files in `folder`, with other APIs too; gives its URL and stops it by its pid.
+    """Run an emulator that keeps its files in `folder`, with further APIs; yield its URL, and stop it at the end.
 
     Raises:
-        RuntimeError: it is too old to be a judge, or did not start.
+        RuntimeError: it is too old to compare with, or did not start.
     """
     _check_version(ministack_version())
     port = _free_port()
@@ -36,7 +36,7 @@ def ministack(folder: Path, *others: str) -> Iterator[str]:
 
 
 def ministack_version() -> str:
-    """The version of the emulator.
+    """Return the version of the emulator.
 
     Raises:
         RuntimeError: it is not installed.
@@ -49,7 +49,7 @@ def ministack_version() -> str:
 
 @contextmanager
 def moto(folder: Path) -> Iterator[str]:
-    """Run another emulator, for a third opinion.
+    """Run a second emulator to compare with; yield its URL, and stop it at the end.
 
     Raises:
         RuntimeError: it did not start.
@@ -75,7 +75,7 @@ def _running(python: str, module: list[str], folder: Path, port: int, environmen
         server.terminate()
         try:
             server.wait(timeout=STOP_SECONDS)
-        except subprocess.TimeoutExpired:  # it is in the middle of a long request, which nobody waits for
+        except subprocess.TimeoutExpired:  # it still executes a long request, whose result nobody needs
             server.kill()
             server.wait()
 
@@ -110,7 +110,7 @@ def _environment(folder: Path, port: int, others: tuple[str, ...]) -> dict[str, 
 
 
 def _with_packages_of_the_tests(folder: Path) -> Path:
-    """A folder that puts the packages of the tests behind its own: functions that are deployed there need Partita."""
+    """Return a folder that adds the packages of the tests after ministack's: deployed functions need Partita."""
     place = folder / "python"
     place.mkdir(exist_ok=True)
     packages = sysconfig.get_path("purelib")

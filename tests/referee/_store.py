@@ -1,4 +1,4 @@
-"""The referee: Partita's requests executed by any DynamoDB endpoint, through boto3."""
+"""The referee: a store that executes Partita's requests on any DynamoDB endpoint, through boto3."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Arguments = dict[str, Any]
 
 
 class Referee:
-    """A `Store` over an endpoint that speaks DynamoDB's protocol; an instrument of tests only."""
+    """A `Store` on an endpoint that speaks DynamoDB's protocol; only for tests."""
 
     def __init__(self, endpoint: str) -> None:
         session = boto3.session.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name="us-east-1")
-        # The endpoint must see what a client would refuse: no validation here, and no retries. Nor does it look at
-        # signatures, or at who asks: these take a third of boto3's time.
+        # The endpoint must receive what a client would refuse, so there is no validation here, and no retry. It does
+        # not check signatures or user agents, which would take a third of boto3's time.
         config = Config(
             parameter_validation=False,
             retries={"total_max_attempts": 1},
@@ -42,13 +42,13 @@ class Referee:
         self._sequence_texts: dict[int, str] = {}
 
     def execute(self, request: rq.Request[R]) -> R:
-        """Ask the endpoint; its errors are raised as every store raises them."""
+        """Execute the request on the endpoint, and raise its errors as every store does."""
         handler = cast("Callable[[Referee, Any], R]", _HANDLERS[type(request)])
         with translated_errors():
             return handler(self, request)
 
     async def execute_async(self, request: rq.Request[R]) -> R:
-        """The same in a thread."""
+        """Execute the request in a thread."""
         return await asyncio.to_thread(self.execute, request)
 
     def close(self) -> None:

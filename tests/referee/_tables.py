@@ -1,4 +1,4 @@
-"""Table schemas to DynamoDB's table definitions and back."""
+"""Converts table schemas to DynamoDB's table definitions and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 
 
 def table_definition(schema: TableSchema) -> dict[str, Any]:
-    """The arguments of CreateTable."""
+    """Return the arguments of CreateTable."""
     attributes = (*schema.key, *(attribute for index in schema.indexes for attribute in index.key))
     definition: dict[str, Any] = {
         "TableName": schema.name,
@@ -27,12 +27,12 @@ def table_definition(schema: TableSchema) -> dict[str, Any]:
 
 
 def attribute_definitions(attributes: Iterable[KeyAttribute]) -> list[dict[str, str]]:
-    """Each key attribute once, with its type."""
+    """Return each key attribute once, with its type."""
     return [{"AttributeName": key.name, "AttributeType": key.type} for key in dict.fromkeys(attributes)]
 
 
 def index_definition(index: IndexSchema) -> dict[str, Any]:
-    """An index as CreateTable and UpdateTable take it."""
+    """Return an index in the form of CreateTable and UpdateTable."""
     projection: dict[str, Any]
     if isinstance(index.projection, str):
         projection = {"ProjectionType": index.projection}
@@ -53,7 +53,7 @@ def _key_schema(hashes: Iterable[KeyAttribute], ranges: Iterable[KeyAttribute]) 
 
 
 def table_schema(wire: Mapping[str, Any], ttl: str | None) -> TableSchema:
-    """The schema of a described table."""
+    """Return the schema of a described table."""
     types = {each["AttributeName"]: each["AttributeType"] for each in wire["AttributeDefinitions"]}
     key = _key_attributes(wire, types, "HASH") + _key_attributes(wire, types, "RANGE")
     stream = wire.get("StreamSpecification", {})

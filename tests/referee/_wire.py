@@ -1,4 +1,4 @@
-"""Plain Python values to DynamoDB's typed wire form and back, and its errors to Partita's."""
+"""Converts plain Python values to DynamoDB's typed wire form and back, and its errors to Partita's."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ERRORS: dict[str, type[RequestError]] = {
 
 
 def to_wire(value: Any) -> dict[str, Any]:
-    """A plain value in wire form; an empty set is sent, so that the endpoint refuses it."""
+    """Return a plain value in wire form; an empty set is sent, so that the endpoint refuses it."""
     if isinstance(value, set | frozenset) and not value:
         return {"SS": []}
     kind = kind_of(value)
@@ -50,18 +50,18 @@ def to_wire(value: Any) -> dict[str, Any]:
 
 
 def item_to_wire(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item, key or map in wire form."""
+    """Return an item, key or map in wire form."""
     return {name: to_wire(value) for name, value in item.items()}
 
 
 def from_wire(wire: Mapping[str, Any]) -> Any:
-    """A plain value from its wire form."""
+    """Return a plain value from its wire form."""
     ((kind, content),) = wire.items()
     return _FROM_WIRE[kind](content) if kind in _FROM_WIRE else content
 
 
 def item_from_wire(wire: Mapping[str, Any]) -> Item:
-    """An item, key or map from its wire form."""
+    """Return an item, key or map from its wire form."""
     return {name: from_wire(value) for name, value in wire.items()}
 
 
@@ -86,13 +86,13 @@ _FROM_WIRE: dict[str, Callable[[Any], Any]] = {
 
 
 def optional_item(wire: Mapping[str, Any] | None) -> Item | None:
-    """The item, where the endpoint sent one."""
+    """Return the item, or None if the endpoint sent none."""
     return None if wire is None else item_from_wire(wire)
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raise what the endpoint returned as the error that every store raises."""
+    """Raise errors of the endpoint as the errors that every store raises."""
     try:
         yield
     except ClientError as error:
