@@ -1,4 +1,4 @@
-"""Planted faults: rules of the services and of the core are changed one at a time, and the tests have to notice.
+"""Planted faults: rules of the services and of the core are changed one at a time, and the tests must notice.
 
-`python -m tests.mutation` runs it; `docs/planted-faults.md` says what it found.
+`python -m tests.mutation` plants them; `docs/planted-faults.md` has the results.
 """

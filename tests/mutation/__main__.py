@@ -1,12 +1,12 @@
-"""`python -m tests.mutation`: plant faults at random in services or the library's core; count those that tests catch.
+"""`python -m tests.mutation`: plant random faults in the services or in the library's core, and count the caught ones.
 
     python -m tests.mutation --count 100 --seed 1
     python -m tests.mutation --only events/queueing/sweeper.py --count 20
     python -m tests.mutation --of core --count 150
     python -m tests.mutation --past
 
-Faults are chosen at random from all rule modules, always the same for a seed. The first run records which tests reach
-which lines; `--reach FILE` keeps that for the next run.
+Faults are chosen at random from all rule modules; the same seed chooses the same faults. A run first records
+which tests reach which lines; `--reach FILE` stores that for the next run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tests.mutation.trial import check_control, reaching_tests, read_reach, try_
 
 
 def chosen(subject: Subject, seed: int, count: int, only: str = "") -> list[Fault]:
-    """Faults at random: the same for a seed, as long as the sources are the same."""
+    """Choose faults at random; a seed always chooses the same ones as long as the sources do not change."""
     found = [fault for path in subject.rule_modules() for fault in faults_of(subject.source, path)]
     faults = [fault for fault in found if fault.module.startswith(only)]
     random.Random(seed).shuffle(faults)
@@ -37,7 +37,7 @@ def chosen(subject: Subject, seed: int, count: int, only: str = "") -> list[Faul
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Try faults, and say which ones nothing noticed; the exit status is 1 where fewer than `--bar` percent were."""
+    """Try faults, print the ones that no test caught, and return 1 if fewer than `--bar` percent were caught."""
     options = _options().parse_args(arguments)
     if options.past:
         return _put_back(options.only)

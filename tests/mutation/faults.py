@@ -1,4 +1,4 @@
-"""Faults that can be planted in a module: each is one small change of its source, as a person might make by mistake."""
+"""Faults that can be planted in a module: small changes of its source, like mistakes that a person might make."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ TWINS: Final = {
     "any": "all",
     "all": "any",
 }
-"""Names of functions, and what they might be mixed up with."""
+"""Names of functions, each with the function that it might be confused with."""
 METHODS: Final = {"lt": "le", "le": "lt", "gt": "ge", "ge": "gt", "eq": "ne", "ne": "eq"}
-"""The same for methods, which conditions are made with."""
+"""Names of methods that conditions are built with, each with the method that it might be confused with."""
 LEFT_OUT: Final = ("consistent", "when", "where")
-"""Methods that give the same thing, only stricter: they can be forgotten."""
+"""Methods that return the same operation, only stricter, so that the call might be forgotten."""
 DESCRIPTIVE: Final = ("budget", "description", "examples", "frozen", "hint", "responses", "strict", "writes")
-"""Keyword arguments that describe what is done elsewhere: no rule is in them."""
+"""Keyword arguments that only describe something: they contain no rules."""
 
 
 class Fault(Struct, frozen=True, order=True):
-    """One change of a module's source: the text from one place to another is replaced."""
+    """One change of a module's source: the bytes from `start` to `end` are replaced."""
 
     module: str
-    """Its path, from the folder of the services."""
+    """The path of the module, relative to the folder of the package."""
     line: int
     start: int
     end: int
-    """Where it is in the source, in bytes."""
+    """The position of the replaced text in the source, in bytes."""
     after: str
     before: str
     statement: int
-    """The line at which its statement begins: what is in the middle of one is not always counted by itself."""
+    """The first line of the enclosing statement: coverage does not always count the lines inside a statement."""
     is_static: bool
-    """Whether it runs when the module is imported, so that no single test reaches it."""
+    """Whether the code runs when the module is imported, so that no single test reaches it."""
 
     def applied(self, source: bytes) -> bytes:
-        """The source with the fault in it."""
+        """Return the source with the fault."""
         return source[: self.start] + self.after.encode() + source[self.end :]
 
     def can_be_read(self, source: bytes) -> bool:
-        """Whether Python understands the source with the fault in it."""
+        """Whether Python can parse the source with the fault."""
         try:
             ast.parse(self.applied(source))
         except SyntaxError:
@@ -75,7 +75,7 @@ class Fault(Struct, frozen=True, order=True):
 
 
 def faults_of(root: Path, path: Path) -> list[Fault]:
-    """All faults that can be planted in a module."""
+    """Return all faults that can be planted in a module."""
     source = path.read_bytes()
     finder = _Finder(str(path.relative_to(root)), source)
     finder.visit(ast.parse(source))
@@ -83,7 +83,7 @@ def faults_of(root: Path, path: Path) -> list[Fault]:
 
 
 class _Finder(ast.NodeVisitor):
-    """Walks over what a module does; annotations, docstrings and descriptions are left alone."""
+    """Finds the faults of a module; skips annotations, docstrings and descriptions."""
 
     def __init__(self, module: str, source: bytes) -> None:
         self._module = module
@@ -96,7 +96,7 @@ class _Finder(ast.NodeVisitor):
         self.found: list[Fault] = []
 
     def visit(self, node: ast.AST) -> None:
-        """Look at a node, and remember the statement that it is in."""
+        """Visit a node, and keep track of the enclosing statement."""
         outer = self._statement
         if isinstance(node, ast.stmt):
             self._statement = node.lineno
@@ -112,7 +112,7 @@ class _Finder(ast.NodeVisitor):
         self._depth -= 1
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
-        self.visit_FunctionDef(node)  # type: ignore[arg-type]  # they have the same parts
+        self.visit_FunctionDef(node)  # type: ignore[arg-type]  # both have the same fields
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None:
@@ -133,7 +133,7 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assert(self, node: ast.Assert) -> None:
-        """Asserts are for type checkers."""
+        """Skip asserts, which are for type checkers."""
 
     def visit_Compare(self, node: ast.Compare) -> None:
         if len(node.ops) == 1 and (other := COMPARISONS.get(type(node.ops[0]))):
@@ -168,7 +168,7 @@ class _Finder(ast.NodeVisitor):
             self._plant(node, str(node.value + 1))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Texts are for people, and keys are not code of a rule."""
+        """Skip f-strings, which are messages or keys and contain no rules."""
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func
@@ -193,7 +193,7 @@ class _Finder(ast.NodeVisitor):
         if isinstance(node.value, ast.Constant):
             return  # a docstring
         if isinstance(node.value, ast.YieldFrom):
-            self._plant(node, "yield from ()")  # it stays a generator
+            self._plant(node, "yield from ()")  # the function stays a generator
         elif isinstance(node.value, ast.Call | ast.Await) and self._depth:
             self._plant(node, "pass")
         self.generic_visit(node)
@@ -202,7 +202,7 @@ class _Finder(ast.NodeVisitor):
         self._replace(self._start(node), self._end(node), after, node)
 
     def _between(self, left: ast.expr, right: ast.expr, after: str) -> None:
-        """Replace the operator between two operands, which may be in brackets."""
+        """Replace the operator between two operands, which may be in parentheses."""
         start, end = self._end(left), self._start(right)
         gap = self._source[start:end].decode()
         closing, opening = gap.count(")"), gap.count("(")
@@ -226,7 +226,7 @@ class _Finder(ast.NodeVisitor):
 
 
 def _reachable(name: str) -> str:
-    """How any module can call a function: one that it does not import would be noticed too easily."""
+    """Return an expression for a function that works in any module: a missing import would be caught too easily."""
     return name if hasattr(builtins, name) else f"__import__('partita').{name}"
 
 

@@ -1,6 +1,6 @@
 """Past bugs, put back one at a time: the tests that were written for them must fail.
 
-Each is put into a copy of the package, and its tests run there. `docs/how-we-know.md` has the list.
+Each bug is put into a copy of the package, and its tests run on the copy. `docs/how-we-know.md` has the list.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OPTIONS: Final = ("-n0", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:randoml
 
 
 class Past(Struct, frozen=True):
-    """A bug of the past: where the fix is, what was there before, and the tests that notice."""
+    """A past bug: the fix, the code before the fix, and the tests that notice the bug."""
 
     name: str
     about: str
@@ -32,10 +32,10 @@ class Past(Struct, frozen=True):
     tests: tuple[str, ...]
 
     def put_back(self, source: str) -> str:
-        """The source of the module with the bug in it.
+        """Return the source of the module with the bug.
 
         Raises:
-            ValueError: the fix is not there, or more than once.
+            ValueError: the fix is not in the source, or more than once.
         """
         if source.count(self.fix) != 1:
             raise ValueError(f"{self.name}: {self.module} has {source.count(self.fix)} times {self.fix!r}.")
@@ -231,7 +231,7 @@ BUGS: Final = (
 
 
 def is_noticed(bug: Past) -> tuple[bool, str]:
-    """Whether its tests fail with the bug put back, and what pytest said."""
+    """Return whether a bug's tests fail when it is put back, and the first failure or the last line of pytest."""
     with tempfile.TemporaryDirectory(prefix="partita-past-") as folder:
         shutil.copytree(CORE.source, Path(folder) / CORE.package, ignore=shutil.ignore_patterns("__pycache__"))
         module = Path(folder) / CORE.package / bug.module
@@ -252,7 +252,7 @@ def is_noticed(bug: Past) -> tuple[bool, str]:
 
 
 def tried(only: str = "") -> Iterator[tuple[Past, bool, str]]:
-    """Put back the bugs whose names begin so; each with whether its tests have noticed, and what they said."""
+    """Put back the bugs whose names begin with `only`; yield each with the result of `is_noticed`."""
     for bug in BUGS:
         if bug.name.startswith(only):
             yield (bug, *is_noticed(bug))

@@ -1,4 +1,4 @@
-"""A plugin of pytest: which tests reach which lines of a package, and how long each test takes.
+"""A pytest plugin that records which tests reach which lines of a package, and how long each test takes.
 
 PARTITA_REACH=reach.json PARTITA_REACH_OF=services python -m pytest -p tests.mutation.reach tests/services
 """
@@ -18,24 +18,24 @@ from msgspec import Struct
 from tests.mutation.subjects import SUBJECTS, Subject
 
 FILE_SETTING: Final = "PARTITA_REACH"
-"""The setting that names the file to write."""
+"""The environment variable with the path of the file to write."""
 SUBJECT_SETTING: Final = "PARTITA_REACH_OF"
 
 
 class Reach(Struct):
-    """What the tests reach."""
+    """The lines that the tests reach."""
 
     tests: dict[str, float] = {}
-    """How many seconds each test takes."""
+    """The duration of each test in seconds."""
     lines: dict[str, dict[int, list[str]]] = {}
     """The tests that reach each line, by module."""
 
     def of(self, module: str, line: int) -> list[str]:
-        """The tests that reach a line."""
+        """Return the tests that reach a line."""
         return self.lines.get(module, {}).get(line, [])
 
     def of_module(self, module: str) -> set[str]:
-        """The tests that reach anything in a module."""
+        """Return the tests that reach any line of a module."""
         return {test for tests in self.lines.get(module, {}).values() for test in tests}
 
 
@@ -72,14 +72,14 @@ class _Recorder:
             lines = data.contexts_by_lineno(path).items()
             found = {line: sorted(filter(None, {*tests} - self._failed)) for line, tests in lines}
             self._reach.lines[module] = {line: tests for line, tests in found.items() if tests}
-        for test in self._failed:  # without any fault: it would be taken for one that notices everything
+        for test in self._failed:  # it fails without a fault, so it would seem to catch every fault
             self._reach.tests.pop(test, None)
         self._file.write_bytes(msgspec.json.encode(self._reach))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Record, where the setting says so: before any of the services is imported."""
+    """Start recording if the variable is set, before any module of the package is imported."""
     if file := os.environ.get(FILE_SETTING):
         subject = SUBJECTS[os.environ[SUBJECT_SETTING]]
         early_config.pluginmanager.register(_Recorder(Path(file), subject))

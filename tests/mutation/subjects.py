@@ -1,4 +1,4 @@
-"""What faults are planted in: the rules of the services, or the core of the library; and which tests should notice."""
+"""The packages that faults are planted in, with their tests: the services, and the core of the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 ROOT: Final = Path(__file__).parents[2]
 SLOW_IMPORTS: Final = ("boto3", "fastapi", "httpx", "hypothesis.stateful", "schemathesis", "uvicorn")
-"""What no trial may change, and takes long to import."""
+"""Modules that are slow to import, and that no trial changes."""
 
 
 class Subject(Struct, frozen=True):
@@ -21,17 +21,17 @@ class Subject(Struct, frozen=True):
     source: Path
     """The folder of the package."""
     tests: tuple[str, ...]
-    """Whatever may notice."""
+    """The folders of the tests that may notice a fault."""
     slow_imports: tuple[str, ...]
     modules: tuple[str, ...] = ()
-    """The beginnings of the modules' paths; empty: all of them."""
+    """The prefixes of the modules' paths; empty for all modules."""
     left_out: tuple[str, ...] = ()
     """Names of modules and folders without rules."""
     bar: int = 90
-    """Percent that must be caught."""
+    """The percentage of faults that must be caught."""
 
     def rule_modules(self) -> list[Path]:
-        """The modules that faults are planted in."""
+        """Return the modules that faults are planted in."""
         found = [(path, path.relative_to(self.source)) for path in sorted(self.source.rglob("*.py"))]
         return [
             path
@@ -42,7 +42,7 @@ class Subject(Struct, frozen=True):
         ]
 
     def near(self, module: str) -> str:
-        """Where the tests of a module are: they are tried first."""
+        """Return the path prefix of the tests of a module, which are tried first."""
         part, *_ = module.split("/")
         if self.name == "services":
             return f"tests/services/{part}/"
@@ -63,7 +63,7 @@ SERVICES: Final = Subject(
         "partita.testing",
         "partita.wire",
     ),
-    # What puts a service together, shows it or tries it: the rules are in the rest.
+    # Modules that set up a service, fill it with samples or simulate its users contain no rules.
     left_out=("bootstrap.py", "commands.py", "__init__.py", "samples", "simulator", "loadtest"),
 )
 

@@ -1,4 +1,4 @@
-"""Planting faults: each is one small change that still can be read, and the same seed plants the same ones."""
+"""Planting faults: each is one small change that Python can still parse, and a seed always plants the same ones."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Trying one fault: the package is copied, the fault is planted in the copy, and the tests that reach it are run.
+"""Tries one fault: copies the package, plants the fault in the copy, and runs the tests that reach it.
 
-Each trial is a fork of this process, which has imported what is slow to import and nothing of the package. So a trial
-begins within a second, in a process and with a copy of its own, and the tree stays clean.
+Each trial is a fork of this process, which has imported the slow modules and nothing of the package. So a trial starts
+within a second, in its own process and with its own copy, and the working tree stays clean.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ from tests.mutation.subjects import ROOT, Subject
 ALONE: Final = ("-n0", "-q", "--store=embedded", "-p", "no:cacheprovider")
 UNTIL_ONE_FAILS: Final = (
     *("-x", "-p", "no:randomly", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning"),
-    *("-o", "timeout=90"),  # what takes so long waits for something that the fault has taken away
+    *("-o", "timeout=90"),  # a test that takes longer waits for something that the fault prevents
 )
 FIRST_FILES: Final = 2
-"""Most faults are caught by a test of the first files; only then are the others collected."""
+"""The number of files whose tests run first: they catch most faults, so the others are often not even collected."""
 NOTICED: Final = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
-"""How pytest ends where a test fails, or cannot even be collected."""
+"""The exit codes of pytest if a test fails, or cannot even be collected."""
 NOTICES: Final = ("FAILED", "ERROR tests", "ImportError while loading conftest")
-"""What it says then; the last where a model cannot be declared with the fault."""
+"""Prefixes of pytest's lines in these cases; the last is that of a model that cannot be declared with the fault."""
 NICE: Final = 10
 LEAST_SECONDS: Final = 180.0
 PATIENCE: Final = 20.0
-"""Tests that take so many times longer than without the fault do not end. Others may need the machine, too."""
+"""Tests that take this many times longer than without the fault are endless. Other processes may slow them, too."""
 POLL_SECONDS: Final = 0.1
 CONTROL_TESTS: Final = 20
 MAX_SECONDS: Final = 120.0
-"""The tests of a trial take no longer together, without the fault. What is reached by thousands has enough in these."""
+"""The time limit for all tests of a trial, measured without the fault: enough if thousands of tests reach a line."""
 
 _FORK: Final = multiprocessing.get_context("fork")
 
 
 class Outcome(StrEnum):
-    """What became of a fault."""
+    """The outcome of a fault."""
 
     CAUGHT = "caught"
     ENDLESS = "endless"
-    """The tests did not end, which is noticed."""
+    """The tests did not end, which counts as caught."""
     SURVIVED = "survived"
     UNREACHED = "unreached"
     """No test runs this line."""
     BROKEN = "broken"
-    """The tests could not be run, so nobody knows."""
+    """The tests could not be run, so the outcome is unknown."""
 
 
 class Verdict(Struct, frozen=True):
-    """What became of a fault, and by which test."""
+    """The outcome of a fault, and the test that caught it."""
 
     fault: Fault
     outcome: Outcome
@@ -73,7 +73,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def is_caught(self) -> bool:
-        """Whether the tests have noticed."""
+        """Whether the tests caught the fault."""
         return self.outcome in (Outcome.CAUGHT, Outcome.ENDLESS)
 
     def __str__(self) -> str:
@@ -81,9 +81,9 @@ class Verdict(Struct, frozen=True):
 
 
 def reaching_tests(fault: Fault, reach: Reach, subject: Subject) -> list[str]:
-    """The tests that reach a fault: those of its own part first, and the quickest first.
+    """Return the tests that reach a fault: the tests of its own part first, and the fastest first.
 
-    What runs when a module is imported is reached by whatever uses the module, and then by all tests of its part.
+    Code that runs when a module is imported has the tests that use the module, and then all other tests of its part.
     """
     near = subject.near(fault.module)
 
@@ -99,16 +99,16 @@ def reaching_tests(fault: Fault, reach: Reach, subject: Subject) -> list[str]:
 
 
 def _within(tests: Sequence[str], reach: Reach) -> list[str]:
-    """As many as there is time for, and at least one."""
+    """Return the tests that fit into the time limit, and at least one."""
     until = list(accumulate(reach.tests[test] for test in tests))
     return [test for test, seconds in zip(tests, until, strict=True) if seconds <= max(MAX_SECONDS, until[0])]
 
 
 def check_control(fault: Fault, reach: Reach, subject: Subject) -> None:
-    """Try a change that changes nothing.
+    """Check that the tests pass if a trial changes nothing.
 
     Raises:
-        RuntimeError: the tests fail all the same, so that nothing could be learnt from them.
+        RuntimeError: the tests fail without a fault, so their verdicts would mean nothing.
     """
     quick = reaching_tests(fault, reach, subject)[:CONTROL_TESTS]
     enough = Reach(reach.tests, {fault.module: {fault.line: quick}})
@@ -118,7 +118,7 @@ def check_control(fault: Fault, reach: Reach, subject: Subject) -> None:
 
 
 def try_faults(faults: Sequence[Fault], reach: Reach, subject: Subject, jobs: int = 1) -> Iterator[Verdict]:
-    """Try faults, so many at a time; each verdict as it comes."""
+    """Try faults, `jobs` at a time; yield each verdict as soon as it is known."""
     for name in subject.slow_imports:
         importlib.import_module(name)
     assert subject.package not in sys.modules, "a trial could not import its own copy"
@@ -135,7 +135,7 @@ def try_faults(faults: Sequence[Fault], reach: Reach, subject: Subject, jobs: in
 
 
 class Trial:
-    """A fault in a copy of the package, with the tests that reach it on their way."""
+    """A trial that is running: a fault in a copy of the package, and a process with the tests that reach it."""
 
     def __init__(self, fault: Fault, reach: Reach, subject: Subject) -> None:
         self._fault = fault
@@ -144,7 +144,7 @@ class Trial:
             return
         self._folder = Path(tempfile.mkdtemp(prefix="partita-fault-"))
         copy = self._folder / subject.package
-        shutil.copytree(subject.source, copy)  # with its bytecode, which is right for all but the changed module
+        shutil.copytree(subject.source, copy)  # with its bytecode, which is valid for all unchanged modules
         target = copy / fault.module
         target.write_bytes(fault.applied(target.read_bytes()))
         for compiled in target.parent.glob(f"__pycache__/{target.stem}.*"):
@@ -157,7 +157,7 @@ class Trial:
         self._process.start()
 
     def verdict(self) -> Verdict | None:
-        """What became of the fault; None while nobody knows."""
+        """Return the verdict on the fault; None while the tests run."""
         if not self._tests:
             return Verdict(self._fault, Outcome.UNREACHED)
         if self._process.is_alive() and time.monotonic() < self._deadline:
@@ -181,7 +181,7 @@ class Trial:
 
 
 def _stages(tests: Sequence[str]) -> list[list[str]]:
-    """The tests of the first files, and then the others."""
+    """Return the tests of the first files, and then the others."""
     files = dict.fromkeys(test.partition("::")[0] for test in tests)
     first = set(islice(files, FIRST_FILES))
     near = [test for test in tests if test.partition("::")[0] in first]
@@ -189,7 +189,7 @@ def _stages(tests: Sequence[str]) -> list[list[str]]:
 
 
 def _run_tests(folder: Path) -> None:
-    """In the process of a trial: run its tests, with the package of the copy, until one fails."""
+    """Run the tests of a trial in its process, with the package of the copy, until one fails."""
     os.nice(NICE)
     os.chdir(ROOT)
     said = os.open(folder / "said.txt", os.O_WRONLY | os.O_CREAT)
@@ -197,7 +197,7 @@ def _run_tests(folder: Path) -> None:
         os.dup2(said, stream)
     sys.path.insert(0, str(folder))
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # for the processes that tests start
+    os.environ["PYTHONPATH"] = os.pathsep.join(paths)  # for processes that tests start
     sys.dont_write_bytecode = True
     code: int = pytest.ExitCode.INTERNAL_ERROR
     try:
@@ -208,11 +208,11 @@ def _run_tests(folder: Path) -> None:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # whatever threads the tests have left
+        os._exit(code)  # even if the tests have left threads running
 
 
 def read_reach(file: Path, subject: Subject) -> Reach:
-    """Run the tests once, and write down what they reach; those that fail even so are left out."""
+    """Run the tests once, and record the lines that they reach; tests that fail without a fault are left out."""
     tests = [*ALONE, "-p", "tests.mutation.reach", "-m", "not slow", *subject.tests]
     command = ["nice", "-n", str(NICE), sys.executable, "-m", "pytest", *tests]
     paths = [str(subject.source.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
