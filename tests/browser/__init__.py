@@ -1,1 +1,1 @@
-"""What people see, in a real browser. A package, so that a fixture can last as long as its tests."""
+"""The pages in a real browser. This is a package, so that fixtures can have package scope."""

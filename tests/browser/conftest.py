@@ -1,4 +1,4 @@
-"""A real browser on a real server: Chromium as the machine has it, and `partita serve` on a free port."""
+"""A real browser and a real server: the Chromium of this machine, and `partita serve` on a free port."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from partita.cli import DataFolder, identity_of
 from partita.http import Caller, Role
 
 PATIENCE = 60_000
-"""In milliseconds: a busy machine is not a fault."""
+"""The timeout in milliseconds: long, so that no test fails only because the machine is busy."""
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-"""The first has no window to draw: it takes half the time to open a page."""
+"""The first opens pages in half the time, because it draws no window."""
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -36,25 +36,25 @@ FLAGS = (
 
 
 class Server(Struct, frozen=True):
-    """A running `partita serve`: where it is, and where its data is."""
+    """A running `partita serve`: its address, and its data folder."""
 
     url: str
     data: Path
 
     def token(self, user: str, role: str = "user") -> str:
-        """A token of that user."""
+        """Return a token of a user."""
         return identity_of(DataFolder(self.data)).token(Caller(user, Role(role)))
 
 
 @cache
 def template() -> Template:
-    """From which servers are forked: each begins with everything loaded."""
+    """The process from which servers are forked, so that each starts with all modules loaded."""
     return Template("tests.browser.server", *LOADED)
 
 
 @contextmanager
 def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
-    """Serve one service with its sample data, until it is asked to stop."""
+    """Serve a service, or all services with `--all`, with sample data until the block ends."""
     process = template().start("serve", service, "--port", "0", "--data", str(data), *options)
     said = ""
     with process.stdout:
@@ -74,7 +74,7 @@ def serving(service: str, data: Path, *options: str) -> Iterator[Server]:
 
 HERE = Path(__file__).parent
 SLOWER = 4
-"""Times, on an unsteady machine."""
+"""The factor by which the processor is slowed with `--unsteady`."""
 LATE = (HERE / "late.js").read_text()
 
 
@@ -83,12 +83,12 @@ TOGETHER = {
     "browser-events": ("events", "commitcollect", "collect", "simulator"),
     "browser": ("",),
 }
-"""Files that share a browser, and one server of each service, by words of their names: each takes a second to start."""
+"""The files of each group share a browser and a server of each service, which take a second to start."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker for files that belong together."""
+    """Run the files of a group in one worker."""
     for item in items:
         if item.nodeid.startswith("tests/browser/"):
             item.add_marker(pytest.mark.xdist_group(_group(item.path.stem)))
@@ -100,18 +100,18 @@ def _group(name: str) -> str:
 
 @pytest.fixture(scope="package", autouse=True)
 def _template_ends() -> Iterator[None]:
-    """After all servers, which fixtures that came later have started."""
+    """Close the template after all servers have stopped: fixtures are torn down in reverse order."""
     yield
     if template.cache_info().currsize:
         template().close()
         template.cache_clear()
 
 
-# For this folder, not for the whole session: while the driver is open an event loop runs, in which no other
-# asynchronous test could.
+# The scope is this package, not the session: while the driver is open, its event loop runs, and other asynchronous
+# tests could not run.
 @pytest.fixture(scope="package")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Server]]:
-    """Gives a function that starts the server of a service, once."""
+    """A function that returns the server of a service; it starts each server once."""
     running: dict[str, Server] = {}
     open_ones = []
 
@@ -136,7 +136,7 @@ def driver() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def browser(driver: Playwright) -> Iterator[Browser]:
-    """Chromium, where the machine has one."""
+    """Chromium; tests are skipped if this machine has none."""
     found = next((path for name in NAMES if (path := shutil.which(name))), None)
     if found is None:
         pytest.skip(f"there is no browser on this machine: none of {', '.join(NAMES)} is installed")
@@ -146,13 +146,13 @@ def browser(driver: Playwright) -> Iterator[Browser]:
 
 
 def make_unsteady(page: Page, seed: int) -> None:
-    """Slow the page's processor, and let what it fetches come late and in another order."""
+    """Slow the page's processor, and delay its requests and responses so that they arrive in another order."""
     page.add_init_script(LATE.replace("SEED", str(seed)))
     page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
 
 
 def in_both_schemes(page: Page) -> Iterator[str]:
-    """The page in light, then in dark, each with nothing that moves any more."""
+    """Yield for the light and then for the dark scheme, with animations off."""
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light", reduced_motion="reduce")
         expect(page.locator("html")).to_have_attribute("data-theme", scheme)
@@ -161,7 +161,7 @@ def in_both_schemes(page: Page) -> Iterator[str]:
 
 @pytest.fixture
 def open_page(browser: Browser, pytestconfig: pytest.Config) -> Iterator[Callable[..., Page]]:
-    """Gives a function that opens an empty page; an error in a script of one is an error of the test."""
+    """A function that opens an empty page. The test fails if a script of such a page raises an error."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
     seed: int | None = pytestconfig.getoption("--unsteady")

@@ -1,15 +1,15 @@
-"""Requests of a page that wait until the test lets them go."""
+"""Requests of a page that are held until the test releases them."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Page, Route
 
 LOOK = 10
-"""In milliseconds, between two looks for a request; the page goes on meanwhile."""
+"""The milliseconds between two checks for a request; the page runs meanwhile."""
 
 
 class Held:
-    """Holds every request of a page to addresses like `pattern`, until they are released."""
+    """Holds every request of a page whose address matches a pattern, until they are released."""
 
     def __init__(self, page: Page, pattern: str) -> None:
         self._page = page
@@ -27,12 +27,12 @@ class Held:
         return len(self._routes)
 
     def wait(self) -> None:
-        """Until a request has come."""
+        """Wait until a request is held."""
         while not self._routes:
             self._page.wait_for_timeout(LOOK)
 
     def release(self) -> None:
-        """Let those go that have come, at least one, and those that will come."""
+        """Wait for at least one request; then continue the held requests, and all later ones."""
         self.wait()
         self._is_open = True
         for route in self._routes:

@@ -1,4 +1,4 @@
-// Makes a network of its own for a page: a request may leave late, and its response may come later than that of the next.
+// Simulates an unsteady network for a page: a request may leave late, and responses may arrive in another order.
 (() => {
   let state = SEED + location.pathname.length;
   const chance = () => { // mulberry32

@@ -1,4 +1,4 @@
-"""CommitCollect's API as a page sees it, pretended: somebody is logged in, and has as much as a test wants."""
+"""A fake of CommitCollect's API for pages: a user is logged in, and has as much data as a test wants."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ CONNECTION: Final = {"athlete_name": "Robin Rider", "state": "connected", "conne
 
 
 def workout(number: int) -> dict[str, Any]:
-    """A workout; those with a higher number are older."""
+    """A workout; a higher number means an older one."""
     figures = {"distance": 5000.0, "moving_time": 1500, "elevation_gain": 10.0, "counts": True, "why_not": None}
     return {"activity_id": f"w{number}", "name": f"Run {number}", "sport_type": "Run", "started_local": DAY} | figures
 
 
 def event(number: int) -> dict[str, Any]:
-    """What happened; those with a higher number are older."""
+    """An event of the audit trail; a higher number means an older one."""
     details = {"model": "Lighthouse", "part": f"Stone {number}", "milestone_id": "m"}
     when = {"occurred_at": 1_780_000_000 - number, "request_id": f"r{number}", "sequence": 0, "correlation_id": "c"}
     return {"event_type": "part_awarded", "details": details} | when
 
 
 def milestone(number: int, status: str = "ACTIVE", title: str = "") -> dict[str, Any]:
-    """A milestone of the lighthouse."""
+    """A milestone with the lighthouse as its model."""
     progress = {"value": 1000, "fraction": 0.01, "truncated": False, "inspected": 1, "not_counted": {}}
     parts = {"parts_total": 10, "parts_earned": 0, "progress": progress, "version": 1}
     window = {"starts_on": DAY, "ends_on": "2026-12-31", "metric": "distance", "target": 100_000, "sport_types": []}
@@ -36,7 +36,7 @@ def milestone(number: int, status: str = "ACTIVE", title: str = "") -> dict[str,
 
 
 def tell(page: Page) -> None:
-    """Let the page hear that something has changed, as from another tab that listens."""
+    """Send the page a notice of a change, as another tab does that reads the stream."""
     page.evaluate("""() => {
         const channel = new BroadcastChannel("partita u1 /commitcollect/api/stream");
         channel.postMessage({ event: "change", data: { what: "workouts" } });
@@ -45,7 +45,7 @@ def tell(page: Page) -> None:
 
 
 class Pretended:
-    """What there is, and what was asked for; a path in `held` is not answered until it is released."""
+    """Serves the fake API from its attributes. Requests to a path in `held` get no response until it is released."""
 
     def __init__(self, context: BrowserContext, *, workouts: int = 3, events: int = 3, past: int = 0) -> None:
         self.me = {"user_id": "u1", "name": "Robin", "created_at": DAY, "strava_url": None, "connection": CONNECTION}
@@ -61,7 +61,7 @@ class Pretended:
         context.route("**/commitcollect/auth/logout", lambda route: route.fulfill(status=204))
 
     def release(self, path: str, **response: Any) -> None:
-        """Answer what was held: with `response`, or as it would be answered now."""
+        """Respond to held requests: with `response` if it is given, or else as to new requests."""
         for route in self.held.pop(path):
             route.fulfill(**response) if response else self._answer(route)
 
@@ -85,7 +85,7 @@ class Pretended:
             self._list(route, lists[path])
 
     def _listen(self, route: Route) -> None:
-        """Say once that changes will be told; after that a page waits, and hears what a test tells (`tell`)."""
+        """End the first stream after one event, and never respond to later requests: only `tell` reports changes."""
         self._streams.append(route)
         if len(self._streams) == 1:
             route.fulfill(content_type="text/event-stream", body="event: ready\nid: 1\ndata: {}\n\n")

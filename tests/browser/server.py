@@ -1,4 +1,4 @@
-"""The program of the servers of browser tests: the command line, in a process that has loaded all that it may need."""
+"""The program of the servers in browser tests: the command line, forked from a process with all modules loaded."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ LOADED = (
 
 
 def main(*arguments: str) -> None:
-    """Run a command; its errors come where its output does."""
+    """Run a command, with standard error redirected to standard output."""
     os.dup2(1, 2)
     command_line(list(arguments), standalone_mode=False)

@@ -1,4 +1,4 @@
-"""Streams of a page that a test ends, as a server does when a sign-in has expired."""
+"""Ends the streams of a page, as a server does when a sign-in has expired."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ END_STREAMS = """(() => {
         return new Response(readable, response);
     };
 })()"""
-"""A script for a page, before it is opened."""
+"""A script to add to a page before it is opened."""
 
 
 def end_streams(page: Page, number: int, forget: Callable[[], object]) -> None:
-    """Once something was heard on so many streams, have nobody known any more (`forget`), and end them."""
+    """Wait for the first events of this number of streams, end the sign-in with `forget`, and end the streams."""
     page.evaluate("number => window.heardStreams(number)", number)
     forget()
     page.evaluate("() => window.endStreams()")
 
 
 def forget_token(page: Page) -> None:
-    """Put rubbish in the place of the token, as if it had expired."""
+    """Replace the token with an invalid one, as if it had expired."""
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")

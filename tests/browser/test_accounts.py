@@ -1,4 +1,4 @@
-"""The page of Accounts: accounts, statements, transfers, sharing and versions, as people meet them."""
+"""The page of Accounts: accounts, statements, transfers, sharing and versions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def api(server: Server, user: str) -> httpx.Client:
 
 
 def opened(server: Server, user: str, pk: str, balance: int = 10_000) -> None:
-    """An account of a test's own."""
+    """Open an account for one test."""
     with api(server, user) as client:
         client.post("/accounts", json={"pk": pk, "name": pk.title(), "balance": balance}).raise_for_status()
 

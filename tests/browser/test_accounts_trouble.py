@@ -1,4 +1,4 @@
-"""Accounts in trouble: late and lost answers, double clicks, an expired token, two tabs, and thousands of entries."""
+"""Accounts in trouble: late and lost responses, double clicks, an expired token, two tabs, thousands of entries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 
 def open_as(page: Page, server: Server, user: str, at: str = "") -> Page:
-    """The page of a user who is signed in; who signs out, or in as somebody else, stays that."""
+    """Open the page as a signed-in user. The token is set only once, so that a later sign-in or sign-out lasts."""
     keep = f"sessionStorage.setItem('partita-token', '{server.token(user)}')"
     page.add_init_script(f"if (!sessionStorage.getItem('asked')) {keep}; sessionStorage.setItem('asked', 'once')")
     page.goto(f"{server.url}/accounts/{at}")
@@ -59,7 +59,7 @@ def test_a_transfer_is_made_once_however_often_it_is_pressed(open_page: OpenPage
 
     def lose(route: Route) -> None:
         keys.add(route.request.headers["idempotency-key"])
-        route.fetch()  # the service does it
+        route.fetch()  # the transfer is made, and its response is lost
         route.abort("connectionreset")
 
     page.route("**/api/transfers", lose)
@@ -76,7 +76,7 @@ def test_a_transfer_is_made_once_however_often_it_is_pressed(open_page: OpenPage
     assert len(keys) == 1
     assert entries(server, "pia", "pia-1") == [-1250, 10_000]
 
-    # what cannot be done is said where it can be put right
+    # an error is shown next to the field that has to change
     page.get_by_label("To account").fill("nobody-1")
     page.get_by_label("Amount").fill("1")
     page.get_by_role("button", name="Move money").click()
@@ -92,7 +92,7 @@ def test_who_is_not_known_any_more_signs_in_over_the_statement(open_page: OpenPa
     before, shown = rows.all_inner_texts(), months.input_value()
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
 
-    # the statement of another month: this one stays
+    # the statement of another month: the current one stays
     months.select_option(index=1)
     expect(page.locator(".toast.wrong")).to_contain_text("The statement was not read.")
     assert rows.all_inner_texts() == before
@@ -102,7 +102,7 @@ def test_who_is_not_known_any_more_signs_in_over_the_statement(open_page: OpenPa
     expect(months).not_to_have_value(shown)
     expect(page.locator(".entries caption")).not_to_be_empty()
 
-    # an order: what was typed stays, and is sent
+    # a deposit: the typed amount stays, and is sent after the sign-in
     page.goto(f"{server.url}/accounts/#/acc-1009")
     expect(page.get_by_role("heading", level=1)).to_have_text("Bicycle fund")
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
@@ -146,7 +146,7 @@ def test_two_tabs_see_each_others_changes_and_keep_their_words(open_page: OpenPa
     settings = page.locator(".panel").filter(has=page.get_by_role("heading", name="Settings"))
     settings.get_by_label("Name").fill("Mine")
 
-    # money that came meanwhile, here and elsewhere, is not in the way of a name
+    # money that moved meanwhile, here or elsewhere, does not conflict with a new name
     other.get_by_role("radio", name="Deposit").check()
     other.get_by_label("Amount").fill("5")
     other.get_by_role("button", name="Move money").click()
@@ -158,7 +158,7 @@ def test_two_tabs_see_each_others_changes_and_keep_their_words(open_page: OpenPa
     expect(page.get_by_role("heading", level=1)).to_have_text("Mine")
     expect(balance(page)).to_have_text("106.00")
 
-    # another name is
+    # another new name does
     expect(other.get_by_role("heading", level=1)).to_have_text("Mine")
     settings.get_by_label("Name").fill("Mine again")
     theirs = other.locator(".panel").filter(has=other.get_by_role("heading", name="Settings"))
@@ -184,7 +184,7 @@ def test_late_answers_do_not_replace_what_is_chosen(open_page: OpenPage, server:
     def hold(route: Route) -> None:
         late.append(route)
 
-    # a month
+    # a late statement of another month
     page.route(f"**/entries?month={values[1]}*", hold)
     with page.expect_request(f"**/entries?month={values[1]}*"):
         months.select_option(values[1])
@@ -199,7 +199,7 @@ def test_late_answers_do_not_replace_what_is_chosen(open_page: OpenPage, server:
     page.go_back()
     expect(page.locator(".entries caption")).to_have_text(f"Entries of {names[2]}")
 
-    # an account
+    # a late response for another account
     page.route("**/api/accounts/acc-1004?*", hold)
     with page.expect_request("**/api/accounts/acc-1004?*"):
         page.get_by_role("link", name="Household").click()
@@ -233,7 +233,7 @@ def test_what_cannot_be_read_is_said_and_read_again(open_page: OpenPage, server:
     expect(page.locator(".entries tbody tr").first).to_be_visible()
     expect(page.get_by_role("link", name="Bicycle fund")).to_be_visible()
 
-    # without a network nothing looks moved, and it is read again by itself
+    # without a network the balance does not change, and the page reconnects automatically
     for path in ("**/api/**", "**/healthz"):
         page.route(path, lambda route: route.abort("connectionrefused"))
     expect(balance(page)).to_have_text("200.00")
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_is_said_and_read_again(open_page: OpenPage, server:
 
 
 def pretend(page: Page, number: int) -> None:
-    """Answer for the service as if there were so many accounts, and so many entries in a month."""
+    """Replace the API with a fake that has this number of accounts, entries in a month, versions and grants."""
 
     def entry(at: int) -> dict[str, Any]:
         some = {"entry_id": f"{at:06}", "account": "many", "at": "2026-05-01T00:00:00Z", "kind": "deposit", "amount": 1}
@@ -290,7 +290,7 @@ def test_of_thousands_those_near_the_screen_are_drawn(open_page: OpenPage, serve
     expect(page.locator(rows).nth(99).locator(".after")).to_have_text("49.01")
     page.wait_for_function(
         SCROLL_TO_THE_END, arg=[rows, "Entry 0700+0.0143.00"]
-    )  # what it is, and the balance after it
+    )  # the amount, and the balance after it
     assert page.locator(rows).count() < 250
     page.wait_for_function(SCROLL_TO_THE_END, arg=[".accounts li:not(.spacer)", "Account 0700"])
     assert page.locator(".accounts li").count() < 250

@@ -1,4 +1,4 @@
-"""Every page and state without a violation that axe knows, on a phone and a desktop, in light and dark."""
+"""axe finds no violation on any page in any state, on a phone and a desktop, in light and dark."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AXE: Final = Path(__file__).parents[2] / ".venv" / "npm" / "node_modules" / "axe
 RUN: Final = """async () => (
         await axe.run(document, { resultTypes: ["violations"], preload: { assets: ["media"] } })
     ).violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => target.join(" ")).slice(0, 3)])"""
-"""Style sheets are not loaded once more: the one rule that reads them is an experiment, which axe does not run."""
+"""Only media are preloaded: the one rule that reads style sheets is experimental, and axe does not run it."""
 
 WORDS: Final = r"""() => {
     const names = ["ETag", "If-Match", "Idempotency", "Bearer", "Authorization", "cursor", "[RW]CU", "capacity unit"];
@@ -37,7 +37,7 @@ WORDS: Final = r"""() => {
     }
     return found;
 }"""
-"""What a page shows that is for programs; the console and the descriptions of APIs are for those who write them."""
+"""Returns technical terms that a page shows. The console and the API descriptions are exempt: programmers use them."""
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def violations(page: Page) -> dict[str, Any]:
-    """What axe finds in the state that the page is in, by width and scheme."""
+    """Return the violations that axe finds in the current state, by width and scheme, and the technical terms shown."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text())
     found = {}
@@ -124,7 +124,7 @@ def unavailable(page: Page, *paths: str) -> None:
 
 
 def a_reader_of_countries(page: Page, server: Server) -> Iterator[str]:
-    """What anybody sees. A search keeps the list short, and axe quick."""
+    """The public pages. A search keeps the list short, and axe fast."""
     open_as(page, server, None, "/countries/#/CS?as_of=1999-12-31&list=withdrawn&q=serb")
     expect(page.locator(".answer strong")).to_have_text("No country had the code CS")
     expect(page.locator(".differences")).to_be_visible()
@@ -148,7 +148,7 @@ def a_reader_of_countries(page: Page, server: Server) -> Iterator[str]:
 
 
 def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
-    """What operators see besides."""
+    """What only operators see."""
     open_as(page, server, "operator", "/countries/#/TR?q=turkey")
     expect(page.locator(".former a")).to_be_visible()
     page.get_by_label("Alpha-3").fill("DEU")
@@ -181,7 +181,7 @@ def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
 
 
 def expires(page: Page, press: Callable[[], None]) -> Iterator[str]:
-    """A sign-in that has expired: it is said, and one signs in over the page."""
+    """An expired sign-in: the page says so, and opens the sign-in in a dialog."""
     page.evaluate("sessionStorage.setItem('partita-token', 'rubbish')")
     press()
     expect(page.locator(".toast.wrong").first).to_be_visible()
@@ -215,7 +215,7 @@ def a_user_of_todo(page: Page, server: Server) -> Iterator[str]:
     page.keyboard.press("Escape")
     page.locator(".title").first.click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    page.get_by_role("button", name="Undo").focus()  # or the message leaves while axe looks at it
+    page.get_by_role("button", name="Undo").focus()  # with the focus on it, the message stays while axe examines it
     yield "undo"
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
@@ -232,7 +232,7 @@ def a_user_of_todo(page: Page, server: Server) -> Iterator[str]:
 
 
 def an_applicant(page: Page, server: Server) -> Iterator[str]:
-    """Events, one of them, and one's requests."""
+    """The list of events, an event, and the user's own requests."""
     open_as(page, server, "user", "/events/")
     expect(page.locator(".card").first).to_be_visible()
     yield "list"
@@ -247,7 +247,7 @@ def an_applicant(page: Page, server: Server) -> Iterator[str]:
 
 
 def an_owner_of_accounts(page: Page, server: Server) -> Iterator[str]:
-    """Accounts, from the list to the end of a sign-in."""
+    """Accounts, from the list to an expired sign-in, errors, and a user without accounts."""
     open_as(page, server, "user", "/accounts/")
     expect(page.locator(".accounts a").first).to_be_visible()
     yield "list"

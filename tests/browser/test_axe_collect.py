@@ -1,4 +1,4 @@
-"""Every state of CommitCollect's pages and of its simulator without a violation of axe, down to 320 pixels."""
+"""axe finds no violation in any state of CommitCollect's pages and its simulator, which fit 320 pixels."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 
 def check(page: Page, state: str) -> None:
-    """Nothing is wrong with the page as it is, and it fits the narrowest phone."""
+    """Check that axe finds no violation in the page's current state, and that it fits the narrowest phone."""
     assert (state, violations(page)) == (state, {})
     page.set_viewport_size({"width": 320, "height": 700})
-    page.wait_for_function("() => document.documentElement.scrollWidth <= 320")  # scripts follow the width later
+    page.wait_for_function("() => document.documentElement.scrollWidth <= 320")  # scripts react to the new width later
     page.set_viewport_size({"width": 1280, "height": 844})
 
 
@@ -120,7 +120,7 @@ def test_the_simulator(open_page: OpenPage, server: Server) -> None:
     expect(page.locator(".skeleton")).to_be_visible()
     check(page, "loading")
     held.release()
-    expect(page.get_by_role("article", name="Alex Runner")).to_be_visible()  # however slow
+    expect(page.get_by_role("article", name="Alex Runner")).to_be_visible()  # also on a slow machine
     page.unroute("**/control")
     page.route("**/control", lambda route: route.fulfill(status=503))
     page.reload()

@@ -1,4 +1,4 @@
-"""The front page, the API descriptions and the page for what is not there, in every state, without what axe knows."""
+"""axe finds no violation in any state of the front page, the API descriptions and the page for unknown addresses."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def waits_for_a_slow_answer(page: Page) -> None:
     assert violations(page) == {}
     held.release()
     expect(page.locator(".who")).to_be_visible()
-    other = page.context.new_page()  # each tab has a sign-in of its own
+    other = page.context.new_page()  # each tab has its own sign-in
     other.goto(page.url)
     expect(other.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
 

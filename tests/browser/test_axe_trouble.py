@@ -1,4 +1,4 @@
-"""Pages when something goes wrong, or nothing is there, without what axe knows."""
+"""axe finds no violation on pages that show an error or an empty list."""
 
 from __future__ import annotations
 

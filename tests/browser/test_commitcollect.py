@@ -1,4 +1,4 @@
-"""CommitCollect in a real browser: from the login through the simulator to a finished model, and out again."""
+"""CommitCollect in a real browser: from the login through the simulator to a finished model and a deleted account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def address(server: Server) -> str:
 
 
 def log_in(page: Page, address: str, athlete: str) -> None:
-    """Connect through the simulator, and see the dashboard."""
+    """Log in through the simulator, and wait for the dashboard."""
     page.goto(address)
     page.get_by_role("link", name="Connect with Strava").click()
     page.get_by_label(athlete).check()
@@ -42,7 +42,7 @@ def log_in(page: Page, address: str, athlete: str) -> None:
 
 
 def commit(page: Page, title: str, model: str, *, metric: str, target: str, sport: str) -> Locator:
-    """Create a milestone that began a month ago; gives its card."""
+    """Create a milestone that began a month ago, and return its card."""
     page.get_by_role("button", name="New milestone").click()
     dialog = page.get_by_role("dialog", name="New milestone")
     dialog.get_by_label("Title").fill(title)
@@ -59,7 +59,7 @@ def commit(page: Page, title: str, model: str, *, metric: str, target: str, spor
 
 
 def train(page: Page, server: Server, athlete: int, **fields: Any) -> None:
-    """Have an athlete train, by the simulator's own API."""
+    """Add a workout of an athlete through the simulator's API."""
     response = page.request.post(f"{server.url}/strava-simulator/control/athletes/{athlete}/activities", data=fields)
     assert response.status == 201
 
@@ -69,7 +69,7 @@ def earned(card: Locator) -> list[str]:
 
 
 def read_whole_trail(page: Page) -> None:
-    """Ask for older pages until there is none: how often a repeated event is looked into depends on when it comes."""
+    """Read older pages until there are none; how many there are depends on how often a repeated event was ingested."""
     expect(page.locator(".audit li")).not_to_have_count(0)
     page.wait_for_function("""() => {
         const trail = document.querySelector(".account .feed");
@@ -82,7 +82,7 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     page = open_page()
     log_in(page, address, ALEX)
 
-    # The last 30 days are read, and what does not count says why.
+    # The workouts of the last 30 days are read, and the page says why some of them do not count.
     expect(page.locator(".connection")).to_contain_text("workouts read since")
     expect(page.locator(".workouts")).to_contain_text("Treadmill, from memory")
     expect(page.locator(".workouts li.not").filter(has_text="Treadmill")).to_contain_text(
@@ -90,12 +90,12 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     )
     expect(page.locator(".workouts li.not").filter(has_text="on the bus")).to_contain_text("flagged on Strava")
 
-    # A commitment, to which nothing of the past counts.
+    # A new milestone, for which past workouts do not count.
     card = commit(page, "Eight swims", "Sailing boat", metric="Workouts", target="8", sport="Swim")
     expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 0 of 8 parts earned")
     expect(card).to_contain_text("1 workout to the next part: Hull")
 
-    # At Strava's own page every event is sent three times; one swim earns one part, and the page shows it by itself.
+    # The simulator sends every event three times; one swim earns one part, and the page updates automatically.
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Open Strava").click()
     strava = opened.value
@@ -110,7 +110,7 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     assert earned(card) == ["Hull"]
     expect(events).to_have_count(before + 3)
 
-    # The rest, until the model is complete.
+    # More swims, until the model is complete.
     for _ in range(7):
         alex.get_by_role("button", name="Add a workout").click()
     expect(page.locator(".toasts")).to_contain_text("Sailing boat is complete")
@@ -118,24 +118,24 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     expect(card.get_by_role("img")).to_have_attribute("aria-label", "Sailing boat: 8 of 8 parts earned")
     assert earned(card) == ["Hull", "Deck", "Cabin", "Mast", "Boom", "Mainsail", "Jib", "Pennant"]
 
-    # What happened is in the account's trail.
+    # The account's audit trail has the events.
     page.get_by_text("What happened in this account").click()
     read_whole_trail(page)
     expect(page.locator(".audit li").filter(has_text="Earned a part of the sailing boat: Boom")).to_have_count(1)
-    expect(page.locator(".audit li").filter(has_text="Eight swims")).to_have_count(0)  # the user's own words stay out
+    expect(page.locator(".audit li").filter(has_text="Eight swims")).to_have_count(0)  # not the user's own words
     expect(page.locator(".audit li").nth(8)).to_be_visible()
 
-    # Out, and in again: the collection is still there.
+    # After a logout and a login, the collection is still there.
     page.get_by_role("button", name="Log out", exact=True).click()
     expect(page.get_by_text("You are logged out.")).to_be_visible()
     log_in(page, address, ALEX)
     expect(page.get_by_role("article", name="Eight swims").locator(".chip")).to_have_text("Completed")
 
-    # And out for good.
+    # Delete the account.
     page.get_by_role("button", name="Delete account").click()
     dialog = page.get_by_role("dialog", name="Delete your account?")
     dialog.get_by_role("button", name="Delete everything").click()
-    expect(dialog).to_be_visible()  # the word is missing
+    expect(dialog).to_be_visible()  # the confirmation is missing
     dialog.get_by_label("Type “delete” to confirm").fill("delete")
     dialog.get_by_role("button", name="Delete everything").click()
     expect(page.get_by_text("Your account is being deleted")).to_be_visible()
@@ -148,7 +148,7 @@ def test_what_was_earned_stays_when_its_workout_is_deleted(open_page: OpenPage, 
     log_in(page, address, ROBIN)
     card = commit(page, "Four hikes", "Lighthouse", metric="Workouts", target="4", sport="Hike")
     train(page, server, 1002, sport_type="Hike", name="<b>Ridge</b> & creek")
-    expect(page.locator(".workouts")).to_contain_text("<b>Ridge</b> & creek")  # text, never markup
+    expect(page.locator(".workouts")).to_contain_text("<b>Ridge</b> & creek")  # shown as text, not as markup
     expect(card.locator(".amount")).to_have_text("1 workout of 4 workouts")
     expect(card.locator(".parts .earned")).to_have_count(2)
 
@@ -302,14 +302,14 @@ def test_a_key_that_strava_takes_no_more_is_asked_for_again(open_page: OpenPage,
     log_in(page, address, SAM)
     expect(page.locator(".connection")).to_contain_text("workouts read since")
     network = page.request.get(control).json()["chaos"]
-    page.request.put(f"{control}/chaos", data={"duplicates": 0, "spread": 0, "failures": 1})  # nobody hears of it
+    page.request.put(f"{control}/chaos", data={"duplicates": 0, "spread": 0, "failures": 1})  # all events get lost
     page.request.post(f"{control}/athletes/1003/deauthorize", data={})
     page.get_by_role("button", name="Sync again").click()
-    # On a busy machine the subscription may be later than the login: then Strava is asked, and nobody is connected.
+    # If the subscription was created after the login, the service checks with Strava, and the user is not connected.
     expect(page.locator(".connection .chip")).to_have_text(re.compile("Needs you|Not connected"))
     page.get_by_role("link", name=re.compile("^(Reconnect|Connect Strava)$")).click()
     page.get_by_label(SAM).wait_for()
-    page.request.put(f"{control}/chaos", data=network)  # what arrives from now on finds the new connection
+    page.request.put(f"{control}/chaos", data=network)  # events that arrive from now on find the new connection
     page.get_by_label(SAM).check()
     page.get_by_role("button", name="Authorize").click()
     expect(page.locator(".connection .chip")).to_have_text("Connected")
@@ -342,10 +342,10 @@ def test_a_milestone_is_made_with_the_keyboard_alone(open_page: OpenPage, addres
     page.get_by_role("button", name="New milestone").focus()
     page.keyboard.press("Enter")
     page.keyboard.type("By keys")
-    page.keyboard.press("Tab")  # the models
+    page.keyboard.press("Tab")  # the choice of models
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("Tab")  # what counts
+    page.keyboard.press("Tab")  # the choice of metrics
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     card = page.get_by_role("article", name="By keys")

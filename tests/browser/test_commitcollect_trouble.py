@@ -1,4 +1,4 @@
-"""CommitCollect in trouble: lost, slow, refused, killed, in two tabs, with thousands of rows; nothing jumps."""
+"""CommitCollect in trouble: lost, slow and rejected requests, a killed server, two tabs, thousands of rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_to_the_end(feed: Locator, last: str) -> None:
 
 
 def begin(page: Page, title: str) -> Locator:
-    """Open the dialog of a new milestone, and write its title."""
+    """Open the dialog for a new milestone, and enter a title."""
     page.get_by_role("button", name="New milestone").click()
     dialog = page.get_by_role("dialog", name="New milestone")
     dialog.get_by_label("Title").fill(title)
@@ -51,7 +51,7 @@ def begin(page: Page, title: str) -> Locator:
 
 
 def looked(page: Page, times: int = 2) -> None:
-    """Have the page look again, and once more: what it asked for then came, and so the look before that is drawn."""
+    """Have the page refresh, twice by default: when the second response comes, the first refresh has been drawn."""
     for _ in range(times):
         with page.expect_response("**/api/workouts?*"):
             tell(page)
@@ -72,7 +72,7 @@ def test_of_thousands_those_near_the_screen_are_drawn_and_nothing_jumps(open_pag
     before = last.evaluate(TOP)
     pretended.workouts.insert(0, {**workout(0), "activity_id": "new", "name": "Brand new"})
     looked(page)
-    assert last.evaluate(TOP) == pytest.approx(before, abs=2)  # parts of a pixel are not a jump
+    assert last.evaluate(TOP) == pytest.approx(before, abs=2)  # ignore fractions of a pixel
     expect(workouts).to_be_focused()
     workouts.evaluate("feed => { feed.scrollTop = 0; }")
     expect(workouts.get_by_text("Brand new")).to_be_visible()
@@ -96,7 +96,7 @@ def test_an_answer_that_was_lost_makes_one_milestone(open_page: OpenPage, addres
     pretended = Pretended(page.context)
     page.goto(address)
     dialog = begin(page, "Once")
-    pretended.lost = 2  # it is sent twice by itself
+    pretended.lost = 2  # the page retries once
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached.")
     expect(dialog.get_by_label("Title")).to_have_value("Once")
@@ -112,7 +112,7 @@ def test_a_slow_look_shows_nothing_older_than_a_change_or_a_farewell(open_page: 
     pretended = Pretended(page.context)
     pretended.held["workouts"] = []
     page.goto(address)
-    expect(page.get_by_role("status").filter(has_text="Loading")).to_be_attached()  # shapes while it takes
+    expect(page.get_by_role("status").filter(has_text="Loading")).to_be_attached()  # placeholders while it loads
     page.wait_for_function("() => document.querySelector('.skeleton')")
     while not pretended.held["workouts"]:
         page.wait_for_timeout(20)
@@ -123,7 +123,7 @@ def test_a_slow_look_shows_nothing_older_than_a_change_or_a_farewell(open_page: 
     tell(page)
     while not pretended.held["me"]:
         page.wait_for_timeout(20)
-    old = pretended.held.pop("me")  # a look that began before the change
+    old = pretended.held.pop("me")  # requests that were sent before the change
     dialog = begin(page, "Newer")
     dialog.get_by_role("button", name="Commit to it").click()
     card = page.get_by_role("article", name="Newer")
@@ -153,7 +153,7 @@ def test_what_cannot_be_read_is_tried_again(open_page: OpenPage, address: str) -
     pretended.status.clear()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("button", name="New milestone")).to_be_visible()
-    pretended.status["workouts"] = 503  # a look: all stays, and it is said
+    pretended.status["workouts"] = 503  # during a refresh: the content stays, and a warning is shown
     tell(page)
     expect(page.locator(".stale")).to_contain_text("This may be out of date.")
     expect(page.get_by_role("button", name="New milestone")).to_be_visible()
@@ -168,7 +168,7 @@ def test_what_one_tab_changes_the_other_shows(open_page: OpenPage, address: str)
     for each in (page, other):
         each.goto(address)
         expect(each.get_by_role("button", name="New milestone")).to_be_visible()
-    written = begin(other, "Half a word")  # what is written here stays
+    written = begin(other, "Half a word")  # text typed here must stay
     begin(page, "From the first").get_by_role("button", name="Commit to it").click()
     expect(other.get_by_role("article", name="From the first")).to_be_attached()
     expect(written.get_by_label("Title")).to_have_value("Half a word")
@@ -197,7 +197,7 @@ def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(
     expect(again).to_have_count(0)
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("article", name="Kept words")).to_have_count(1)
-    train(page, server, 1002, sport_type="Ride", name="After the login")  # which the stream tells of again
+    train(page, server, 1002, sport_type="Ride", name="After the login")  # reported by the stream, which is open again
     expect(feed(page, "Your workouts").get_by_text("After the login").first).to_be_visible()
 
 
@@ -217,7 +217,7 @@ def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_facto
         models.get_by_label("Story").fill("It stood while the server was away.")
     for tab in (page, simulator):
         expect(tab.locator(".connection-bar")).to_contain_text("Connection lost")
-    expect(simulator.get_by_role("article", name=ROBIN)).to_be_visible()  # what was there stays
+    expect(simulator.get_by_role("article", name=ROBIN)).to_be_visible()  # the content stays
     dialog.get_by_role("button", name="Commit to it").click()
     expect(dialog.get_by_role("alert")).to_contain_text("The server cannot be reached.")
     assert violations(page) == {}

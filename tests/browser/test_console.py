@@ -1,4 +1,4 @@
-"""The console in a real browser: figures that move, a read that is tried; with a keyboard, on a phone, in the dark."""
+"""The console in a real browser: live figures, trying a read; with the keyboard, on a phone, and in the dark scheme."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("X01")
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that nobody else uses: its figures are counted here."""
+    """A server for this module only, because its tests count figures."""
     with serving("todo", tmp_path_factory.mktemp("console")) as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""The console in trouble: refused, expired, overtaken and killed, with thousands of items and patterns."""
+"""The console in trouble: rejected, expired, late, a killed server, with thousands of items and patterns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def open_as_operator(page: Page, server: Server, at: str) -> Page:
 
 
 def found(numbers: range, cursor: str | None) -> dict[str, Any]:
-    """What an attempt gives: the second half of the items has one field more."""
+    """The response to an attempt; items of the second half have one more field."""
     items = [{"task_id": f"t{each}"} | ({"late": "yes"} if each >= PER_PAGE else {}) for each in numbers]
     cost = {"predicted": {"read": 2.5, "write": 0}, "budget": None, "consumed": {"read": 12.5, "write": 0}}
     sent = {"call": "Query", "index": "GSI1", "request": {"TableName": "t"}, "requests_sent": 1}
@@ -80,7 +80,7 @@ def test_thousands_of_patterns_are_found(open_page: OpenPage, server: Server) ->
     find = page.get_by_label("Find an access pattern")
     find.fill("pattern_4999")
     expect(page.locator(".pattern")).to_have_count(1)
-    with page.expect_response("**/console/api/live"):  # figures come, and what is typed stays
+    with page.expect_response("**/console/api/live"):  # new figures arrive, and the typed text stays
         pass
     expect(find).to_have_value("pattern_4999")
     expect(find).to_be_focused()
@@ -102,14 +102,14 @@ def test_an_older_answer_does_not_overwrite_a_newer_one(open_page: OpenPage, ser
     while not held:
         page.wait_for_timeout(20)
     page.get_by_label("User id").fill("demo")
-    with page.expect_response("**/console/api/live"):  # the figures are read again after it: those held are old now
+    with page.expect_response("**/console/api/live"):  # the read refreshes the figures: the held ones are old now
         page.get_by_role("button", name="Read", exact=True).click()
     expect(page.locator("#pattern-user_by_id .runs")).not_to_have_text("not run yet")
     page.evaluate(NOTE_THE_RUNS)
     old = {"healthy": False, "usage": {}, "lag": {}, "queues": {}, "workers": []}
     with page.expect_response("**/console/api/live"):
         held[0].fulfill(json=old)
-    with page.expect_response("**/console/api/live"):  # the next look: the old answer has been dealt with
+    with page.expect_response("**/console/api/live"):  # after the next refresh, the held response has been processed
         page.get_by_role("button", name="Read", exact=True).click()
     expect(page.locator("#health")).to_have_text("Store responds")
     assert "not run yet" not in page.evaluate("window.shown")

@@ -1,4 +1,4 @@
-"""The countries page in a real browser: find, edit, look back; with a keyboard, on a phone, and without the world."""
+"""The countries page in a real browser: find, edit, look back; with the keyboard, on a phone, without other hosts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sign_in(page: Page, server: Server) -> None:
 
 @pytest.mark.req("R09")
 def test_find_a_country_edit_it_and_look_back(open_page: OpenPage, server: Server, address: str) -> None:
-    """One that no other test looks at: they share the server."""
+    """It edits a country that no other test reads, because the tests share the server."""
     page = open_page()
     page.goto(address)
     page.get_by_label("Search by name or code").fill("eswat")
@@ -139,7 +139,7 @@ def test_a_country_is_created_deleted_and_restored(open_page: OpenPage, server: 
 
 
 class Operator:
-    """Writes versions through the API."""
+    """Writes versions of countries through the API."""
 
     def __init__(self, server: Server) -> None:
         headers = {"Authorization": f"Bearer {server.token('ada', 'operator')}"}
@@ -162,7 +162,7 @@ class Operator:
 
 @pytest.fixture
 def operator(server: Server) -> Iterator[Operator]:
-    """An operator whose countries are no longer current in the end: other tests count them."""
+    """An operator whose countries are deleted at the end, because other tests count the current ones."""
     operator = Operator(server)
     with operator.api:
         yield operator
@@ -171,7 +171,7 @@ def operator(server: Server) -> Iterator[Operator]:
 
 
 def choose(page: Page, version: int, *, said: str) -> None:
-    """Clicks a version, counted from 1: it alone is marked, and the answer is what it says."""
+    """Click a version, counted from 1, and check that only it is marked, and that the answer shows it."""
     versions = page.locator(".versions > li")
     chosen = versions.filter(has_text=f"Version {version},")
     chosen.get_by_role("button").click()
@@ -446,4 +446,4 @@ CONTRAST = """() => {
     return (a + 0.05) / (b + 0.05) < 4.5;
   }).map((e) => e.outerHTML.slice(0, 80));
 }"""
-"""The texts whose contrast is below 4.5 to 1, as WCAG 2 counts it."""
+"""Finds the texts whose contrast is below 4.5 to 1 by the formula of WCAG 2."""

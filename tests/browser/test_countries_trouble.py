@@ -1,4 +1,4 @@
-"""Countries in trouble: late and lost answers, a lost server, an expired token, two tabs, and thousands of versions."""
+"""Countries in trouble: late and lost responses, a lost server, an expired token, two tabs, thousands of versions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def address(server: Server) -> str:
 
 
 def as_operator(page: Page, server: Server, address: str) -> Page:
-    """The page, where an operator is signed in; who signs out, or in as somebody else, stays that."""
+    """Open the page as an operator. The token is set only once, so that a later sign-in or sign-out lasts."""
     keep = f"sessionStorage.setItem('partita-token', '{server.token('ada', 'operator')}')"
     page.add_init_script(f"if (!sessionStorage.getItem('asked')) {keep}; sessionStorage.setItem('asked', 'once')")
     page.goto(address)
@@ -54,7 +54,7 @@ def versions_of(server: Server, code: str) -> list[str]:
 
 @pytest.fixture
 def made(server: Server) -> Iterator[Made]:
-    """Gives a function that makes a country, which is withdrawn in the end: other tests count the current ones."""
+    """A function that creates a country, which is deleted at the end, because other tests count the current ones."""
     headers = {"Authorization": f"Bearer {server.token('bob', 'operator')}"}
     codes: list[str] = []
     with httpx.Client(base_url=f"{server.url}/countries/api/countries/", headers=headers) as client:
@@ -93,10 +93,10 @@ def test_a_link_shows_what_was_seen_and_back_goes_back(open_page: OpenPage, addr
     expect(page.locator("#list a")).to_have_count(1)
     page.locator("#list a").click()
     title(page, "USSR, Union of Soviet Socialist Republics")
-    expect(page.locator(".answer")).to_contain_text("On 1 June 1985")  # that of the list
+    expect(page.locator(".answer")).to_contain_text("On 1 June 1985")  # the day of the list
     expect(page).to_have_url(re.compile(r"#/SU\?as_of=1985-06-01&list=day&day=1985-06-01&q=ussr$"))
 
-    # somebody else sees the same, and Back goes back
+    # the address shows the same to others, and Back works
     page.reload()
     title(page, "USSR, Union of Soviet Socialist Republics")
     expect(page.locator(".answer")).to_contain_text("On 1 June 1985")
@@ -168,7 +168,7 @@ def test_what_cannot_be_read_is_said_and_read_again(open_page: OpenPage, address
     page.locator("#content").get_by_role("button", name="Try again").click()
     title(page, "Norway")
 
-    # without a network what is there stays, and it is read again by itself
+    # without a network the content stays, and the page reconnects automatically
     for path in ("**/api/**", "**/healthz"):
         page.route(path, lambda route: route.abort("connectionrefused"))
     page.locator("#list a[data-code=SE]").click()
@@ -207,7 +207,7 @@ def test_two_tabs_keep_each_others_words(open_page: OpenPage, server: Server, ad
     page.get_by_label("Name", exact=True).fill("Mine")
     other.get_by_label("Name", exact=True).fill("Theirs")
     other.get_by_role("button", name="Save version").click()
-    title(page, "Theirs")  # told by the other tab; what is typed here stays
+    title(page, "Theirs")  # reported by the other tab; the text typed here stays
     expect(page.get_by_label("Name", exact=True)).to_have_value("Mine")
     page.get_by_role("button", name="Save version").click()
     expect(page.get_by_role("alert").filter(has_text="changed elsewhere while you were writing")).to_be_visible()
@@ -229,7 +229,7 @@ def test_lost_answers_and_double_clicks_make_one_version(
         if route.request.method != "PUT":
             return route.continue_()
         sent.append(route.request.headers["idempotency-key"])
-        route.fetch()  # the service does it
+        route.fetch()  # the version is written, and its response is lost
         return route.abort("connectionreset")
 
     page.route("**/api/countries/QV?*", lose)
@@ -278,8 +278,8 @@ def test_of_thousands_of_versions_those_near_the_screen_are_drawn(open_page: Ope
     page.route("**/compare/*", lambda route: route.fulfill(json={"changes": []}))
     page.goto(f"{address}#/NO")
     expect(page.locator(".versions > li").first).to_contain_text("Norway 5000")
-    assert len([path for path in asked if path.endswith("history")]) <= 2  # a page, and what comes near the screen
-    page.get_by_label("Day", exact=True).fill("2000-01-08")  # long before what was read
+    assert len([path for path in asked if path.endswith("history")]) <= 2  # one page, and the next one near the screen
+    page.get_by_label("Day", exact=True).fill("2000-01-08")  # much earlier than the versions read so far
     expect(page.locator(".answer strong")).to_have_text("Norway 7")
     page.wait_for_function(SCROLL_TO_THE_END, arg=[".versions > li:not(.spacer)", "Norway 4400"])
     assert page.locator(".versions > li").count() < 250

@@ -1,4 +1,4 @@
-"""Events in a real browser: a user sees the decision come, an operator watches a storm and holds a draw."""
+"""Events in a real browser: a user sees a decision arrive, an operator watches a load test and holds a draw."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 @pytest.fixture
 def sign_in(open_page: OpenPage, server: Server) -> SignIn:
-    """Gives a function that opens the pages of a caller who is signed in."""
+    """A function that opens the pages of a signed-in caller."""
 
     def sign_in(user: str, role: str = "user", *size: int, dark: bool = False, at: str = "") -> Page:
         page = open_page(*size, dark=dark)
@@ -74,7 +74,7 @@ def ticket(page: Page) -> Any:
 
 
 def outcome(page: Page, status: str) -> Any:
-    """How many requests the table of outcomes has in a status."""
+    """The cell with the number of requests of a status, in the table of outcomes."""
     rows = page.get_by_role("region", name="Outcomes").get_by_role("row")
     return rows.filter(has=page.get_by_role("rowheader", name=status, exact=True)).locator(".count")
 
@@ -163,7 +163,7 @@ def test_an_operator_sees_the_last_minute_go_on_while_no_figures_arrive(sign_in:
     expect(outcome(page, "Won")).to_have_text("2")
     stream = iter([sent_once(server, event)])
     page.route("**/figures/stream", lambda route: route.fulfill(**next(stream, {"status": 404, "json": {}})))
-    pages = iter(range(3))  # before any figures arrive, and for each of the two that do
+    pages = iter(range(3))  # before any figures arrive, and after each of the two that do
     page.route("**/requests?*", lambda route: first_rows(next(pages), route))
     page.reload()
     expect(page.locator(".bars rect:not([height='0'])")).to_have_count(1)
@@ -172,7 +172,7 @@ def test_an_operator_sees_the_last_minute_go_on_while_no_figures_arrive(sign_in:
 
 
 def sent_once(server: Server, event: str) -> dict[str, Any]:
-    """A stream that tells of two decisions, one right after the other, and nothing more."""
+    """The response of a stream that sends two decisions, one right after the other, and ends."""
     headers = {"Authorization": f"Bearer {server.token('boss', 'operator')}"}
     figures = httpx.get(f"{server.url}/events/api/events/{event}/figures", headers=headers).json()
     seconds = [{"second": figures["at"], "decided": 2}]
@@ -214,7 +214,7 @@ def test_an_operator_holds_a_draw_and_verifies_it(sign_in: SignIn, server: Serve
     page = sign_in("boss", "operator", at=f"#/operate/{event}")
     expect(outcome(page, "Taking part")).to_have_text("5")
     draw = page.get_by_role("region", name="Draw")
-    draw.get_by_role("button", name="Hold the draw").click()  # waits until it may be
+    draw.get_by_role("button", name="Hold the draw").click()  # Playwright waits until the button is enabled
     expect(draw).to_contain_text("2 winners, 3 on the waiting list")
     draw.get_by_role("button", name="Verify in this browser").click()
     expect(draw.locator(".checks .holds")).to_have_count(5)
@@ -265,7 +265,7 @@ def test_a_draw_with_a_value_from_outside(sign_in: SignIn, server: Server) -> No
     page = sign_in("boss", "operator", at=f"#/operate/{event}")
     expect(outcome(page, "Taking part")).to_have_text("1")
     draw = page.get_by_role("region", name="Draw")
-    draw.get_by_role("button", name="Hold the draw").click()  # waits until it may be
+    draw.get_by_role("button", name="Hold the draw").click()  # Playwright waits until the button is enabled
     expect(draw).to_contain_text("The entries are frozen.")
     draw.get_by_role("textbox").fill("4 8 15 16 23 42")
     draw.get_by_role("button", name="Draw with this value").click()
@@ -316,7 +316,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(sign_in: SignIn, server: Se
 
 
 def test_a_long_name_covers_no_link(sign_in: SignIn) -> None:
-    """A click waits until nothing is above the link."""
+    """Playwright clicks a link only when nothing covers it."""
     page = sign_in("somebody-" + "x" * 90, "operator")
     for width in (1280, 768, 390):
         page.set_viewport_size({"width": width, "height": 844})

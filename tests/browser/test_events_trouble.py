@@ -1,4 +1,4 @@
-"""Events in trouble: lost answers, double clicks, two tabs, a wrong clock, a token that is rubbish or has expired."""
+"""Events in trouble: lost responses, double clicks, two tabs, a wrong clock, an invalid or expired token."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ def test_after_a_new_sign_in_the_streams_go_on_with_what_was_missed(open_page: O
     open_as(page, server, "x-waits", f"#/events/{event}")
     page.get_by_role("button", name="Apply", exact=True).click()
     expect(ticket(page).get_by_role("heading")).to_have_text("You are on the waiting list")
-    end_streams(page, 2, lambda: forget_token(page))  # that of the ticket, and that of the seats
+    end_streams(page, 2, lambda: forget_token(page))  # the streams of the ticket and of the seats
     expect(page.locator(".toast.wrong")).to_contain_text("What you see may be out of date.")
     headers = {"Authorization": f"Bearer {server.token('x-has-it')}"}
     httpx.delete(f"{server.url}/events/api/requests/{first['requestId']}", headers=headers).raise_for_status()
-    expect(page.locator(".toast.wrong")).to_have_count(1)  # both say it, and it stands there once
+    expect(page.locator(".toast.wrong")).to_have_count(1)  # both streams report it, and the page shows it once
     page.get_by_role("button", name="Sign in", exact=True).click()
     again = page.get_by_role("dialog", name="Sign in again")
     again.get_by_text("Use a token").click()
@@ -104,7 +104,7 @@ def test_what_is_done_in_one_tab_the_other_shows(open_page: OpenPage, server: Se
     page.get_by_role("button", name="Apply again").click()
     for tab in (page, other):
         expect(ticket(tab).get_by_role("heading")).to_have_text("You have a seat")
-    assert len(requests_of(server, "x-tabs")) == 2  # the cancelled one, and the last
+    assert len(requests_of(server, "x-tabs")) == 2  # the cancelled request, and the new one
 
 
 def test_a_double_click_makes_one_event(open_page: OpenPage, server: Server) -> None:

@@ -1,4 +1,4 @@
-"""What events are about, and the names of those who apply: in any script, and only to those who may see them."""
+"""Descriptions of events and names of applicants: in any script, and shown only to those who may see them."""
 
 from __future__ import annotations
 

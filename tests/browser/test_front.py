@@ -1,4 +1,4 @@
-"""The front page and the API descriptions in a real browser: the link, trouble, the keyboard, narrow screens."""
+"""The front page and the API descriptions in a real browser: sign-in links, errors, the keyboard, narrow screens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 
 def link(server: Server, *, age: float = 0.0) -> str:
-    """A link as another process of the server issues it."""
+    """Return a link as another process of the server issues it."""
     codes = LinkCodes(server.data / "sign-in-links.json", clock=lambda: time.time() - age)
     return f"{server.url}/#sign-in={codes.issue(Role.USER)}"
 
@@ -55,7 +55,7 @@ def test_the_link_signs_in_once_and_leaves_no_trace(open_page: OpenPage, server:
     expect(other.get_by_role("heading", name="You are signed in")).to_be_visible()
     other.get_by_role("button", name="Sign out").click()
     expect(other.get_by_role("button", name="Sign in as a demo operator")).to_be_visible()
-    other.goto(link(server))  # only what is after # differs: the page stays, and takes it nevertheless
+    other.goto(link(server))  # only the part after # differs: the page is not reloaded, but uses the link
     expect(other.locator(".who")).to_have_text("demo")
 
 
@@ -89,7 +89,7 @@ def test_a_link_whose_answer_was_lost_says_so_and_leads_on(open_page: OpenPage, 
     page = open_page()
 
     def lose(route: Route) -> None:
-        route.fetch()  # the server has spent the code
+        route.fetch()  # the server uses up the code
         route.abort("connectionreset")
 
     page.route("**/signin/api/link", lose, times=1)

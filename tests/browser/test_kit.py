@@ -1,4 +1,4 @@
-"""The kit of the pages by itself: lists, changes, messages, words, time and colours."""
+"""The kit that all pages share: lists, changes, messages, wording, time and colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMPTY = """<!doctype html><html lang="en"><title>Kit</title><link rel="styleshee
 
 @pytest.fixture
 def page(open_page: OpenPage, serve: Callable[[str], Server]) -> Page:
-    """An empty page that may use the kit."""
+    """An empty page that can import the kit."""
     page = open_page()
     address = f"{serve('todo').url}/kit"
     page.route(address, lambda route: route.fulfill(body=EMPTY, content_type="text/html"))
@@ -276,7 +276,7 @@ def test_a_dialog_keeps_what_was_typed_and_says_what_is_wrong(page: Page) -> Non
     dialog.get_by_role("button", name="Go").click()
     expect(dialog.get_by_text("Fill this in.")).to_be_visible()
     expect(dialog.get_by_label("Name")).to_have_value("Ann")
-    expect(dialog.locator(".toast")).to_have_text("Trying")  # what is outside of an open dialog, nobody hears
+    expect(dialog.locator(".toast")).to_have_text("Trying")  # screen readers ignore anything outside an open dialog
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     expect(page.locator("body > .toasts .toast")).to_have_count(1)
@@ -316,7 +316,7 @@ def test_the_address_after_the_hash_is_read_kept_by_links_and_gone_back_to(page:
 
 
 def test_who_signs_in_while_a_call_is_under_way_is_known(page: Page) -> None:
-    """The call is sent again with the new token; one that is refused with the token that is there is refused."""
+    """The call is sent again with the new token; a call that is refused with the current token fails."""
     found = page.evaluate("""async () => {
         const { ask, token } = await import("/assets/api.js");
         const sent = [];

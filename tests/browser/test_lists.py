@@ -1,6 +1,6 @@
-"""Every page that lists, with 5,000 rows, with answers that take their time, and with a server that is killed.
+"""Every page with a list: with 5,000 rows, with slow responses, and with a server that is killed.
 
-What is slow is held: the page shows that it loads for as long as the answer is away, and then what came.
+Slow responses are held: the page shows that it loads until they are released, and then their content.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_facto
         port = first.url.rpartition(":")[2]
     for path, page in pages.items():
         expect(page.locator(".connection-bar")).to_contain_text("Connection lost.")
-        expect(page.locator(shown[path]).first).to_be_visible()  # what was there stays
+        expect(page.locator(shown[path]).first).to_be_visible()  # the content stays
     with serving("--all", data, "--workers", "0", "--port", port):
         for path, page in pages.items():
             expect(page.locator(".connection-bar")).to_be_empty()

@@ -1,4 +1,4 @@
-"""Signing in without a terminal: one click on this machine, or the identity provider; and the way between services."""
+"""Signing in without a terminal: with one click, or with the identity provider; and the links between services."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def federated(tmp_path: Path, provider: Provider) -> Iterator[Server]:
-    """A server that takes the tokens of an identity provider."""
+    """A server that accepts the tokens of an identity provider."""
     options = ("--issuer", provider.url, "--audience", AUDIENCE, "--client-id", CLIENT)
     with serving("todo", tmp_path / "data", *options) as server:
         yield server

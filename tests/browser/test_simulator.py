@@ -1,4 +1,4 @@
-"""The Strava simulator's page in a real browser: what is typed and where the keyboard is stays, and nothing is lost."""
+"""The Strava simulator's page in a real browser: typed text and the focus stay, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_workout_is_renamed_and_that_is_undone(open_page: OpenPage, address: s
     page.keyboard.press("Enter")
     expect(
         sam.get_by_role("button", name="Show").first
-    ).to_be_focused()  # the row is drawn again, and keeps the keyboard
+    ).to_be_focused()  # the row is drawn again, and the focus stays there
     page.keyboard.press("Enter")
     expect(sam.get_by_role("button", name="Hide").first).to_be_focused()
 

@@ -1,4 +1,4 @@
-"""The To-Do board in a real browser: a day's work with mouse and keyboard, on a phone, and without the world."""
+"""The To-Do board in a real browser: a day's work with mouse and keyboard, on a phone, and without other hosts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def address(server: Server) -> str:
 
 @pytest.fixture
 def sign_in(open_page: OpenPage, server: Server, address: str) -> SignIn:
-    """Gives a function that opens the board of a user who is signed in."""
+    """A function that opens the board of a signed-in user."""
 
     def sign_in(user: str, *size: int, dark: bool = False) -> Page:
         page = open_page(*size, dark=dark)
@@ -58,7 +58,7 @@ def column(page: Page, title: str) -> Locator:
 
 
 def said(page: Page) -> Locator:
-    """The last message."""
+    """The latest message."""
     return page.locator(".toast .text").last
 
 
@@ -131,7 +131,7 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
     page.keyboard.press("c")
     expect(column(page, "Completed").locator(".title")).to_have_text("Pay the rent")
 
-    # complete the others at once
+    # complete the others together
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("x")
     page.keyboard.press("ArrowDown")
@@ -141,7 +141,7 @@ def test_a_days_work(sign_in: SignIn, server: Server) -> None:
     expect(said(page)).to_have_text("Moved 2 tasks to Completed.")
     expect(column(page, "Completed").locator(".number")).to_have_text("3")
 
-    # delete what is completed
+    # delete the completed tasks
     page.get_by_role("button", name="Delete all completed tasks").click()
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(said(page)).to_have_text("Deleted 3 tasks.")
@@ -214,7 +214,7 @@ def test_more_tasks_than_a_page_are_reached(sign_in: SignIn, server: Server) -> 
     add(server, "eli", *(f"Task {number}" for number in range(101)))
     page = sign_in("eli")
     expect(page.locator(".card")).to_have_count(100)
-    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()  # which is enough
+    page.get_by_role("button", name="Show more").scroll_into_view_if_needed()  # scrolling it into view loads more
     expect(page.locator(".card")).to_have_count(101)
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 
@@ -223,14 +223,14 @@ def test_a_search_goes_on_after_its_first_page(sign_in: SignIn, server: Server) 
     add(server, "gus", *(f"Report {number}" for number in range(120)))
     add(server, "gus", *(f"Last report {n}" for n in range(5)), priority="urgent", description="in many words " * 20)
     page = sign_in("gus")
-    expect(page.get_by_label("Tasks by priority")).to_contain_text("125 tasks")  # counted, and so found too
+    expect(page.get_by_label("Tasks by priority")).to_contain_text("125 tasks")  # so the search index is current
     page.get_by_label("Search title and description").fill("report")
     expect(page.locator(".found")).to_have_text("100 tasks found so far.")
     expect(page.locator(".card")).to_have_count(100)
     expect(column(page, "To do").locator(".number")).to_have_text("100+")
     expect(page.locator(".card .urgent")).to_have_count(0)
 
-    # filters see all that is found
+    # filters apply to all results
     page.get_by_label("Priority", exact=True).select_option("Urgent")
     expect(page.locator(".found")).to_have_text("5 tasks found.")
     expect(page.locator(".card .urgent")).to_have_count(5)
@@ -270,7 +270,7 @@ def test_filters_look_at_a_thousand_found_tasks_and_then_ask(sign_in: SignIn) ->
     expect(page.locator(".found")).to_have_text(f"100 tasks found so far. {cut}")
     assert pages == 11
     page.get_by_label("Search title and description").fill("")
-    expect(page.locator(".found")).to_have_text("0 tasks found.")  # by the filters
+    expect(page.locator(".found")).to_have_text("0 tasks found.")  # the filters still apply
 
 
 def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server: Server) -> None:
@@ -278,7 +278,7 @@ def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server:
     page = sign_in("jan")
     expect(page.locator(".card")).to_have_count(3)
 
-    # saved
+    # the focus after saving
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -287,7 +287,7 @@ def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server:
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(page.get_by_role("button", name="Better, To do")).to_be_focused()
 
-    # created, and moved with the next key
+    # after creating with the keyboard, the next key moves the new card
     page.keyboard.press("n")
     page.keyboard.type("Delta")
     page.keyboard.press("Enter")
@@ -295,13 +295,13 @@ def test_the_keyboard_stays_at_the_card_that_is_written(sign_in: SignIn, server:
     page.keyboard.press("Shift+ArrowRight")
     expect(page.get_by_role("button", name="Delta, In progress")).to_be_focused()
 
-    # created with the mouse
+    # after creating with the mouse
     page.get_by_role("button", name="New task").click()
     page.get_by_label("Title", exact=True).fill("Epsilon")
     page.get_by_role("button", name="Create").click()
     expect(page.get_by_role("button", name="Epsilon, To do")).to_be_focused()
 
-    # deleted in the dialog
+    # after deleting in the dialog
     page.keyboard.press("Enter")
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_role("button", name="Gamma, To do")).to_be_focused()

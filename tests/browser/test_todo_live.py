@@ -1,4 +1,4 @@
-"""No change of a task falls between the list that a page reads and the stream that tells it of changes."""
+"""A page misses no change of a task between reading the list and opening the stream of changes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_change_between_the_list_and_a_late_stream_is_shown(open_page: OpenPag
     add(server, "l-late", "Was there")
     page = open_page()
     streams: list[Route] = []
-    page.route("**/api/tasks/stream", lambda route: streams.append(route), times=1)  # noqa: PLW0108 - Playwright looks at it
+    page.route("**/api/tasks/stream", lambda route: streams.append(route), times=1)  # noqa: PLW0108 - Playwright inspects it
     open_board(page, server, "l-late")
     expect(page.get_by_text("Was there")).to_be_visible()
     add(server, "l-late", "Came meanwhile")
@@ -70,7 +70,7 @@ def test_after_a_new_sign_in_the_stream_goes_on_with_what_was_missed(open_page: 
     ends: list[Route] = []
 
     def end(route: Route) -> None:
-        """The stream ends with the token, and nobody is known any more, until somebody signs in."""
+        """Let the stream through with a valid token; respond 401 with an invalid one."""
         if not route.request.headers["authorization"].endswith("rubbish"):
             ends.append(route)
             route.continue_()

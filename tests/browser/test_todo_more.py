@@ -1,4 +1,4 @@
-"""More of the board: undo, two tabs, links, adding in a column, a finger, the profile, and text of any kind."""
+"""More of the board: undo, two tabs, links, adding in a column, touch, the profile, and text of any kind."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_two_tabs_show_the_same(open_page: OpenPage, server: Server) -> None:
     (mop,) = add(server, "m-tabs", "Mop")
     for page in tabs:
         expect(column(page, "To do").locator(".title")).to_have_text("Mop")
-    first.close()  # which may have been the one that listens
+    first.close()  # it may be the tab that reads the stream
     with client_of(server, "m-tabs") as client:
         client.delete(f"/tasks/{mop['task_id']}")
     for page in tabs[1:]:
@@ -118,7 +118,7 @@ def test_filters_and_search_are_in_the_address(open_page: OpenPage, server: Serv
     add(server, "m-link", "Sweep", "Mop", category="home", priority="urgent")
     add(server, "m-link", "Report", category="work")
     page = open_board(open_page(), server, "m-link")
-    expect(page.get_by_label("Tasks by priority")).to_contain_text("3 tasks")  # counted, and so found too
+    expect(page.get_by_label("Tasks by priority")).to_contain_text("3 tasks")  # so the search index is current
     page.get_by_label("Category", exact=True).select_option("home")
     expect(page.locator(".card")).to_have_count(2)
     page.get_by_label("Search title and description").fill("mop")
@@ -161,7 +161,7 @@ def test_a_finger_moves_a_card(open_page: OpenPage, server: Server) -> None:
     card, tab = page.locator(".card"), page.get_by_role("navigation", name="Columns").get_by_text("Completed")
     expect(card).to_have_count(1)
     finger("touchStart", card)
-    expect(page.locator(".card.dragged")).to_have_count(1)  # held long enough
+    expect(page.locator(".card.dragged")).to_have_count(1)  # the touch is long enough to start dragging
     finger("touchMove", tab)
     expect(page.locator(".tabs .over")).to_have_text("Completed0")
     finger("touchEnd")

@@ -1,4 +1,4 @@
-"""The board with thousands of tasks: the most urgent of all first, and a tick draws one card."""
+"""The board with thousands of tasks: the most urgent tasks come first, and completing one redraws only its card."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 
 def pretend(page: Page, number: int) -> list[str]:
-    """Answer for the service as if there were so many tasks to do, the oldest half without a priority.
+    """Replace the API with a fake that has this number of pending tasks; the older half has no priority.
 
-    Gives what is asked for, as it comes.
+    Returns a list to which the address of each list request is added.
     """
     asked: list[str] = []
 
@@ -82,7 +82,7 @@ def test_the_first_cards_take_as_many_requests_and_cards(open_page: OpenPage, se
     todo = column(page, "To do")
     expect(todo.locator(".card").first).to_be_visible()
     expect(todo.locator(".number")).to_have_text(str(number))
-    assert len(asked) <= 5  # a page for each column, and of one that is longer the most urgent
+    assert len(asked) <= 5  # a page of each column, and for a column with more pages its most urgent tasks
     assert todo.locator(".card").count() <= PAGE
 
 
@@ -93,9 +93,9 @@ def test_the_most_urgent_of_all_come_first_and_the_others_last(open_page: OpenPa
     todo = column(page, "To do")
     expect(todo.locator(".card")).to_have_count(PAGE)
     assert {card.split(", ")[2] for card in labels(page)} == {"urgent priority"}
-    page.wait_for_function(SCROLL_TO_THE_END, arg="Task 0", timeout=4 * PATIENCE)  # as one scrolls, it goes on
+    page.wait_for_function(SCROLL_TO_THE_END, arg="Task 0", timeout=4 * PATIENCE)  # scrolling loads more
     expect(todo.locator(".title", has_text=re.compile("^Task 0$"))).to_be_visible()
-    assert todo.locator(".card").count() < 2 * PAGE  # those near the screen alone
+    assert todo.locator(".card").count() < 2 * PAGE  # only cards near the screen
 
 
 def test_a_tick_draws_one_card_and_scrolls_nothing(open_page: OpenPage, server: Server) -> None:
@@ -110,7 +110,7 @@ def test_a_tick_draws_one_card_and_scrolls_nothing(open_page: OpenPage, server: 
     todo.locator(".ring").nth(30).evaluate("ring => ring.click()")
     expect(column(page, "Completed").locator(".card")).to_have_count(1)
     expect(said(page)).to_contain_text("to Completed.")
-    # The card leaves its column, comes into the other, and is drawn there once more as it was saved.
+    # The card leaves its column, appears in the other, and is redrawn there with the saved task.
     assert page.evaluate("window.drawn") == {"added": 2, "removed": 2}
     assert scroll.evaluate("scroll => scroll.scrollTop") == 2000
 

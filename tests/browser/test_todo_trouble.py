@@ -1,4 +1,4 @@
-"""The board in trouble: offline, refused, slow, killed and changed elsewhere, nothing looks saved that is not."""
+"""The board in trouble: offline, rejected, slow, killed, changed elsewhere. Nothing looks saved that is not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def server(serve: Callable[[str], Server]) -> Server:
 
 @pytest.fixture
 def open_board(open_page: OpenPage, server: Server) -> OpenBoard:
-    """Gives a function that opens the board of a user who is signed in."""
+    """A function that opens the board of a signed-in user."""
 
     def open_it(user: str, *size: int) -> Page:
         return board_of(open_page(*size), server, user)
@@ -61,7 +61,7 @@ def test_a_move_that_fails_goes_back_and_can_be_tried_again(open_board: OpenBoar
     expect(page.locator(".connection-bar")).to_contain_text("Connection lost.")
     page.unroute("**/healthz")
     page.unroute("**/api/tasks/*")
-    expect(page.locator(".connection-bar")).to_be_empty()  # it asks by itself
+    expect(page.locator(".connection-bar")).to_be_empty()  # the page polls automatically
     page.get_by_role("button", name="Try again").click()
     expect(column(page, "Completed").locator(".title")).to_have_text("Sweep")
     assert [task["status"] for task in tasks_of(server, "t-offline")] == ["completed"]
@@ -91,7 +91,7 @@ def test_who_is_not_known_any_more_signs_in_and_goes_on(open_board: OpenBoard, s
     expect(said(page)).to_contain_text("“Sweep” was not moved.")
     expect(column(page, "To do").locator(".title")).to_have_text("Sweep")
 
-    # what was typed is kept
+    # typed text is kept
     page.keyboard.press("n")
     editor = page.get_by_role("dialog", name="New task")
     editor.get_by_label("Title").fill("Typed with care")
@@ -111,14 +111,14 @@ def test_a_service_that_cannot_be_asked_is_asked_again(open_board: OpenBoard, se
     page = open_board("t-later")
     problem = {"status": 503, "code": "store_unavailable", "detail": "The service is not available now."}
 
-    # nothing can be read
+    # no API request succeeds
     page.route("**/api/**", lambda route: route.fulfill(status=503, json=problem))
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("The board cannot be shown")
     expect(page.get_by_text("Use a token")).to_have_count(0)
     page.unroute("**/api/**")
 
-    # the lists cannot be read
+    # only the task lists fail
     page.route("**/api/tasks?*", lambda route: route.fulfill(status=503, json=problem))
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("alert")).to_contain_text("The tasks cannot be read")
@@ -135,7 +135,7 @@ def test_lost_answers_make_one_task(open_board: OpenBoard, server: Server) -> No
     def lose(route: Route) -> None:
         nonlocal answers
         answers += 1
-        route.fetch()  # the service does it
+        route.fetch()  # the task is created, and the response is lost
         route.abort("connectionreset")
 
     page.route("**/api/tasks", lose)
@@ -231,7 +231,7 @@ HOLD_A_CHANGE = """() => {
         return response;
     };
 }"""
-"""The page hears of its next change when the test says so."""
+"""Delays the page's next change until the test calls `release()`: the response is held back from the page."""
 
 
 def test_ones_own_move_that_is_under_way_is_not_a_conflict(open_board: OpenBoard, server: Server) -> None:

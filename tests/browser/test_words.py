@@ -1,4 +1,4 @@
-"""What pages say is in people's words: every problem that a service can answer with, as a page would show it."""
+"""Pages explain problems in plain words: every problem that a service raises, as a page would show it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ FOR_PROGRAMS: Final = re.compile(
     r"\b(ETag|If-Match|Idempotency|Bearer|Authorization|header|cursor|JSON|HTTP|RCU|WCU|capacity units?|"
     r"parameters?|[a-z]+_[a-z_]+|[a-z]+[A-Z][a-z]+)\b|[`{}]|token"
 )
-"""What a person need not know. Sign-in panels have a field for tokens, with words of their own."""
+"""Technical terms that users need not know. Sign-in panels, which have a field for tokens, are not checked here."""
 
 
 def said(tree: ast.AST) -> Iterator[str]:
-    """The sentences among the arguments of what is raised."""
+    """Yield the texts among the arguments of raised errors."""
     for raised in ast.walk(tree):
         if not isinstance(raised, ast.Raise) or not isinstance(raised.exc, ast.Call):
             continue

@@ -1,4 +1,4 @@
-"""What the stories about the board share: a signed-in page, tasks, and words for what is on it."""
+"""What the tests of the board share: a signed-in page, API calls, and locators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ API = "/todo/api"
 
 
 def open_board(page: Page, server: Server, user: str, address: str = "") -> Page:
-    """Open the board of a user who is signed in; who signs out, or in as somebody else, stays that."""
+    """Open the board of a signed-in user. The token is set only once, so that a later sign-in or sign-out lasts."""
     keep = f"sessionStorage.setItem('partita-token', '{server.token(user)}')"
     page.add_init_script(f"if (!sessionStorage.getItem('asked')) {keep}; sessionStorage.setItem('asked', 'once')")
     page.goto(f"{server.url}/todo/{address}")
@@ -21,12 +21,12 @@ def open_board(page: Page, server: Server, user: str, address: str = "") -> Page
 
 
 def client_of(server: Server, user: str) -> httpx.Client:
-    """Calls the API as that user."""
+    """Return a client that calls the API as a user."""
     return httpx.Client(base_url=server.url + API, headers={"Authorization": f"Bearer {server.token(user)}"})
 
 
 def add(server: Server, user: str, *titles: str, **fields: Any) -> list[dict[str, Any]]:
-    """Make tasks; gives them."""
+    """Create tasks, and return them."""
     with client_of(server, user) as client:
         responses = [client.post("/tasks", json={"title": title} | fields) for title in titles]
     assert {response.status_code for response in responses} <= {201}
@@ -34,7 +34,7 @@ def add(server: Server, user: str, *titles: str, **fields: Any) -> list[dict[str
 
 
 def tasks_of(server: Server, user: str) -> list[dict[str, Any]]:
-    """The tasks that there are, up to a page."""
+    """Return the user's tasks, at most one page."""
     with client_of(server, user) as client:
         items: list[dict[str, Any]] = client.get("/tasks", params={"limit": 100}).json()["items"]
     return items
@@ -46,5 +46,5 @@ def column(page: Page, title: str) -> Locator:
 
 
 def said(page: Page) -> Locator:
-    """The last message."""
+    """The latest message."""
     return page.locator(".toast .text").last
