@@ -1,4 +1,4 @@
-"""The toy service behind the real app, as the building blocks are tested with."""
+"""The fixtures of the HTTP tests, which run a toy service in the real app."""
 
 from tests.http.conftest import app, client, identity, session
 

@@ -1,4 +1,4 @@
-"""The app around the services: health, and nothing from outside."""
+"""The app around the services: health and metrics, and no page that loads anything from other hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every response carries an identifier and the capacity that it consumed."""
+"""Every response has a request id, and says how much capacity it consumed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An app answers to its own names alone, so that a page of another site cannot read it by DNS rebinding."""
+"""An app accepts requests for its own host names only, so that another site cannot read it by DNS rebinding."""
 
 from __future__ import annotations
 

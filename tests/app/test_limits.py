@@ -1,4 +1,4 @@
-"""Oversized targets, heads and bodies are refused, before anything reads them."""
+"""Requests with an oversized target, head or body are rejected before they are parsed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EVERYWHERE = ["/", "/healthz", "/metrics", "/nowhere", "/assets/base.css", "/con
 
 
 class Search(BaseModel):
-    """A query model: FastAPI asks for the values of each name that was sent."""
+    """A query model. FastAPI looks up the values of each parameter name that was sent."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -56,7 +56,7 @@ async def searching(session: AsyncSession, identity: Identity) -> AsyncIterator[
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many parameters each query had that was taken apart."""
+    """The number of parameters of each query that was parsed."""
     made: list[int] = []
     take_apart = QueryParams.__init__
 
@@ -69,7 +69,7 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def parameters(count: int) -> str:
-    """So many parameters, each of three letters: 15,500 of them are 62 kB."""
+    """Return this number of parameters of three letters each: 15,500 of them have 62 kB."""
     return "&".join(map("".join, islice(product(ascii_lowercase, repeat=3), count)))
 
 

@@ -1,4 +1,4 @@
-"""Metrics: what happened is what `/metrics` says, in a text that Prometheus reads."""
+"""`/metrics` reports requests, operations and failures in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DURATION = "partita_http_request_duration_seconds"
 
 
 def parsed(text: bytes) -> Samples:
-    """Every sample of the text, as Prometheus' own parser reads it."""
+    """Return every sample of the text, as parsed by Prometheus' own parser."""
     families = text_string_to_metric_families(text.decode())
     return {
         (sample.name, frozenset(sample.labels.items())): sample.value for found in families for sample in found.samples

@@ -1,4 +1,4 @@
-"""The description of an API has what every service shares, and says of every route what can happen."""
+"""API descriptions: they have the parts that all services share, and describe every possible response of a route."""
 
 from __future__ import annotations
 
@@ -131,6 +131,6 @@ async def test_every_field_of_a_body_has_an_example_or_a_fixed_set_of_values(
 
 
 def shown(kind: dict[str, Any]) -> bool:
-    """Whether a reader knows what to write: by an example, or because the values are listed elsewhere."""
+    """Whether a schema shows what to write: it has an example, or its values are listed."""
     known = bool(kind.keys() & {"example", "examples", "$ref", "enum", "const"})
     return known or any(shown(option) for option in kind.get("anyOf", ()))

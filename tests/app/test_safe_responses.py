@@ -1,4 +1,4 @@
-"""Private responses are not stored, no browser guesses what one is, and https stays https."""
+"""Private responses are not cached, browsers do not guess content types, and HTTPS is enforced by HSTS."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ HSTS = "Strict-Transport-Security"
 
 @ROUTER.get("/versioned")
 async def versioned() -> Response:
-    """Something with a version."""
+    """A response with a version."""
     return Response("v1", headers={"ETag": '"1"', "Vary": "Accept"})
 
 
 @ROUTER.get("/unchanged")
 async def unchanged() -> Response:
-    """Something that the caller has already."""
+    """A response to a caller who has the current version already."""
     return Response(status_code=304, headers={"ETag": '"1"'})
 
 
 @ROUTER.get("/public")
 async def public() -> Response:
-    """Something that everybody may keep."""
+    """A response that every cache may store."""
     return Response("same for all", headers={"Cache-Control": "public, max-age=60", "ETag": '"1"'})
 
 
@@ -48,7 +48,7 @@ async def fault() -> None:
 
 @SITE.get("/login")
 async def login() -> str:
-    """A route beside the API."""
+    """A route outside the API."""
     return "hello"
 
 

@@ -1,4 +1,4 @@
-"""What a service serves besides its API: routes of its own, what they share, and whole apps."""
+"""What a service serves besides its API: its own routes, pages and shared assets, and apps next to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spans: one for each request, where OpenTelemetry is configured."""
+"""Spans: one for each request if OpenTelemetry is configured."""
 
 from __future__ import annotations
 
@@ -121,4 +121,4 @@ async def test_whether_spans_are_wanted_is_asked_once_a_second(
         for _ in range(3):
             now += 1
             await client.get("/healthz")
-        assert len(asked) == 2  # once it is known, nobody is asked again
+        assert len(asked) == 2  # a configured provider is remembered, and not looked up again

@@ -1,4 +1,4 @@
-"""A console over the To-Do service, with its sample data, and an operator who looks at it."""
+"""A console for the To-Do service with its sample data, and a client that calls it as an operator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def identity() -> Identity:
 
 @pytest.fixture
 def store(partita_store: EmbeddedStore) -> FaultyStore:
-    """A store that remembers the requests that it was sent."""
+    """A store that records the requests it receives."""
     return FaultyStore(partita_store)
 
 
@@ -63,7 +63,7 @@ def app(session: AsyncSession, identity: Identity, projection: OpenProjection, q
 
 @pytest.fixture
 async def client(app: FastAPI, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
-    """Calls the app as the operator `ada`."""
+    """A client that calls the app as the operator `ada`."""
     headers = {"Authorization": f"Bearer {identity.token(Caller('ada', Role.OPERATOR))}"}
     transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://test", headers=headers) as client:

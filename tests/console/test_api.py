@@ -1,4 +1,4 @@
-"""What the console tells everybody, what it tells operators, and what it never does."""
+"""The console's API: what everybody can read, what only operators can read, and what it never reveals."""
 
 from __future__ import annotations
 

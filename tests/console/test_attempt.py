@@ -1,4 +1,4 @@
-"""Trying patterns in the console: pages of collections, shards at once, and keys of several attributes."""
+"""Trying patterns in the console: pages of collections, parallel reads of shards, and keys of several attributes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_shards_are_read_at_once(store: EmbeddedStore) -> None:
     sensors = told(store, "sensors")
     found = await tried(store, sensors, "latest_alarms")
     assert [each["sensor"] for each in found.items] == ["s3", "s2"]
-    assert (found.requests_sent, found.predicted) == (5, Rcu(2))  # one of each shard, and then on in one of them
+    assert (found.requests_sent, found.predicted) == (5, Rcu(2))  # one for each of four shards, and one next page
 
 
 async def test_a_key_of_several_attributes_takes_its_arguments_as_text(store: EmbeddedStore) -> None:

@@ -1,4 +1,4 @@
-"""Whatever an operator reads, or tries to, is in the audit log, without what it was asked for with."""
+"""The audit log has a line for every read that an operator makes or tries, without its arguments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ async def test_what_was_refused_or_failed_is_a_line_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def instead_of_sleeping(seconds: float) -> None:
-        """Try again at once."""
+        """Retry immediately."""
 
     monkeypatch.setattr(asyncio, "sleep", instead_of_sleeping)
     await read(client, "create_task", task="{}")

@@ -1,4 +1,4 @@
-"""The console shows no encrypted field unless it is asked to, and says so where it cannot."""
+"""The console masks encrypted fields unless it is asked to show them, and rejects the read if there are no keys."""
 
 from __future__ import annotations
 

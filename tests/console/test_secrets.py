@@ -1,4 +1,4 @@
-"""What a service keeps to itself is not read in the console, alone or in a collection."""
+"""The console does not read entities that a service keeps secret, either alone or in a collection."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ TABLE = Table("vault", registry=Registry())
 
 
 class Owner(Entity, table=TABLE):
-    """Who has a box."""
+    """The owner of boxes."""
 
     primary: ClassVar = Key("OWNER#{name}", "OWNER")
     name: str
 
 
 class Box(Entity, table=TABLE):
-    """What is in it is nobody's business."""
+    """A secret entity: it is kept out of the lake, and so out of the console."""
 
     primary: ClassVar = Key("OWNER#{name}", "BOX#{number:03}")
     in_lake: ClassVar = False

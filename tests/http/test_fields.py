@@ -1,4 +1,4 @@
-"""Lists whose items can be asked for in part, and query parameters that a route does not have."""
+"""Lists that return only the requested fields of items, and query parameters that a route does not have."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Book(Entity, table=TABLE):
 
 
 class BookView(CamelModel):
-    """A book as it is shown: what it is called is made of two fields."""
+    """A book as it is shown: its label is made of two fields."""
 
     book_number: int = Field(examples=[1])
     title: str
@@ -62,7 +62,7 @@ class BookView(CamelModel):
 
 
 class BookQuery(FieldPaging[BookView]):
-    """Which books."""
+    """The parameters of a list of books."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -70,7 +70,7 @@ class BookQuery(FieldPaging[BookView]):
 
 
 class BookListing(PartialListing[BookView]):
-    """Some books, and where they are."""
+    """A page of books, and their shelf."""
 
     shelf: str
 
@@ -101,7 +101,7 @@ async def list_stored(db: Db, wanted: Annotated[FieldPaging[Book], QueryParamete
 
 @ROUTER.get("/plain")
 async def plain() -> list[Partial[BookView]]:
-    """Nothing; without parameters."""
+    """Return nothing; the route has no parameters."""
     return []
 
 
@@ -132,7 +132,7 @@ async def items(client: httpx.AsyncClient, path: str) -> Any:
 
 
 def read(store: FaultyStore) -> set[str] | None:
-    """The attributes that the last query asked for; None for all."""
+    """Return the attributes that the last query asked for; None for all."""
     (*_, sent) = [request for request in store.requests if isinstance(request, QueryTable)]
     return None if sent.projection is None else {str(path.parts[0]) for path in sent.projection}
 
@@ -204,7 +204,7 @@ async def test_a_parameter_that_the_route_does_not_have_is_refused(client: httpx
 
 
 async def test_a_parameter_that_may_come_once_does_not_come_twice(client: httpx.AsyncClient) -> None:
-    """Of several values all but the last would be ignored."""
+    """Otherwise all values except the last would be ignored."""
     response = await client.get("/books?shelf=a&shelf=b")
     assert response.status_code == 422
     assert "it may be given only once" in response.text

@@ -1,4 +1,4 @@
-"""Idempotent routes: the same request again gets the same response, and changes nothing."""
+"""Idempotent routes: a repeated request gets the same response, and changes nothing."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def place(order: Order) -> Put[Order]:
 
 
 class Draft(BaseModel):
-    """An order as it is given."""
+    """The body of a request for an order."""
 
     cups: int
 

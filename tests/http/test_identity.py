@@ -1,4 +1,4 @@
-"""Tokens: who is calling is what the token says, and only if we signed it."""
+"""Tokens: the caller is whom the token names, and only tokens that this service signed are accepted."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def identity(clock: FakeClock) -> Identity:
 
 
 def signed(key: Any = KEY, algorithm: str = "HS256", key_id: Any = KEY_ID, **claims: Any) -> str:
-    """A token as ours, but for what is said; None leaves a claim out."""
+    """Return a token like those of the service, with these values and claims; None omits a claim."""
     whole = {"sub": "ann", "jti": "t", "iat": NOW, "exp": NOW + DAY, **claims}
     given = {name: value for name, value in whole.items() if value is not None}
     return jwt.encode(given, key, algorithm, None if key_id is None else {"kid": key_id})
@@ -154,7 +154,7 @@ def test_all_tokens_of_a_user_are_revoked_and_the_next_one_is_valid(clock: FakeC
     with pytest.raises(HttpProblem, match="revoked"):
         identity.caller(stolen)
     assert identity.caller(bobs) == Caller("bob")
-    assert identity.caller(identity.token(Caller("ann"))) == Caller("ann")  # in the same second
+    assert identity.caller(identity.token(Caller("ann"))) == Caller("ann")  # in the second of the revocation
 
 
 def test_a_signature_is_verified_once(identity: Identity, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Tokens of an OpenID Connect issuer, with a small one that runs on this machine."""
+"""Tokens of an OpenID Connect issuer, against a small issuer on this machine."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ CONFIGURATION, KEYS = "/realm/.well-known/openid-configuration", "/realm/keys"
 
 
 class LocalIssuer:
-    """An issuer that publishes its keys over HTTP, and signs what it is asked to."""
+    """An issuer that publishes its keys over HTTP, and signs any token that a test asks for."""
 
     def __init__(self) -> None:
         self.published: dict[str, Any] = {"ec": EC}
         self.named: str | None = None
-        """The issuer that its configuration names; None for the right one."""
+        """The issuer that its configuration names; None for its own address."""
         self.asked: list[str] = []
         self.fails = False
         self.moved = ""
         self.open = threading.Event()
-        """While it is not set, the issuer takes requests and does not respond."""
+        """While this event is not set, the issuer accepts requests but does not respond."""
         self.open.set()
         self.was_asked = threading.Event()
         issuer = self
@@ -70,8 +70,8 @@ class LocalIssuer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the word of http.server
-                """Say nothing."""
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name in http.server
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/realm"
@@ -104,7 +104,7 @@ def jwk(kid: str, key: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def local(monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalIssuer]:
-    monkeypatch.setattr(_published_keys, "TIMEOUT_SECONDS", 600)  # a slow machine is not a hanging issuer
+    monkeypatch.setattr(_published_keys, "TIMEOUT_SECONDS", 600)  # a slow machine must not look like a hanging issuer
     issuer = LocalIssuer()
     yield issuer
     issuer.close()
@@ -263,7 +263,7 @@ def refused(issuer: Issuer, token: str) -> tuple[int, str]:
 
 @contextmanager
 def a_thread_that_waits_for(local: LocalIssuer, issuer: Issuer, token: str) -> Iterator[Future[Caller]]:
-    """A thread that fetches keys, of an issuer that does not respond until the block is left."""
+    """Yield a call in a thread that fetches keys; the issuer does not respond until the block ends."""
     local.was_asked.clear()
     local.open.clear()
     with ThreadPoolExecutor(1) as pool:

@@ -1,4 +1,4 @@
-"""Tokens as an installation writes them are read as PyJWT reads them; whatever else there is, PyJWT has to judge."""
+"""The parser for the service's own tokens agrees with PyJWT, and leaves all other tokens to PyJWT."""
 
 from __future__ import annotations
 

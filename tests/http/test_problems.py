@@ -1,4 +1,4 @@
-"""Every error is a problem with a stable code, and none tells what is inside."""
+"""Every error is a problem with a stable code, and no problem reveals internals."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
 
 
 async def test_json_that_is_sent_as_a_form_is_told_its_content_type(client: httpx.AsyncClient) -> None:
-    headers = {"Content-Type": "application/x-www-form-urlencoded"}  # what curl --data sends by itself
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}  # the default of curl --data
     response = await client.post("/toy/api/measured?unit=m", content=b'{"size": 1}', headers=headers)
     assert (response.status_code, response.json()["hint"]) == (422, "Send JSON, with `Content-Type: application/json`.")
 

@@ -1,4 +1,4 @@
-"""Callers who send too much are told to wait, all others never notice, and the store hardly does."""
+"""Callers who send too many requests have to wait; other callers are unaffected, and the store gets few writes."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ async def me(caller: CurrentCaller) -> str:
 
 @ROUTER.get("/watch")
 async def watch(caller: CurrentCaller, is_valid: TokenCheck) -> int:
-    """Look at the token again and again, as a response does that goes on."""
+    """Check the token repeatedly, as a long response does."""
     return sum([await is_valid() for _ in range(100)])
 
 
 @ROUTER.get("/ping")
 async def ping() -> str:
-    """Whoever is calling."""
+    """A route without a caller."""
     return "pong"
 
 
@@ -52,7 +52,7 @@ LIMITS = RateLimits(CallerBucket, Rate(burst=40, per_second=2))
 BLOCK = 4
 SHOP = Service("shop", "Shop", "Things.", (TABLE,), lambda: ROUTER, rate_limit=LIMITS)
 MOST = 40 + BLOCK - 1
-"""So many requests at one instant are let through: what the bucket has, and those that no block was taken for yet."""
+"""The number of requests let through at one instant: the burst, and those that no block was taken for yet."""
 
 Calling: TypeAlias = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -71,7 +71,7 @@ async def session(store: FaultyStore, fake_clock: FakeClock) -> AsyncSession:
 
 @pytest.fixture
 def calling(session: AsyncSession, identity: Identity) -> Calling:
-    """Calls a process of its own, which serves the shop."""
+    """A function that opens a client of its own server process, which serves the shop."""
 
     @asynccontextmanager
     async def calling(user_id: str = "ann", **state: Any) -> AsyncIterator[httpx.AsyncClient]:
@@ -90,7 +90,7 @@ async def statuses(client: httpx.AsyncClient, count: int, path: str = "/me") -> 
 
 
 def takes(session: AsyncSession) -> int:
-    """How often tokens were taken or asked for in vain."""
+    """Return how often tokens were taken from the bucket, or were refused."""
     return sum(usage.runs for usage in session.meter.usage() if usage.name == "CallerBucket.take")
 
 
@@ -195,7 +195,7 @@ async def test_a_caller_who_was_forgotten_is_refused_by_the_bucket(session: Asyn
             await limiter.admit("ann")
             admitted += 1
         except RateLimited:
-            await limiter.admit(f"visitor {number}")  # so that the process forgets Ann
+            await limiter.admit(f"visitor {number}")  # so that the process forgets Ann's count
     assert admitted <= 40 + (200 - 40) * (BLOCK - 1) // BLOCK
 
 

@@ -1,4 +1,4 @@
-"""What a service runs with, as its routes take it."""
+"""The state that a service runs with, as its routes receive it: resources, singletons and projections."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Note(Entity, table=TABLE):
 
 
 def shouted(state: ServiceState[str]) -> list[str]:
-    """Made once for a service."""
+    """A singleton of a service."""
     return [state.resources.upper()]
 
 

@@ -1,4 +1,4 @@
-"""A service made for tests: it raises what a test asks for, counts what it is sent, and stores a note."""
+"""A service for tests: it raises the errors a test asks for, measures the text it is sent, and stores a note."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.service import Service
 TABLE = Table("toy-notes", registry=Registry())
 
 RAISED: dict[str, Exception] = {}
-"""What `GET /raise/{name}` raises; each test puts its own here."""
+"""The exceptions that `GET /raise/{name}` raises; each test adds its own."""
 
 
 class Note(Entity, table=TABLE):
@@ -56,13 +56,13 @@ async def fail(name: str) -> None:
 
 @ROUTER.get("/me")
 async def me(caller: CurrentCaller, now: Now) -> dict[str, Any]:
-    """Who is calling, and when."""
+    """Return the caller and the time."""
     return {"user_id": caller.user_id, "role": caller.role, "now": now}
 
 
 @ROUTER.post("/size")
 async def size(body: Annotated[str, Body(embed=True)]) -> int:
-    """How long the text is."""
+    """Return the length of the text."""
     return len(body)
 
 

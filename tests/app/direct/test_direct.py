@@ -33,7 +33,7 @@ from partita.http import HttpProblem, handle_errors
 
 ROUTER = APIRouter()
 CALLS: list[str] = []
-"""Which dependencies were called, in their order."""
+"""The names of the dependencies that were called, in order."""
 
 
 class Body1(BaseModel):
@@ -177,7 +177,7 @@ async def gone(name: str) -> Response:
     return Response(status_code=204)
 
 
-# What is left to FastAPI, each for another reason.
+# Routes that are left to FastAPI, each for a different reason.
 
 
 @ROUTER.get("/text", response_class=PlainTextResponse)
@@ -218,7 +218,7 @@ def app_of(router: APIRouter) -> FastAPI:
 
 
 class Served:
-    """One app, called by FastAPI and directly."""
+    """One app, called through FastAPI and directly."""
 
     def __init__(self) -> None:
         api = app_of(ROUTER)
@@ -239,7 +239,7 @@ class Served:
         await self.outer(scope, receive, send)
 
     async def both(self, method: str, path: str, **more: Any) -> list[Any]:
-        """What both respond, and which dependencies they called."""
+        """Send a request both ways; return each response with the dependencies that were called."""
         seen = []
         for app in (self.plain, self.direct):
             CALLS.clear()

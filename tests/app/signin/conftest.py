@@ -1,4 +1,4 @@
-"""A server on this machine, as pages of it see it."""
+"""Fixtures for sign-in: an identity provider, and clients that send requests as a page in a browser does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def browser(partita_store: EmbeddedStore, identity: Identity) -> Browser:
-    """Gives a function that gives a client: a page of the server unless said otherwise."""
+    """A function that returns a client; by default it sends requests as a page of this server does."""
 
     def browser(
         sign_in: SignIn, verifier: Verifier | None = None, *, url: str = OWN, client: str = "127.0.0.1"

@@ -1,4 +1,4 @@
-"""A small identity provider that runs on this machine: it knows codes, checks PKCE, and signs tokens."""
+"""A small local identity provider: it issues codes, checks PKCE, and signs tokens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CLIENT, AUDIENCE = "partita-pages", "partita"
 
 
 class Provider:
-    """Signs in everybody who comes as `ann`, and remembers what it was asked."""
+    """Signs everybody in as `ann`, and records the requests that it receives."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -30,9 +30,9 @@ class Provider:
         self.codes: dict[str, dict[str, str]] = {}
         self.audience = AUDIENCE
         self.nonce: str | None = None
-        """What identity tokens have instead of the nonce that was asked for."""
+        """The nonce of identity tokens; None for the one that was requested."""
         self.refuses = ""
-        """The error with which it sends people back."""
+        """The error with which users are redirected back; empty to send a code."""
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -62,7 +62,7 @@ class Provider:
                 self.wfile.write(json.dumps(document).encode())
 
             def log_message(self, *_: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -81,7 +81,7 @@ class Provider:
         return {"keys": [{**public, "kid": "k1", "use": "sig", "alg": "ES256"}]}
 
     def authorize(self, asked: dict[str, str]) -> str:
-        """Where the browser is sent: back, with a code."""
+        """Return the address to which the browser is redirected, with a code or an error."""
         if self.refuses:
             return f"{asked['redirect_uri']}?{urlencode({'error': self.refuses, 'state': asked['state']})}"
         code = f"code-{len(self.codes)}"
@@ -89,7 +89,7 @@ class Provider:
         return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
 
     def exchange(self, form: dict[str, str]) -> tuple[int, Any]:
-        """Tokens for a code, once, if whoever has it also has the verifier."""
+        """Return tokens for a code, which works once, and only with the matching verifier and redirect address."""
         asked = self.codes.pop(form.get("code", ""), None)
         digest = hashlib.sha256(form.get("code_verifier", "").encode()).digest()
         challenge = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

@@ -1,4 +1,4 @@
-"""One click signs in on this machine; nobody else gets a token by it, whatever they send."""
+"""One-click sign-in works only on this machine; requests from anywhere else get no token, whatever they contain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_a_page_on_this_machine_gets_a_token(browser: Browser, identity: I
 async def test_by_every_name_of_this_machine(browser: Browser, identity: Identity, url: str) -> None:
     async with browser(demo(identity), url=url) as page:
         given = await page.post("/signin/api/demo", json={"role": "user"})
-    # The client plays a server whose address is the host of the URL, and `localhost` is not an address.
+    # httpx takes the host of the URL for the server's address, so that here it can be the name `localhost`.
     assert given.status_code == 200
 
 

@@ -1,4 +1,4 @@
-"""Signing in with an identity provider: authorization code with PKCE, against a small provider."""
+"""Signing in with an identity provider: the authorization code flow with PKCE, against a small local provider."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def client_of(provider: Provider, **given: Any) -> IssuerClient:
 
 
 def code_of(provider: Provider, *, verifier: str = VERIFIER, redirect_uri: str = BACK) -> str:
-    """What the provider gives a browser that signs in."""
+    """Return the code that the provider issues to a browser."""
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
     asked = {"redirect_uri": redirect_uri, "state": STATE, "nonce": NONCE, "code_challenge": challenge}
     return httpx.URL(provider.authorize(asked)).params["code"]

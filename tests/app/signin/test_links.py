@@ -1,4 +1,4 @@
-"""The link that a terminal shows signs in once, within minutes, on this machine alone."""
+"""The sign-in link in the terminal works once, for a few minutes, and only on this machine."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ async def test_without_links_there_is_no_such_way(browser: Browser, identity: Id
 
 
 def test_of_many_processes_one_takes_a_code(file: Path) -> None:
-    """Each has codes of its own, as processes have: only the file is shared."""
+    """Each thread has its own `LinkCodes`, like a process; they share only the file."""
     code = LinkCodes(file).issue(Role.OPERATOR)
 
     def take(_: int) -> str:

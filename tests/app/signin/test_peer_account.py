@@ -1,4 +1,4 @@
-"""To whom a connection on this machine belongs."""
+"""Which account a connection on this machine belongs to."""
 
 from __future__ import annotations
 

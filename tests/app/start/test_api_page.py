@@ -1,4 +1,4 @@
-"""The descriptions of APIs as pages: all that a description says, whatever it says."""
+"""API descriptions as pages: a page shows everything that is in its description, and escapes it."""
 
 from __future__ import annotations
 

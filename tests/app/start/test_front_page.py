@@ -1,4 +1,4 @@
-"""The front page: what is served and where, also without JavaScript, and with services of anybody."""
+"""The front page: it lists what is served and where, without JavaScript, and for any services."""
 
 from __future__ import annotations
 
