@@ -1,4 +1,4 @@
-"""The command line, run in the test's own process on a data folder of its own."""
+"""The command line, run in the process of the test, with its own data folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(folder: Path) -> Run:
-    """Runs `partita` with the data folder in its environment."""
+    """A function that runs `partita` with the data folder in its environment."""
 
     def run(*arguments: str) -> Result:
         result = CliRunner().invoke(main, arguments, env={"PARTITA_DATA": str(folder)}, prog_name="partita")
@@ -34,7 +34,7 @@ def run(folder: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sample data of all services. To make it takes longer than most tests: they copy it."""
+    """A folder with the sample data of all services. Creating it takes longer than most tests, so they copy it."""
     folder = tmp_path_factory.mktemp("samples") / "data"
     result = CliRunner().invoke(main, ["seed", "--all"], env={"PARTITA_DATA": str(folder)}, prog_name="partita")
     assert result.exit_code == 0, result.output
@@ -43,6 +43,6 @@ def sample_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def seeded(run: Run, folder: Path, sample_folder: Path) -> Run:
-    """The same, with the sample data in the folder."""
+    """A function like `run`, with the sample data in the folder."""
     shutil.copytree(sample_folder, folder)
     return run

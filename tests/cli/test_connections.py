@@ -1,4 +1,4 @@
-"""Connections: slow clients are not waited for, and many of them do not shut others out."""
+"""Connections: slow clients have deadlines, and many of them do not lock others out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LIMITS = ConnectionLimits(connections=3)
 
 
 class Timer(Struct, eq=False):
-    """Something that the loop is to call later."""
+    """A callback that the loop is to call later."""
 
     seconds: float
     callback: Callable[..., None]
@@ -37,7 +37,7 @@ class Timer(Struct, eq=False):
 
 
 class FakeLoop:
-    """A loop whose time passes when a test says so."""
+    """An event loop whose time advances only when a test says so."""
 
     def __init__(self) -> None:
         self.timers: list[Timer] = []
@@ -70,7 +70,7 @@ class FakeLoop:
 
 
 class FakeTransport(asyncio.Transport):
-    """The server's end of a connection whose client reads when a test says so."""
+    """The server's end of a connection; the client reads only when a test says so."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ class FakeTransport(asyncio.Transport):
         self.unsent = 0
         self.state = "open"
 
-    def get_extra_info(self, name: str, default: Any = None) -> Any:  # noqa: ARG002 - of an address that it has not
+    def get_extra_info(self, name: str, default: Any = None) -> Any:  # noqa: ARG002 - it has no address
         return default
 
     def write(self, data: Any) -> None:
@@ -97,14 +97,14 @@ class FakeTransport(asyncio.Transport):
         self.state = "aborted"
 
     def pause_reading(self) -> None:
-        """The client may send as it likes."""
+        """Do nothing: the test decides what the client sends."""
 
     def resume_reading(self) -> None:
-        """The client may send as it likes."""
+        """Do nothing: the test decides what the client sends."""
 
 
 async def app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Responds with the length of the body; at once where it is too long."""
+    """Respond with the length of the body, but to `/early` with 413 before the body arrives."""
     if scope["path"] == "/early":
         await PlainTextResponse("too large", 413)(scope, receive, send)
         return
@@ -113,7 +113,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Clients:
-    """Connections of one server."""
+    """The connections of one server."""
 
     def __init__(self, limits: ConnectionLimits = LIMITS, served: Any = app) -> None:
         self.loop, self.limits = FakeLoop(), limits
@@ -133,13 +133,13 @@ class Clients:
         return Client(connection, data)
 
     async def responses(self) -> None:
-        """Wait until the app has done what it can."""
+        """Wait until the app has processed all requests."""
         while self.state.tasks:
             await asyncio.wait(self.state.tasks)
 
 
 class Client:
-    """One of them."""
+    """A client with a connection to the server."""
 
     def __init__(self, connection: LimitedConnection, data: bytes) -> None:
         self.connection, self.transport = connection, FakeTransport()
@@ -152,7 +152,7 @@ class Client:
 
     @property
     def status(self) -> bytes:
-        """Of the last response."""
+        """The status of the last response."""
         return self.transport.sent.rpartition(b"HTTP/1.1 ")[2][:3]
 
     @property
@@ -202,7 +202,7 @@ async def test_an_idle_connection_is_closed_without_a_response(first: bytes) -> 
     await clients.responses()
     sent = client.transport.sent
     clients.loop.pass_time(29.9)
-    client.send(b"\r\n")  # which is not yet the beginning of a request
+    client.send(b"\r\n")  # an empty line does not begin a request
     assert client.state == "open"
     clients.loop.pass_time(0.1)
     assert (client.state, client.transport.sent) == ("closing", sent)
@@ -252,7 +252,7 @@ async def test_the_one_that_waited_longest_makes_room() -> None:
     clients = Clients()
     served = clients.connect(GET)
     half, silent = clients.connect(HALF), clients.connect()
-    await clients.responses()  # which makes the first one the last to wait
+    await clients.responses()  # so the first client now waits last
     uploading = clients.connect(POST)
     assert [each.state for each in (half, silent, served, uploading)] == ["aborted", "open", "open", "open"]
     half.connection.connection_lost(None)

@@ -1,4 +1,4 @@
-"""Connections are files: a process has no more than the system gives it, and says so once where they run out."""
+"""Connections need file descriptors: a process limits them, and logs only once that descriptors ran out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command and option is on the page of the command line, and nothing else is."""
+"""The page of the command line documents every command and option, and nothing else."""
 
 from __future__ import annotations
 

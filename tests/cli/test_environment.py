@@ -1,4 +1,4 @@
-"""Odd places to run in: closed output, folders that cannot be named or written, terminals that go away."""
+"""Unusual environments: closed output, folders that cannot be named or written, terminals that go away."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for number in (signal.SIGHUP, signal.SIGQUIT):
     signal.signal(number, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 """
-"""Whoever runs the tests in the background, or with nohup, has some of these ignored."""
+"""Restores the default signal handling: if the tests run in the background or with nohup, some signals are ignored."""
 MAIN = [sys.executable, "-c", AS_IN_A_TERMINAL + 'from partita.cli import main; main(prog_name="partita")']
 UNTIL_STOPPED = {
     "serve": ["serve", "todo", "--port", "0", "--no-seed", "--workers", "0"],
@@ -33,7 +33,7 @@ UNTIL_STOPPED = {
 
 @contextmanager
 def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """A command that runs until it is stopped, and has said so."""
+    """Start a command, wait until it says that it runs, and kill it at the end of the block."""
     process = subprocess.Popen(
         [*MAIN, *words],
         env=os.environ | {"PARTITA_DATA": str(folder)},
@@ -58,7 +58,7 @@ def started(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.parametrize("command", UNTIL_STOPPED)
 def test_every_signal_of_a_terminal_stops_in_order(command: str, number: signal.Signals, folder: Path) -> None:
     with started(folder, *UNTIL_STOPPED[command]) as process:
-        process.send_signal(number)  # at once: a server may still be starting
+        process.send_signal(number)  # immediately: a server may still be starting
         output, _ = process.communicate(timeout=DEADLINE)
     assert (process.returncode, output) == (0, "Stopped.\n")
 
@@ -93,8 +93,8 @@ def test_a_server_needs_no_output(closed: str, folder: Path) -> None:
         text=True,
     )
     assert "Traceback" not in process.stderr
-    assert process.returncode in {0, 128 + signal.SIGTERM}  # the latter where it had not begun to serve
-    if Path("/proc/self/fd").exists():  # else a file that is opened later would have that number, and what is printed
+    assert process.returncode in {0, 128 + signal.SIGTERM}  # the latter if it had not begun to serve
+    if Path("/proc/self/fd").exists():  # else the next opened file would be descriptor 1, and get the output
         assert process.stdout == "/dev/null\n"
 
 
@@ -108,7 +108,7 @@ def test_a_folder_whose_name_is_not_utf_8_is_refused_and_not_made(tmp_path: Path
 
 @pytest.fixture
 def read_only(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """As on a read-only mount, where not even root may write."""
+    """Make the data folder read-only, as on a read-only mount, where even root cannot write."""
     access: Callable[..., bool] = os.access
 
     def denied(path: Path, mode: int) -> bool:

@@ -1,4 +1,4 @@
-"""Every failure is one clear line, with what to do and an exit code; never a traceback."""
+"""Every failure prints one clear line with what to do, never a traceback, and sets an exit code."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_reader_who_has_seen_enough_is_no_error() -> None:
         result = printing("patterns", to=writing)
     finally:
         os.close(writing)
-    assert (result.returncode, result.stderr) == (1, "")  # as click ends it
+    assert (result.returncode, result.stderr) == (1, "")  # click's exit code for a closed pipe
 
 
 def test_a_page_that_is_no_text_is_not_current(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Connections of clients that break the rules: nobody hears of what another said, and nothing is kept for them."""
+"""Clients that violate the protocol: no client sees data of another, and the server buffers little for them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_HTTP = b"\x16\x03\x01\r\n\r\n"
 
 
 class Held:
-    """An app whose first response begins, and ends when a test says so."""
+    """An app that begins its response, and completes it when the test says so."""
 
     def __init__(self) -> None:
         self.begun, self.go_on = asyncio.Event(), asyncio.Event()

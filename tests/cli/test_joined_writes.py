@@ -1,4 +1,4 @@
-"""Joined writes: a response is sent in one piece where it is there as a whole, and none of it is held back."""
+"""Joined writes: a response that is complete is sent in one piece, and no part of any response is held back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from partita.cli._joined_writes import MAX_JOINED, JoinedWrites
 
 
 class Sent(asyncio.Transport):
-    """The pieces that were sent, and how the connection ended."""
+    """Records the pieces that were sent, and how the connection ended."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,10 +33,10 @@ class Sent(asyncio.Transport):
         self.end = "aborted"
 
     def pause_reading(self) -> None:
-        """Nobody sends anything."""
+        """Do nothing: there is no client."""
 
     def resume_reading(self) -> None:
-        """Nobody sends anything."""
+        """Do nothing: there is no client."""
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return {"peername": ("127.0.0.1", 1)}.get(name, default)

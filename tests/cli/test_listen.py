@@ -1,4 +1,4 @@
-"""Listening: connections send what they have at once, and only names are names."""
+"""Listening: connections send without delay, and only host names are accepted as allowed hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program `partita`: its help, for which nothing is loaded, and where its commands are."""
+"""The program `partita`: its help, which loads no command or service, and how commands and services are found."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_where_no_service_is_installed_none_is_listed(monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def collecting() -> Iterator[None]:
-    """Garbage is collected as often as before when the test has ended."""
+    """Restore the thresholds of the garbage collector after the test."""
     threshold = gc.get_threshold()
     yield
     gc.set_threshold(*threshold)

@@ -1,4 +1,4 @@
-"""Progress bars: seen on a terminal, and in no file or pipe."""
+"""Progress bars: shown on a terminal, and not in a file or pipe."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from partita.cli._progress import progress_bar, progress_bars
 
 
 class Terminal(io.StringIO):
-    """What is written to a terminal."""
+    """A text stream that is a terminal."""
 
     def isatty(self) -> bool:
         return True
 
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error as a terminal; pytest would replace what a fixture puts there."""
+    """Replace standard error by a terminal. In a fixture, pytest would replace it again."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     return terminal

@@ -1,4 +1,4 @@
-"""A server that nobody asks for anything sleeps, is stopped from anywhere, and knows the time all the same."""
+"""A server without requests sleeps, but can be stopped from any thread, and sends the current date."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from partita.testing import FakeClock
 
 
 async def _nothing(*_: object) -> None:
-    """An app that is not asked."""
+    """An app that is never called."""
 
 
 def server() -> QuietServer:

@@ -1,4 +1,4 @@
-"""Which services a command is about: those that were named, and never what its user has not chosen."""
+"""Which services a command applies to: the named ones, and never services that the user has not chosen."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ DOES = (
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Nothing is installed but what the test says, and its folder is the working directory."""
+    """A function that installs services, in place of the real ones. Their modules are in the working directory."""
     monkeypatch.chdir(tmp_path)
     yield from installing(tmp_path, monkeypatch)
 
 
 @pytest.fixture
 def made(folder: Path) -> None:
-    """There is a database already."""
+    """Create the database."""
     DataFolder(folder).open().close()
 
 
@@ -108,7 +108,7 @@ def test_beside_one_that_is_broken_it_is_not_the_only_one(run: Run, install: Ins
 def test_what_only_shows_is_about_all_that_can_be_loaded(command: str, run: Run, install: Install, made: None) -> None:
     install(good=GOOD, bad=BAD)
     result = run(*command.split())
-    assert result.exit_code == (1 if "diff" in command else 0), result.output  # the tables are not there
+    assert result.exit_code == (1 if "diff" in command else 0), result.output  # the tables do not exist
     assert (result.stderr.count("\n"), result.stderr.startswith(WARNING)) == (1, True)
 
 

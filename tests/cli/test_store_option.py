@@ -1,4 +1,4 @@
-"""Commands of services are about the store that `--store` names, as all others are."""
+"""Commands of services use the store that `--store` or `PARTITA_STORE` names, as all other commands do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every command that has `--store` takes the names of a stage: `--table-prefix`, or `PARTITA_TABLE_PREFIX`."""
+"""Every command with `--store` accepts the table prefix of a stage: `--table-prefix`, or `PARTITA_TABLE_PREFIX`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A data folder that is taken away while a command runs: no process makes another one in its place."""
+"""A data folder that is moved or deleted while a command runs: no process creates a new one in its place."""
 
 from __future__ import annotations
 

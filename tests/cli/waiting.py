@@ -1,4 +1,4 @@
-"""Waiting for what other processes bring about, without keeping a processor busy."""
+"""Waiting for the effects of other processes, without busy waiting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ DEADLINE = 60.0
 
 
 def soon(holds: Callable[[], bool], *, pause: float = 0.02) -> None:
-    """Wait until something holds; the pause is longer where to look takes long itself."""
+    """Wait until a condition holds. If checking it takes long, use a longer pause."""
     deadline = time.monotonic() + DEADLINE
     while not holds():
         assert time.monotonic() < deadline

@@ -30,7 +30,7 @@ def test_a_backup_has_the_data(seeded: Run, tmp_path: Path) -> None:
 
 
 def _fill(folder: Path) -> None:
-    """What a folder has besides the database."""
+    """Add other files to a data folder: a queue, a projection and a secret key."""
     with EmbeddedQueue(folder / "queue-todo-reminders.db", "todo-reminders") as queue:
         queue.execute(Send("body", "group", "id"))
     (folder / "todo-projection.db").write_text("derived")
@@ -154,7 +154,7 @@ def test_a_backup_into_nowhere_names_the_folder_that_is_missing(seeded: Run, tmp
 def test_a_backup_that_cannot_be_written_is_named_and_not_the_database(
     seeded: Run, folder: Path, tmp_path: Path
 ) -> None:
-    target = tmp_path / f"{'long' * 60}.db"  # the name of the unfinished copy is longer than any may be
+    target = tmp_path / f"{'long' * 60}.db"  # too long with the suffix of the unfinished copy
     result = seeded("backup", str(target))
     assert (result.exit_code, result.output.splitlines()[-1].startswith(f"Error: The file {target} ")) == (1, True)
     assert str(folder) not in result.output
@@ -173,7 +173,7 @@ def test_the_check_covers_queues(seeded: Run, folder: Path) -> None:
 
 
 def test_a_damaged_database_is_not_copied(seeded: Run, folder: Path, tmp_path: Path) -> None:
-    connection = open_database(str(folder / "partita.db"))  # with checksums, which find nothing: only a check does
+    connection = open_database(str(folder / "partita.db"))  # checksums stay valid, so only a check finds the damage
     connection.execute("UPDATE items_1 SET size = size + 1")
     connection.close()
     result = seeded("backup", str(tmp_path / "copy.db"))

@@ -1,4 +1,4 @@
-"""`partita branch`: copies of the data folder to try something on."""
+"""`partita branch`: copies of the data folder for experiments."""
 
 from __future__ import annotations
 

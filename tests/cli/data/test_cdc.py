@@ -1,4 +1,4 @@
-"""`partita cdc` and `partita lake`: fill a lake, see how far it is, and query it."""
+"""`partita cdc` and `partita lake`: fill a lake, show its lag, and query it."""
 
 from __future__ import annotations
 

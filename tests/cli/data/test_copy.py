@@ -1,4 +1,4 @@
-"""`partita copy`: what it says, what it copies, and what it refuses."""
+"""`partita copy`: what it prints, copies and rejects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partita export` and `partita import`: what they say, and what they refuse."""
+"""`partita export` and `partita import`: what they print, and what they reject."""
 
 from __future__ import annotations
 

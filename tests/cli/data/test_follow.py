@@ -1,4 +1,4 @@
-"""Change streams are read in the background: to the end, through trouble, and no longer than the command runs."""
+"""Change streams are read in the background: to the end, despite errors, and only while the command runs."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def test_each_stage_has_a_projection_of_its_own(tmp_path: Path) -> None:
 
 
 class FakeConsumer:
-    """A consumer whose runs end as they are told to; the last one waits to be stopped."""
+    """A consumer whose runs raise the given errors, one after another; the run after them waits to be stopped."""
 
     def __init__(self, *ends: Exception) -> None:
         self.ends = list(ends)
         self.rebuilt = 0
         self.waiting = threading.Event()
 
-    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:  # noqa: ARG002 - as a consumer
+    def run(self, stop: threading.Event, idle: Callable[[], object]) -> None:  # noqa: ARG002 - as a consumer has
         if self.ends:
             raise self.ends.pop(0)
         self.waiting.set()
@@ -158,7 +158,7 @@ def test_a_damaged_projection_is_built_again(db: Session, tmp_path: Path, caplog
 
 
 class FakeNotice(CommitNotice):
-    """A notice in simulated time: so many commits come at once, and then none."""
+    """A commit notice in simulated time: it reports this number of commits immediately, and then none."""
 
     def __init__(self, clock: FakeClock, commits: int) -> None:
         self.clock = clock
@@ -172,7 +172,7 @@ class FakeNotice(CommitNotice):
 
 
 class SimulatedEnd(threading.Event):
-    """Waits in simulated time."""
+    """An event whose `wait` advances the simulated clock."""
 
     def __init__(self, clock: FakeClock) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class SimulatedEnd(threading.Event):
 
 
 def reads_within(seconds: float, clock: FakeClock, commits: int) -> int:
-    """How often a stream is read."""
+    """Return how often a stream is read within this time."""
     pace = Pace(POLL_SECONDS, FakeNotice(clock, commits), clock=clock)
     pace.is_over = SimulatedEnd(clock)
     reads, until = 0, clock() + seconds

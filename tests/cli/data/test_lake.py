@@ -1,4 +1,4 @@
-"""`partita lake query`: every column is printed, whatever its name."""
+"""`partita lake query`: every column is printed, even if two have the same name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partita load`: what it puts where, what it says, and how it goes on."""
+"""`partita load`: where it writes, what it reports, and how it continues."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def test_what_is_not_written_is_reported(run: Run, tmp_path: Path, path: str) ->
     (error,) = map(json.loads, (reports / "ERROR" / "part-00000.json").read_text().splitlines())
     assert (error["Object"], error["Record"]) == (str(file), 3)
     again = run("load", str(file), "--to", path, "--table", "orders", "--yes")
-    assert "0 items written, 2 conditions were false" in again.output  # it begins again, and shows the lines
+    assert "0 items written, 2 conditions were false" in again.output  # it starts again, and prints the errors
     assert "ConditionalCheckFailedException" in again.output
 
 
 def test_a_load_that_was_cut_off_goes_on(run: Run, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each record may be put once only."""
+    """Each record has a condition that lets it be written only once."""
     monkeypatch.setattr("partita.cli.data.loading._embedded.CHUNK", 10)
     file = tmp_path / "a.json"
     file.write_bytes(lines(*(tagged(number, **NEW) for number in range(40))))

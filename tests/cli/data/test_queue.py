@@ -1,4 +1,4 @@
-"""`partita queue`: numbers, and dead letters."""
+"""`partita queue`: figures, and dead letters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.req("E06")
 
 @pytest.fixture
 def with_dead(run: Run, folder: Path) -> Run:
-    """A queue with two dead letters, and a message that waits."""
+    """A function that runs commands; the data folder has a queue with two dead letters and a waiting message."""
     folder.mkdir()
     with closing(open_queue(folder, "events", QueuePolicy(max_receives=1))) as queue:
         for body in ("a", "b"):

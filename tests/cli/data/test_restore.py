@@ -1,4 +1,4 @@
-"""`partita restore`: a backup takes the place of the database, whatever the last process left there."""
+"""`partita restore`: a backup replaces the database, whatever the last process left there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def database(folder: Path) -> Path:
 
 @pytest.fixture
 def backup(run: Run, database: Path, tmp_path: Path) -> Path:
-    """A copy of the database alone, with the sample data."""
+    """A backup of only the database, with the sample data."""
     target = tmp_path / "a copy?.db"
     assert run("seed", "todo").exit_code == 0
     with EmbeddedStore(database) as store:
@@ -56,7 +56,7 @@ def backup(run: Run, database: Path, tmp_path: Path) -> Path:
 
 
 def write_and_die(path: Path, title: str) -> None:
-    """Add a task in a process that is killed then: what it wrote is in the log alone."""
+    """Add a task in a process that then kills itself, so that the task is only in the log."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(path), title], check=False)
     assert (done.returncode, log_of(path).exists()) == (-signal.SIGKILL, True)
 
@@ -72,7 +72,7 @@ def add(path: Path, *titles: str) -> None:
 
 
 def titles(path: Path) -> list[str]:
-    """The titles of what was added, from a store that is sound."""
+    """Verify the store, and return the titles of the added tasks."""
     with EmbeddedStore(path) as store:
         store.verify()
         assert len(Session(store).run(tasks_of_user("demo"))) == 26
@@ -88,7 +88,7 @@ def kept_by(result: Result) -> Path:
 
 @contextmanager
 def in_use(path: Path) -> Iterator[None]:
-    """Another process has the store open, and does nothing with it."""
+    """Keep the store open in another process, which is idle."""
     command = [sys.executable, "-c", IDLE, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -256,7 +256,7 @@ def test_consumers_start_again_however_far_the_restored_stream_has_come(
     add(database, "lost 1", "lost 2")
     status = ("cdc", "status", "todo", "--lake", str(tmp_path / "lake"))
     assert run("cdc", "run", "todo", "--lake", str(tmp_path / "lake"), "--once").exit_code == 0
-    for _ in range(2):  # the second time, too, from the same backup
+    for _ in range(2):  # also when the same backup is restored again
         kept_by(run("restore", str(backup)))
         add(database, *(f"new {number}" for number in range(40)))
         result = run(*status)

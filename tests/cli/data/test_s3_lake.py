@@ -1,4 +1,4 @@
-"""A lake in a bucket, filled and read by real commands: `partita cdc`, `partita worker` and `partita lake`."""
+"""A lake in a bucket, written and read by real commands: `partita cdc`, `partita worker` and `partita lake`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """An environment with access keys, and no others."""
+    """Access keys in the environment, and no other credentials."""
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "none"))
     for name, value in environment(tmp_path).items():
@@ -85,7 +85,7 @@ def keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
 
 @contextmanager
 def running(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run a command until it is told to stop."""
+    """Run a command, and stop it at the end of the block."""
     process = subprocess.Popen(
         [*PROGRAM, *arguments],
         env=environment(folder),
@@ -197,7 +197,7 @@ def assert_one_line(result: Result, *words: str) -> None:
 
 
 def tables(folder: Path) -> set[str]:
-    """Those of the store."""
+    """Return the names of the store's tables."""
     with EmbeddedStore(DataFolder(folder).database) as store:
         return {*store.execute(ListTables())}
 
@@ -217,7 +217,7 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing_behind(
 
 @pytest.fixture
 def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server that knows no access keys."""
+    """A server that rejects all access keys."""
     monkeypatch.setenv("INITIAL_NO_AUTH_ACTION_COUNT", "1")
     with moto(tmp_path) as url:
         client_of(url).create_bucket(Bucket="guarded")

@@ -34,7 +34,7 @@ SCHEMA = TableSchema(
 
 @pytest.fixture(scope="module")
 def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server of its own: on the shared one, other tests have the same tables."""
+    """A separate server, because other tests have the same tables on the shared one."""
     with ministack(tmp_path_factory.mktemp("ministack")) as url:
         yield url
 
@@ -47,7 +47,7 @@ def remote(ministack_url: str) -> Iterator[RemoteStore]:
 
 @pytest.fixture
 def server(remote: RemoteStore, ministack_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A server without the tables, which commands find by the environment."""
+    """A server without tables; the environment points commands to it."""
     monkeypatch.setenv("PARTITA_STORE", ministack_url)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "test")

@@ -1,4 +1,4 @@
-"""`partita adopt`: what it says, asks, writes and proves."""
+"""`partita adopt`: what it prints, asks, writes and proves."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def put(folder: Path, *items: dict[str, Any]) -> None:
 
 @pytest.fixture
 def people(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder with a table of people; the working folder is another."""
+    """A data folder with a table of people; the working directory is another folder."""
     folder.mkdir()
     work = tmp_path / "work"
     work.mkdir()

@@ -17,7 +17,7 @@ def test_the_script_calls_partita(shell: str, run: Run) -> None:
 
 
 def completed(line: str) -> list[str]:
-    """What bash is told for a line whose last word is not finished."""
+    """Return what bash offers for a line whose last word is incomplete."""
     environment = {
         "_PARTITA_COMPLETE": "bash_complete",
         "COMP_WORDS": line,

@@ -1,4 +1,4 @@
-"""`partita cost`: budgets held against what is measured."""
+"""`partita cost`: budgets compared with measured costs."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_table_has_a_line_for_each(run: Run) -> None:
     assert lines[4].split() == ["user_by_id", "get", "-", "0.5", "RCU", "0.5", "RCU", "within"]
 
 
-# A service whose patterns are over, within and without a budget, and some that the samples cannot serve.
+# A service with patterns over, within and without a budget, and some that cannot be measured with the samples.
 
 BOOKS = Table("books", indexes=[Index("GSI1")], registry=Registry())
 

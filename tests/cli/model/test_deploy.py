@@ -1,4 +1,4 @@
-"""`partita deploy`: templates, policies with their reasons, and differences."""
+"""`partita deploy`: templates, policies with the reason for each statement, and differences."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_what_services_run_on_can_be_chosen(run: Run, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--lake", "s3://lake/x"], "--lake needs --compute lambda"),
-        (["--compute", "lambda", "--lake", "/tmp/lake"], "Write s3://BUCKET/PREFIX"),  # noqa: S108 - not used
+        (["--compute", "lambda", "--lake", "/tmp/lake"], "Write s3://BUCKET/PREFIX"),  # noqa: S108 - never created
     ],
 )
 def test_a_lake_of_functions_is_on_s3(run: Run, tmp_path: Path, options: list[str], message: str) -> None:

@@ -1,4 +1,4 @@
-"""`partita migrate`: versions counted and old items rewritten from the command line."""
+"""`partita migrate`: counting the items of each version, and rewriting old ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BANK = Service("bank", "Bank", "Accounts of three generations.", tuple(TABLES), 
 
 @pytest.fixture
 def bank(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
-    """Runs `partita migrate` on a service whose items are of several versions."""
+    """A function that runs `partita migrate` on a service with items of several versions."""
     monkeypatch.setattr(ServiceName, "convert", lambda *_: BANK)
 
     def run(*arguments: str, input: str | None = None) -> Result:  # noqa: A002 - click's name for it

@@ -1,4 +1,4 @@
-"""`partita openapi`: what the services serve, as files, and that the committed ones are current."""
+"""`partita openapi`: API descriptions as files, and a check that the committed ones are current."""
 
 from __future__ import annotations
 

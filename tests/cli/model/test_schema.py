@@ -1,4 +1,4 @@
-"""`partita schema`: snapshots compared and renewed from the command line."""
+"""`partita schema`: comparing and renewing snapshots from the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A versioned table that belongs to no service, in its first version."""
+"""A versioned table that belongs to no service; its data version is the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`partita points`: continuous backups, and tables as they were."""
+"""`partita points`: continuous backups, and tables restored to an instant."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita.testing import FakeClock
 
 @pytest.fixture
 def then(folder: Path) -> str:
-    """An instant at which the table had one item of the three that it has."""
+    """An instant at which the table had one of its three items."""
     folder.mkdir()
     clock = FakeClock(time.time() - 1_000)
     with EmbeddedStore(folder / "partita.db", clock=clock, durable=False) as store:

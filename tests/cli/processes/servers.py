@@ -1,4 +1,4 @@
-"""Commands that serve in several processes, and who of them has which connection."""
+"""Commands that serve in several processes, and which process has which connection."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class Command:
         soon(lambda: len(self.pids()) == processes)
 
     def pids(self) -> set[int]:
-        """The processes that serve: those that have kept the listening socket."""
+        """Return the ids of the processes that serve, which have the listening socket open."""
         listening = _listening_socket(self.address[1])
         return {pid for pid in children_of(self.process.pid) if listening in open_files(pid)}
 
     def others(self) -> set[int]:
-        """Those that do not serve: the one for background work, and the workers."""
+        """Return the ids of the other processes: the background process and the workers."""
         return set(children_of(self.process.pid)) - self.pids()
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Its exit code and what it said last."""
+        """Send a signal; return the exit code and the rest of the output."""
         self.process.send_signal(with_signal)
         output, _ = self.process.communicate(timeout=DEADLINE)
         return self.process.returncode, output
@@ -63,7 +63,7 @@ class Command:
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate(timeout=DEADLINE)  # the others end with it, which closes the pipe
+        self.process.communicate(timeout=DEADLINE)  # the other processes end too, which closes the pipe
 
     def __enter__(self) -> Self:
         return self
@@ -80,7 +80,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def _listening_socket(port: int) -> str:
-    """What Linux calls the socket that listens on a port of this machine."""
+    """Return the name that Linux gives to the socket listening on a port of this machine."""
     for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
         columns = line.split()
         if int(columns[1].rpartition(":")[2], 16) == port and columns[3] == "0A":
@@ -89,7 +89,7 @@ def _listening_socket(port: int) -> str:
 
 
 def owner_of(connection: socket.socket, pids: set[int]) -> int | None:
-    """Which process has the other end of a connection; None while nobody has accepted it."""
+    """Return the process that has the other end of a connection; None if no process has accepted it yet."""
     local, remote = connection.getsockname()[1], connection.getpeername()[1]
     for line in Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]:
         columns = line.split()
@@ -100,19 +100,19 @@ def owner_of(connection: socket.socket, pids: set[int]) -> int | None:
 
 
 def open_files(pid: int) -> list[str]:
-    """What a process has open, as Linux names it."""
+    """Return the names that Linux gives to the open files of a process."""
     found = []
     try:
         for file in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
                 found.append(str(file.readlink()))
-    except OSError:  # it has ended
+    except OSError:  # the process has ended
         pass
     return found
 
 
 class Client:
-    """One connection, and whole responses on it."""
+    """A connection that sends requests and reads whole responses."""
 
     def __init__(self, address: tuple[str, int], headers: str = "") -> None:
         self.socket = socket.create_connection(address, timeout=DEADLINE)
@@ -126,10 +126,10 @@ class Client:
         ).encode()
 
     def send(self, method: str, path: str, body: Any = None, more: str = "") -> tuple[int, bytes]:
-        """The status and the body of the response.
+        """Send a request, and return the status and the body of the response.
 
         Raises:
-            ConnectionError: there is none.
+            ConnectionError: the connection ended before the whole response.
         """
         content = b"" if body is None else json.dumps(body).encode()
         self.socket.sendall(self.head(method, path, len(content), more) + content)
@@ -174,12 +174,12 @@ class Client:
 
 
 def authorization(folder: Path, user: str = "demo") -> str:
-    """The header of a user."""
+    """Return the `Authorization` header of a user."""
     return f"Authorization: Bearer {identity_of(DataFolder(folder)).token(Caller(user))}\r\n"
 
 
 def one_for_each(command: Command, make: Callable[[], Client]) -> dict[int, Client]:
-    """Connections until every process has one, by process. Those that are not needed are closed."""
+    """Return one connection to each process, by process id. Surplus connections are closed."""
     found: dict[int, Client] = {}
     deadline = time.monotonic() + DEADLINE
     while len(found) < len(pids := command.pids()) or len(pids) < 2:

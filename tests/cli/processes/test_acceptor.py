@@ -1,4 +1,4 @@
-"""Who accepts a connection: the process that has the fewest, or any where that one does not."""
+"""Which process accepts a connection: the one with the fewest connections, or any other if that one does not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.req("X21"), pytest.mark.anyio]
 
 
 class Counted(asyncio.Protocol):
-    """A connection that its side counts."""
+    """A protocol that counts its connections for a side."""
 
     def __init__(self, side: Side) -> None:
         self._side = side
@@ -27,12 +27,12 @@ class Counted(asyncio.Protocol):
         self._side.board.update(self._side.number, len(self._side.opened))
         self._side.heard.set()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's signature
         self._side.opened.remove(self._transport)
 
 
 class Side:
-    """One of those who accept from a socket, in the place of a process."""
+    """An acceptor with its connections, in place of a process."""
 
     def __init__(self, listener: socket.socket, board: ConnectionBoard, number: int, heard: asyncio.Event) -> None:
         self.listener = listener
@@ -59,7 +59,7 @@ async def sides(listener: socket.socket, number: int) -> AsyncIterator[list[Side
 
 
 def connected(listener: socket.socket, number: int) -> AbstractAsyncContextManager[None]:
-    """So many clients, who come at once."""
+    """Open this number of connections together, and keep them open in the block."""
     return connected_to(listener.getsockname(), number)
 
 
@@ -95,7 +95,7 @@ async def test_who_has_the_fewest_accepts_until_another_has_fewer() -> None:
         board.update(1, 5)
         side = Side(listener, board, 0, heard)
         async with connected(listener, 9):
-            side.acceptor._ready()  # one iteration of its loop
+            side.acceptor._ready()  # one iteration of the event loop
             assert board.get(0) == 6
             await until([side], 6)
         for transport in side.opened:
@@ -112,7 +112,7 @@ async def test_who_has_more_accepts_a_quarter_as_many_of_what_is_left(own: int, 
         board.update(0, own)
         side = Side(listener, board, 0, heard)
         async with connected(listener, 9):
-            side.acceptor._accept_left()  # what a timer calls
+            side.acceptor._accept_left()  # as the timer does
             assert board.get(0) == own + accepted
             await until([side], accepted)
         await asyncio.sleep(0)
@@ -123,7 +123,7 @@ async def test_who_has_more_accepts_a_quarter_as_many_of_what_is_left(own: int, 
 async def test_what_another_leaves_is_accepted_by_who_has_more() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         async with sides(listener, 2) as (stuck, other), connected(listener, 3):
-            stuck.acceptor._loop.remove_reader(stuck.listener)  # it has none, and accepts none
+            stuck.acceptor._loop.remove_reader(stuck.listener)  # it has no connections, but does not accept any
             assert await until([stuck, other], 3) == [0, 3]
 
 
@@ -160,7 +160,7 @@ async def test_one_that_is_refused_does_not_count_for_ever() -> None:
     board.update(0, 3)
     board.accepted(0)
     board.accepted(0)
-    board.update(0, 3)  # one was closed for another
+    board.update(0, 3)  # one connection began, and another ended
     board.settle(0, 1)
     assert board.get(0) == 4
     board.settle(0, 0)
@@ -199,7 +199,7 @@ async def test_where_files_have_run_out_it_is_said_and_tried_again(monkeypatch: 
 
 
 class Exhausted:
-    """A socket of which nothing can be accepted for some time."""
+    """A listening socket whose `accept` fails a number of times, as if there were no file descriptors left."""
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
@@ -214,7 +214,7 @@ class Exhausted:
     def fileno(self) -> int:
         return self._listener.fileno()
 
-    def setblocking(self, flag: bool) -> None:  # noqa: FBT001 - as of a socket
+    def setblocking(self, flag: bool) -> None:  # noqa: FBT001 - the signature of a socket
         self._listener.setblocking(flag)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Work in a process that ends, before those of a server are forked."""
+"""Work in a separate process, which ends before the processes of a server are forked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a process and the supervisor say to each other."""
+"""The messages between a process and the supervisor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIGURES = ServerFigures(endpoints=(EndpointFigures("GET", "/x", 200, (1, 2), 0.5
 
 @pytest.fixture
 def ends() -> Iterator[tuple[Connection, ProcessChannel]]:
-    """The supervisor's end, and the channel of the process."""
+    """The supervisor's end of a pipe, and the channel of the process."""
     supervisor, process = Pipe()
     channel = ProcessChannel(process)
     channel.start()
@@ -42,7 +42,7 @@ def test_a_process_says_what_it_counted_when_it_is_asked(ends: tuple[Connection,
 
 def test_a_process_learns_how_the_others_are_doing(ends: tuple[Connection, ProcessChannel]) -> None:
     supervisor, channel = ends
-    send(supervisor, Answer(0, troubles={"an": "old one"}))  # which nobody waits for any more
+    send(supervisor, Answer(0, troubles={"an": "old one"}))  # no thread waits for it any more
     answers: list[Answer] = []
     asking = threading.Thread(target=lambda: answers.append(channel.ask()))
     asking.start()
@@ -65,7 +65,7 @@ def test_a_process_is_told_to_stop(ends: tuple[Connection, ProcessChannel]) -> N
     stopped, cut = threading.Event(), threading.Event()
     send(supervisor, Stop())
     assert channel.stopping.wait(60)
-    channel.on_stop(stopped.set, cut.set)  # also where it comes before anybody listens
+    channel.on_stop(stopped.set, cut.set)  # also if the message came before
     assert stopped.is_set()
     send(supervisor, Cut())
     assert cut.wait(60)

@@ -1,4 +1,4 @@
-"""`partita dynamodb` in two processes: one database, whichever of them a connection is with."""
+"""`partita dynamodb` in two processes: every connection sees the same database, whichever process it is with."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TABLE: dict[str, Any] = {
 
 
 class Db:
-    """DynamoDB's operations on one connection."""
+    """Calls DynamoDB's operations on one connection."""
 
     def __init__(self, client: Client) -> None:
         self.client = client

@@ -1,4 +1,4 @@
-"""What is loaded before processes are forked."""
+"""Loading modules before processes are forked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def unfrozen() -> Iterator[None]:
 def test_garbage_is_not_looked_for_while_it_is_loaded_and_what_was_loaded_is_frozen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threading, "active_count", lambda: 1)  # whoever runs the tests may have others
+    monkeypatch.setattr(threading, "active_count", lambda: 1)  # the test runner may have other threads
     with loading_for_forks(["no.such.module"]):
         assert not gc.isenabled()
     assert gc.isenabled()

@@ -1,4 +1,4 @@
-"""How many processes there are, unless said otherwise."""
+"""The default number of processes."""
 
 from __future__ import annotations
 

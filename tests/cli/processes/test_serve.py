@@ -1,4 +1,4 @@
-"""`partita serve` in two processes: they count together, lose nothing that was accepted, and stop as one."""
+"""`partita serve` in two processes: they add up their figures, finish accepted requests, and stop together."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def server(place: Path) -> Iterator[Command]:
 
 
 class Users:
-    """Makes connections of a user, and closes them."""
+    """Opens connections of users, and closes them."""
 
     def __init__(self, server: Command, place: Path) -> None:
         self._server = server
@@ -63,7 +63,7 @@ class Users:
         return self.made[-1]
 
     def each(self, user: str) -> list[Client]:
-        """One connection to each process."""
+        """Open one connection to each process."""
         return list(one_for_each(self._server, lambda: self.client(user)).values())
 
 
@@ -81,7 +81,7 @@ def test_there_is_one_banner(server: Command) -> None:
 
 
 def counts(client: Client, route: str) -> dict[str, float]:
-    """What `/metrics` says of a route, by status."""
+    """Return the number of successful requests of a route in `/metrics`, by method."""
     _, text = client.send("GET", "/metrics")
     found = re.findall(rf'{DURATION}{{method="(\w+)",route="{re.escape(route)}",status="200"}} (\S+)', text.decode())
     return {method: float(value) for method, value in found}
@@ -160,7 +160,7 @@ def test_every_process_streams_what_changed_in_another(users: Users) -> None:
 
 
 class Writers:
-    """Clients who create tasks as fast as they can, each with a key of its own, until they are told to stop."""
+    """Clients that create tasks as fast as they can, each task with its own idempotency key, until they are stopped."""
 
     def __init__(self, server: Command, folder: Path, user: str, number: int = 4) -> None:
         self._server = server
@@ -180,12 +180,12 @@ class Writers:
             try:
                 client = client or Client(self._server.address, self._headers)
                 status, body = client.send("POST", "/todo/api/tasks", {"title": title}, f"Idempotency-Key: {title}\r\n")
-            except OSError:  # its process was killed: the same request again, on another connection
+            except OSError:  # the process was killed: retry the request on another connection
                 if client is not None:
                     client.close()
                 client = None
                 continue
-            if status == 409:  # the first try is still being written
+            if status == 409:  # the first attempt is still in progress
                 continue
             if status != 201:
                 self.wrong.append((status, body))
@@ -220,7 +220,7 @@ def test_a_process_that_is_killed_under_load_is_replaced_and_loses_nothing(serve
         writers.stop()
     assert writers.wrong == []
     found = titles(place, "killed")
-    assert len(found) == len(set(found))  # with its key, each was done once
+    assert len(found) == len(set(found))  # the keys prevent duplicates
     assert set(writers.made) <= set(found)
 
 
@@ -241,7 +241,7 @@ def test_a_process_that_is_told_to_end_finishes_and_is_replaced(server: Command,
     victim, client = next(iter(by_process.items()))
     body = b'{"title": "in flight"}'
     client.socket.sendall(client.head("POST", "/todo/api/tasks", len(body), "Expect: 100-continue\r\n"))
-    assert b" 100 " in client.until(b"\r\n\r\n")  # so the request has begun
+    assert b" 100 " in client.until(b"\r\n\r\n")  # the request has begun
     os.kill(victim, signal.SIGTERM)
     client.socket.sendall(body)
     assert client.receive()[0] == 201
@@ -267,7 +267,7 @@ def test_background_work_that_is_killed_goes_on_in_another_process(server: Comma
     soon(lambda: client.json("GET", "/healthz") == {"status": "ok"})
 
 
-# Those that end a server have one of their own.
+# The following tests stop a server, so each starts its own.
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -279,7 +279,7 @@ def test_what_was_accepted_is_answered_before_all_stop(number: signal.Signals, t
         for client in clients:
             client.socket.sendall(client.head("POST", "/todo/api/tasks", len(body), "Expect: 100-continue\r\n"))
             assert b" 100 " in client.until(b"\r\n\r\n")
-        os.killpg(server.process.pid, number)  # to all of them, as a terminal or a service manager does
+        os.killpg(server.process.pid, number)  # to the process group, as a terminal or a service manager does
         for client in clients:
             client.socket.sendall(body)
             assert client.receive()[0] == 201
@@ -301,7 +301,7 @@ def test_a_second_signal_cuts_off_what_is_under_way(tmp_path: Path) -> None:
         with Client(server.address) as idle:
             assert idle.send("GET", "/healthz")[0] == 200
             server.process.send_signal(signal.SIGINT)
-            assert idle.socket.recv(1) == b""  # so it has begun to stop
+            assert idle.socket.recv(1) == b""  # the server has begun to stop
         code, output = server.stop(signal.SIGINT)
         for client in clients:
             client.close()
@@ -314,7 +314,7 @@ def test_all_end_with_whoever_has_started_them(tmp_path: Path) -> None:
         server.process.kill()
         soon(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
         with socket.create_server(server.address):
-            pass  # nobody listens any more
+            pass  # the port is free
 
 
 def test_what_keeps_the_first_from_starting_is_said_once(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The supervisor among processes that are stopped, cannot begin, or do not end. Here they are played."""
+"""The supervisor and processes that are stopped, cannot begin, or do not end. The tests play the processes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SERVERS, BACKGROUND, WORKERS = (Work(kind, lambda: None) for kind in ("server", 
 
 
 class Played:
-    """A process that a test plays: it hears what it is told, and says what the test has it say."""
+    """A process that a test plays: it passes received messages to the test, and sends what the test says."""
 
     def __init__(self, work: Work, number: int, on_told: Callable[[Played, ToProcess], None]) -> None:
         self.name, self.pid, self.exitcode = work.kind, number, 0
@@ -69,16 +69,16 @@ class Played:
 
 
 class Stage:
-    """Has the supervisor run played processes. While it waits they hear what they are told, and time passes."""
+    """Runs the supervisor with played processes. While it waits, they receive their messages, and time passes."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
         self.played: list[tuple[float, Played]] = []
-        """The processes, each with the time of its start."""
+        """The processes, each with its start time."""
         self.on_start: dict[str, Callable[[Played], None]] = {"worker": lambda _: None}
         self.on_told: Callable[[Played, ToProcess], None] = _obedient
         self.acts: list[Callable[[], None]] = []
-        """What happens, one after the other, each when nobody has anything to do; then time passes."""
+        """The acts of a test: the next one runs when no process has anything to do. After them, only time passes."""
         self._signals: list[Callable[[], None]] = []
         self._refused: dict[str, int] = {}
         monkeypatch.setattr(_supervisor, "fork_process", self._fork)
@@ -87,7 +87,7 @@ class Stage:
         monkeypatch.setattr(_supervisor, "connection", SimpleNamespace(wait=self._wait))
 
     def stop(self) -> None:
-        """Send a signal."""
+        """Send a stop signal."""
         self._signals[0]()
 
     def run(self, workers: Work | None = None) -> None:
@@ -98,7 +98,7 @@ class Stage:
         return [each for _, each in self.played if each.name == kind]
 
     def refuse(self, kind: str, times: int) -> None:
-        """Have the system refuse the next processes of a kind."""
+        """Have the system refuse to start the next processes of a kind."""
         self._refused[kind] = times
 
     def _fork(self, work: Work, number: int, *_: Any, **__: Any) -> Running:
@@ -124,8 +124,8 @@ class Stage:
                 return []
 
 
-def LET_TIME_PASS() -> None:  # noqa: N802 - a mark among the acts
-    """Until the next thing that the supervisor has planned."""
+def LET_TIME_PASS() -> None:  # noqa: N802 - a marker among the acts
+    """Let time pass until the next action that the supervisor has planned."""
 
 
 def _ready(process: Played) -> None:
@@ -196,7 +196,7 @@ def test_who_does_not_answer_is_not_asked_again_and_is_named(stage: Stage) -> No
     stage.acts = [
         ask,
         LET_TIME_PASS,
-        *[ask] * 3,  # nobody waits for it, and its pipe is not filled
+        *[ask] * 3,  # answered immediately, without another message to the silent process
         lambda: stage.of("background")[0].say(Counted(ServerFigures())),
         ask,
         lambda: stage.of("background")[0].say(Counted(ServerFigures())),

@@ -1,4 +1,4 @@
-"""The options of `partita dynamodb` that make it behave as AWS does."""
+"""The options of `partita dynamodb` that make it behave like AWS."""
 
 from __future__ import annotations
 

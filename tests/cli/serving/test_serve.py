@@ -1,4 +1,4 @@
-"""`partita serve`, as a process of its own."""
+"""`partita serve`, mostly as a separate process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Server:
         self.client = httpx.Client(base_url=self.url, headers=headers, timeout=DEADLINE, trust_env=False)
 
     def stop(self, with_signal: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
-        """Its exit code and what it said last."""
+        """Send a signal; return the exit code and the rest of the output."""
         self.process.send_signal(with_signal)
         output, _ = self.process.communicate(timeout=DEADLINE)
         return self.process.returncode, output
@@ -119,7 +119,7 @@ def test_a_request_that_has_begun_is_answered_before_it_stops(start: Start) -> N
     )
     with socket.create_connection((url.host, url.port or 0), timeout=DEADLINE) as connection:
         connection.sendall(head.encode())
-        assert connection.recv(1_000).startswith(b"HTTP/1.1 100 ")  # so the request has begun
+        assert connection.recv(1_000).startswith(b"HTTP/1.1 100 ")  # the request has begun
         server.process.send_signal(signal.SIGTERM)
         connection.sendall(body)
         assert connection.recv(1_000).startswith(b"HTTP/1.1 201 ")
@@ -146,7 +146,7 @@ def test_half_sent_heads_do_not_shut_others_out(start: Start) -> None:
         code, output = server.stop()
     lines = output.splitlines()
     assert (code, lines[-1]) == (0, "Stopped.")
-    assert len(lines) <= 2, output[:2_000]  # the other one says that descriptors ran out
+    assert len(lines) <= 2, output[:2_000]  # the other line says that file descriptors ran out
 
 
 def test_a_name_that_is_not_its_own_is_refused(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_a_limit_that_is_not_one_is_refused(rate: str, run: Run) -> None:
 
 
 class Killed(BaseException):
-    """The process ends in the middle of something."""
+    """Simulates the end of a process that is killed."""
 
 
 @pytest.mark.req("X02")
@@ -289,7 +289,7 @@ def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
 def test_with_an_issuer_it_must_be_said_whom_tokens_are_for(audience: tuple[str, ...], run: Run, folder: Path) -> None:
     result = run("serve", "todo", "--port", "0", "--issuer", "https://issuer.example", *audience)
     assert (result.exit_code, "--any-audience" in result.output) == (2, True)
-    assert not folder.exists()  # nothing was opened or filled
+    assert not folder.exists()  # no database was created
 
 
 @pytest.mark.req("X03")
@@ -297,7 +297,7 @@ def test_the_tokens_of_all_clients_are_taken_where_that_is_said(run: Run) -> Non
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         result = run("serve", "todo", "--port", port, "--issuer", "https://issuer.example", "--any-audience")
-    assert (result.exit_code, "Cannot listen" in result.output) == (1, True)  # so the options were taken
+    assert (result.exit_code, "Cannot listen" in result.output) == (1, True)  # the options were accepted
 
 
 @pytest.mark.req("X03")

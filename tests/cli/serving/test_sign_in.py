@@ -1,4 +1,4 @@
-"""How `partita serve` lets people sign in at its pages."""
+"""The ways to sign in that `partita serve` offers on its pages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_the_link_has_a_code_that_is_never_sent_and_is_valid_once(tmp_path: Path
     assert link is not None
     page, _, code = link.partition("#sign-in=")
     assert page == "http://127.0.0.1:8321/"
-    other = sign_in_of(OWN, None, None, installed(tmp_path, is_loopback=True))  # as another process has it
+    other = sign_in_of(OWN, None, None, installed(tmp_path, is_loopback=True))  # as in another process
     assert other.demo is not None
     assert other.demo.links is not None
     assert other.demo.links.take(code) == Role.USER

@@ -1,4 +1,4 @@
-"""`partita token`, and the secret that signs it."""
+"""`partita token`, and the secret key that signs tokens."""
 
 from __future__ import annotations
 

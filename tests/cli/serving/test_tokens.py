@@ -1,4 +1,4 @@
-"""`partita tokens`: keys are replaced and tokens revoked, also while a server runs."""
+"""`partita tokens`: keys are rotated and tokens revoked, also while a server runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def made(run: Run, user: str = "ann") -> str:
 
 
 def outcome(folder: Path, token: str) -> str:
-    """Who a new process says is calling, or why it refuses the token."""
+    """Return the caller that a token has in a new process, or the reason why it is rejected."""
     try:
         return identity_of(DataFolder(folder)).caller(token).user_id
     except HttpProblem as problem:
@@ -52,7 +52,7 @@ def test_one_token_is_revoked(run: Run, folder: Path) -> None:
     assert stolen not in result.output
     assert [outcome(folder, token) for token in (stolen, other)] == ["The token was revoked.", "ann"]
     assert listed(run)["revoked_tokens"] == {claims["jti"]: claims["exp"]}
-    assert run("tokens", "revoke", stolen).exit_code == 0  # once more does no harm
+    assert run("tokens", "revoke", stolen).exit_code == 0  # repeating it does no harm
 
 
 def test_a_token_is_revoked_by_its_id(run: Run, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""`partita worker`, and the workers that `partita serve` starts: they finish what they began, and are replaced."""
+"""`partita worker`, and the workers of `partita serve`: they finish their work, and are replaced if they are killed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def data(folder: Path) -> DataFolder:
 
 @pytest.fixture
 def waiting(data: DataFolder) -> Iterator[tuple[Session, Request]]:
-    """A request that waits in the queue."""
+    """A session, and a request that waits in the queue."""
     now = instant(time.time())
     with data.open() as store:
         db = Session(store)
@@ -66,7 +66,7 @@ def is_decided(db: Session, request: Request) -> bool:
 
 
 def test_a_pool_works_and_stops_when_it_is_done(data: DataFolder, waiting: tuple[Session, Request]) -> None:
-    pool = WorkerPool(1, ["events"], data, None)  # a second one might be told to stop before it has begun
+    pool = WorkerPool(1, ["events"], data, None)  # a second one might be stopped before it has begun
     soon(lambda: is_decided(*waiting))
     pool.stop()
     assert [process.exitcode for process in pool._processes] == [0]
@@ -99,7 +99,7 @@ def test_a_worker_that_is_killed_is_replaced(data: DataFolder, waiting: tuple[Se
 
 
 class StuckProcess:
-    """A worker that is stopped, or waits for something that never comes."""
+    """A worker process that does not end when it is asked to."""
 
     pid, exitcode = 4711, None
 
@@ -107,7 +107,7 @@ class StuckProcess:
         self.sentinel, self._alive = os.pipe()
 
     def terminate(self) -> None:
-        """It does not hear that."""
+        """Ignore the signal."""
 
     def join(self, seconds: float | None = None) -> None:
         assert seconds is not None or self.exitcode is not None
@@ -144,7 +144,7 @@ class Command:
         return self.process.returncode, output
 
     def children(self) -> list[int]:
-        """The worker processes, without what Python starts to clean up after them."""
+        """Return the ids of the worker processes, without Python's resource tracker."""
         pid = self.process.pid
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
         return [int(child) for child in listed if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
@@ -199,7 +199,7 @@ def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: li
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerPool]:
-    """The crews that are started; none of them works."""
+    """The worker pools that a command tries to start; starting one fails."""
     crews: list[WorkerPool] = []
 
     def start(pool: WorkerPool, *_: object) -> None:
