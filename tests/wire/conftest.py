@@ -1,4 +1,4 @@
-"""A store, a server on it, and callers that need no server."""
+"""A store, a server on it, and a caller that needs no server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def store(tmp_path: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def call(store: EmbeddedStore) -> Caller:
-    """Calls operations on a store that has the table of tasks."""
+    """A caller on a store that has the table of tasks."""
     caller = Caller(store)
     caller("CreateTable", **TASKS)
     return caller
@@ -27,6 +27,6 @@ def call(store: EmbeddedStore) -> Caller:
 
 @pytest.fixture
 def address(store: EmbeddedStore) -> Iterator[tuple[str, int]]:
-    """Where a server serves the store."""
+    """The host and port of a server on the store."""
     with serving(store) as address:
         yield address

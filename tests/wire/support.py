@@ -1,4 +1,4 @@
-"""A wire server in a thread of its own, a bare client for it, and a way to run operations without either."""
+"""A wire server in a thread, a bare client for it, and a caller that runs operations without either."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def serving(
     regions: RegionStores | None = None,
     buckets: Buckets | None = None,
 ) -> Iterator[tuple[str, int]]:
-    """Serves the store while the block runs; gives host and port."""
+    """Serve the store while the block runs; yield host and port."""
     listener = socket.create_server(("127.0.0.1", 0))
     loop = asyncio.new_event_loop()
     allowed = allowed_hosts or AllowedHosts()
@@ -80,14 +80,14 @@ def serving(
 
 
 def http(target: str, body: bytes, **headers: str) -> bytes:
-    """A request as it goes over the wire."""
+    """Return the bytes of an HTTP request for an operation."""
     lines = [f"x-amz-target: DynamoDB_20120810.{target}", f"content-length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join(["POST / HTTP/1.1", "host: localhost", *lines, "", ""]).encode() + body
 
 
 class Client:
-    """A bare connection."""
+    """A bare connection to a server."""
 
     def __init__(self, address: tuple[str, int]) -> None:
         self.socket = socket.create_connection(address, timeout=60)
@@ -97,11 +97,11 @@ class Client:
         self.socket.sendall(data)
 
     def receive_line(self) -> bytes:
-        """The next line of a head."""
+        """Read the next line of a response head."""
         return self._file.readline().rstrip(b"\r\n")
 
     def receive(self) -> tuple[int, dict[str, str], Json]:
-        """Status, headers and body of the next response."""
+        """Read the next response; return its status, headers and body."""
         status = int(self._file.readline().split()[1])
         headers: dict[str, str] = {}
         while (line := self._file.readline().strip().decode()) != "":
@@ -110,7 +110,7 @@ class Client:
         return status, headers, json.loads(self._file.read(int(headers["content-length"])))
 
     def is_closed(self) -> bool:
-        """Wait until the server has closed the connection, in whatever way."""
+        """Wait for the next byte; return True if the server closed or reset the connection instead."""
         with suppress(ConnectionResetError):
             return self._file.read(1) == b""
         return True
@@ -147,5 +147,5 @@ class Caller:
             raise worded(error, operation, json.dumps(parameters).encode()) from None
 
     def in_region(self, region: str) -> Caller:
-        """The same store, asked from another region."""
+        """Return a caller on the same store for another region."""
         return Caller(self._store, region)

@@ -1,4 +1,4 @@
-"""What runs in the background of a server: one thread for a store, which comes back when it is wanted again."""
+"""Background work of a server: one thread per store, which starts again when it is needed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.wire.background import Background, Work, failure_code
 
 
 def background(store: Store, run: Callable[[list[str]], object]) -> tuple[Background[str], list[str]]:
-    """Threads that run the names of a list, which are done when they are taken from it."""
+    """Return threads that run the names in a list, and the list; a name is done when it is removed from the list."""
     names: list[str] = []
 
     def run_one(_: Store, name: str) -> None:
@@ -30,7 +30,7 @@ def background(store: Store, run: Callable[[list[str]], object]) -> tuple[Backgr
 def test_a_thread_that_ended_is_begun_again_when_it_is_wanted(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Also after its store was closed: another store may be at the same address."""
+    """It also starts again after its store was closed, because another store may have the same `id()`."""
     failures = [error]
 
     def run(_: list[str]) -> None:

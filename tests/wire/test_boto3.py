@@ -1,4 +1,4 @@
-"""boto3 does everything that an application does, against a server of ours."""
+"""boto3 runs all operations of an application against a wire server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No client can make the server hold more, work more or wait longer than its limits say."""
+"""No client can make the server use more memory, do more work or wait longer than its limits allow."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PUT = http("PutItem", json.dumps({"TableName": "tasks", "Item": task("u", "1")})
 
 
 def unfinished(size: int, sent: int) -> bytes:
-    """A request with a body of this size, of which only a part is sent."""
+    """Return a request whose body has `size` bytes, of which only `sent` are included."""
     return http("ListTables", b"{}".ljust(size))[: sent - size or None]
 
 
 class TestBodies:
-    """What all connections hold together has a bound, and is given back."""
+    """The bytes that all connections buffer together have a limit, and are released."""
 
     LIMITS = Limits(buffered_bytes=1_000)
 
@@ -50,7 +50,7 @@ class TestBodies:
         head = LIST.partition(b"content-length")[0]
         client.receive(head + b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n")
         assert client.statuses() == []
-        client.receive(b"x: y\r\n" * 2)  # they would go on without an end, each joined to all before it
+        client.receive(b"x: y\r\n" * 2)  # there could be more without end, each appended to all before it
         assert client.statuses() == [400]
         assert b"no headers after a body" in client.transport.written
         assert server.connections.budget.used == 0
@@ -112,7 +112,7 @@ class TestBodies:
 
 
 class TestUnpacking:
-    """Work grows with the size of a packed body, not with its square."""
+    """The work for a compressed body grows with its size, not with the square of it."""
 
     def test_empty_members_without_number_are_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
         read = counted_bytes(monkeypatch)
@@ -138,7 +138,7 @@ class TestUnpacking:
 
 
 def counted_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many bytes every call of zlib was given."""
+    """Return a list to which every call of zlib adds the number of bytes that it gets."""
     counts: list[int] = []
     decompressobj = zlib.decompressobj
 
@@ -158,7 +158,7 @@ def counted_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 class TestConnections:
-    """Clients that do nothing do not shut others out."""
+    """Idle clients do not shut others out."""
 
     LIMITS = Limits(connections=2)
 
@@ -206,12 +206,12 @@ class TestConnections:
 
 
 class TestDeadlines:
-    """How slowly a request may come does not depend on how many pieces it comes in."""
+    """A deadline does not depend on the number of pieces in which a request arrives."""
 
     LIMITS = Limits(head_seconds=10.0, request_seconds=30.0, idle_seconds=300.0)
 
     def seconds_until_closed(self, store: EmbeddedStore, first: bytes, piece: bytes) -> float:
-        """When a client is given up that sends this, and then a piece every second."""
+        """Return after how many seconds a client is aborted that sends `first`, and then `piece` every second."""
         timer = FakeTimer()
         server, (client,) = without_sockets(store, 1, limits=self.LIMITS, timer=timer)
         client.receive(first)
@@ -272,7 +272,7 @@ def test_a_refused_client_can_finish_sending_and_read_why(store: EmbeddedStore) 
 
 
 def test_a_head_may_be_as_long_as_the_limit_behind_another_request(store: EmbeddedStore) -> None:
-    """The length of what came before it does not count."""
+    """The length of the previous request does not count."""
     _, (client,) = without_sockets(store, 1, limits=Limits(head_bytes=1_000))
     long = http("ListTables", b"{}", filler="x" * 800)
     client.receive(http("ListTables", b"{}".ljust(900)) + long[:5])

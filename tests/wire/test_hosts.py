@@ -1,4 +1,4 @@
-"""The server answers to its own names alone, and to no page of another site."""
+"""The server responds only to its own host names, and to no page of another site."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def list_tables(host: str, **headers: str) -> bytes:
 
 
 def response_to(address: tuple[str, int], request: bytes) -> tuple[int, str]:
-    """Status and error type; a request that is refused is the last."""
+    """Return the status and error type; check that the server closes the connection after a refusal."""
     with connected(address) as client:
         client.send(request)
         status, _, body = client.receive()

@@ -1,4 +1,4 @@
-"""What comes over a connection is read within bounds, executed in order, and never believed."""
+"""The HTTP layer: framing, limits, order of execution, and refusal of invalid requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL = Limits(head_bytes=1_000, body_bytes=1_000, connections=2)
 
 
 def response_to(address: tuple[str, int], request: bytes) -> tuple[int, str]:
-    """Status and error type."""
+    """Return the status and error type."""
     with connected(address) as client:
         client.send(request)
         status, _, body = client.receive()
@@ -127,7 +127,7 @@ def test_what_is_too_large_is_refused(store: EmbeddedStore, request_: bytes, sta
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """A request whose body comes in chunks."""
+    """Return a request with a chunked body."""
     headers = (b"host: localhost", b"x-amz-target: DynamoDB_20120810.ListTables", b"transfer-encoding: chunked")
     head = b"\r\n".join((b"POST / HTTP/1.1", *headers, b"", b""))
     return head + b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks)

@@ -1,4 +1,4 @@
-"""Items over the wire: what is reported beside them, and what is refused, in DynamoDB's words."""
+"""Items over the wire: reported capacity and collection sizes, and the wording of validation errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The older parameters mean what the expressions mean that replaced them."""
+"""The legacy parameters mean the same as the expressions that replaced them."""
 
 from __future__ import annotations
 

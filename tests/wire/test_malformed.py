@@ -1,4 +1,4 @@
-"""Whatever stands in a request where something else belongs, the response is an error of the client's."""
+"""A request with a wrong value in any position is executed, or refused with a client error."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ CALLS: list[tuple[str, Json]] = [
 
 
 def mutations(value: Any) -> Iterator[Any]:
-    """The value with each part of it, in turn, replaced by each wrong thing, or left out."""
+    """Yield the value with one part at a time replaced by each wrong value, or omitted."""
     yield from WRONG
     if isinstance(value, dict):
         for name, part in value.items():
@@ -123,7 +123,7 @@ def test_units_are_whole_numbers_too(call: Caller, number: float) -> None:
 
 
 def stream_of(call: Caller) -> tuple[str, str]:
-    """The ARN of the stream, and its shard."""
+    """Return the ARN of the stream, and the id of its shard."""
     arn = call("ListStreams")["Streams"][0]["StreamArn"]
     return arn, call("DescribeStream", StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
 

@@ -1,4 +1,4 @@
-"""botocore's model of DynamoDB: every operation is there, and its waiters and paginators work on ours."""
+"""botocore's model of DynamoDB: the server knows every operation, and the waiters and paginators work with it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from partita.wire._operations import operations
 
 PAGE = (Path(__file__).parents[2] / "docs" / "wire.md").read_text(encoding="utf-8")
 LATER = {"ExportCompleted", "ImportCompleted"}
-"""Waiters of operations that have tests of their own."""
+"""Waiters that other tests cover."""
 STREAM = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
 
 
@@ -143,7 +143,7 @@ def _snake(name: str) -> str:
 
 @pytest.mark.rule(59)
 def test_a_plain_table_is_described_in_every_way(client: Any) -> None:
-    """What Terraform and its like read after they made a table."""
+    """Make the calls with which Terraform and similar tools read a new table."""
     table = {"TableName": "one-more"}
     arn = client.describe_table(**table)["Table"]["TableArn"]
     backups = client.describe_continuous_backups(**table)["ContinuousBackupsDescription"]
@@ -161,7 +161,7 @@ def test_a_plain_table_is_described_in_every_way(client: Any) -> None:
 
 @pytest.mark.rule(59)
 def test_what_was_set_is_described_as_it_was_set(client: Any) -> None:
-    """All that Terraform's `aws_dynamodb_table` and the resources beside it write, read back as it reads it."""
+    """Write all settings of Terraform's `aws_dynamodb_table` and related resources, and read them as Terraform does."""
     made = {
         **TASKS,
         "TableName": "described",

@@ -1,4 +1,4 @@
-"""Responses are packed for those who ask for it."""
+"""Responses are compressed for clients that accept it."""
 
 from __future__ import annotations
 

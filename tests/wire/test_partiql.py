@@ -1,4 +1,4 @@
-"""PartiQL's statements read and write what they say."""
+"""PartiQL statements: reads, writes and transactions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def tasks_of(response: Json) -> list[str]:
     ],
 )
 def test_select_finds(stored: Caller, where: str, parameters: list[Json], found: str) -> None:
-    statement = f'SELECT * FROM "tasks" WHERE {where}'  # noqa: S608 - the test's own words
+    statement = f'SELECT * FROM "tasks" WHERE {where}'  # noqa: S608 - only constants of the test
     given: dict[str, Any] = {"Parameters": parameters} if parameters else {}
     assert list(found) == tasks_of(stored("ExecuteStatement", Statement=statement, **given))
 
@@ -93,7 +93,7 @@ def places_of(response: Json) -> list[str]:
     ],
 )
 def test_several_partitions_are_read_in_order_and_page_by_page(three: Caller, where: str, found: str) -> None:
-    statement = f"SELECT * FROM tasks WHERE {where}"  # noqa: S608 - the test's own words
+    statement = f"SELECT * FROM tasks WHERE {where}"  # noqa: S608 - only constants of the test
     assert found.split() == places_of(three("ExecuteStatement", Statement=statement))
     paged, token = [], None
     while True:
@@ -134,7 +134,7 @@ def test_a_page_has_at_most_a_megabyte_of_all_partitions(call: Caller) -> None:
 )
 def test_a_select_that_keys_do_not_allow_is_refused(stored: Caller, rest: str, message: str) -> None:
     with pytest.raises(ValidationFailed, match=message):
-        stored("ExecuteStatement", Statement=f"SELECT * FROM tasks {rest}")  # noqa: S608 - the test's own words
+        stored("ExecuteStatement", Statement=f"SELECT * FROM tasks {rest}")  # noqa: S608 - only constants of the test
 
 
 @pytest.mark.parametrize("token", ["x", "WzksbnVsbF0=", "Wy0xLG51bGxd"], ids=["no place", "beyond", "before"])

@@ -1,4 +1,4 @@
-"""The functions and type tests of PartiQL, wherever they may stand."""
+"""PartiQL's functions and type tests, in every position where they are allowed."""
 
 # ruff: noqa: S608 - the statements are the tests' own
 

@@ -1,4 +1,4 @@
-"""How a statement is parsed: as AWS parses it, and refused in its words."""
+"""Parsing of statements: AWS's grammar, and AWS's wording of errors."""
 
 # ruff: noqa: S608 - the statements are the tests' own
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.rule(50)
 
 @pytest.fixture
 def call(call: Caller) -> Caller:
-    """A caller with a table of numbers, and one of parts of a partition."""
+    """A caller with a table of numbers, and a table with a sort key."""
     numbers = [{"AttributeName": "pk", "AttributeType": "N"}]
     key = [{"AttributeName": "pk", "KeyType": "HASH"}]
     call("CreateTable", TableName="nums", BillingMode="PAY_PER_REQUEST", AttributeDefinitions=numbers, KeySchema=key)

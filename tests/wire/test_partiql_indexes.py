@@ -1,4 +1,4 @@
-"""SELECT of an index: what it holds, what it fetches, what it refuses and what that costs."""
+"""SELECT on an index: what it returns, what it fetches from the table, what it refuses, and what that costs."""
 
 from __future__ import annotations
 

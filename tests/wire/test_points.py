@@ -1,4 +1,4 @@
-"""Points in time over the wire: continuous backups, restored tables, and streams read from a time on."""
+"""Points in time over the wire: continuous backups, restored tables, and streams read from a point in time."""
 
 from __future__ import annotations
 

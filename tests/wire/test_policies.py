@@ -1,4 +1,4 @@
-"""Policies of tables and streams: kept in one form, and enforced where a key is required."""
+"""Policies of tables and streams: stored in a canonical form, and enforced if the server requires a key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command itself: what it has confirmed is kept, whatever ends it."""
+"""The command `partita dynamodb` in its own process: durability, shutdown, keys, regions and event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMMAND = 'from partita.cli import main; main(prog_name="partita")'
 
 @contextmanager
 def command(data: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], tuple[str, int]]]:
-    """`partita dynamodb` on a free port; killed at the end if it is still there."""
+    """Run `partita dynamodb` on a free port; yield the process and its address; kill the process at the end."""
     arguments = [sys.executable, "-c", COMMAND, "dynamodb", "--data", str(data), "--port", "0", *options]
     process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

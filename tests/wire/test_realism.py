@@ -1,4 +1,4 @@
-"""A server with realism switched on, as boto3 and our own client meet it."""
+"""A server with realism switched on (conflicts, throttling, delays, stale reads), used by boto3 and our own client."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ITEM = {"user": "u", "task": "1"}
 
 @contextmanager
 def served(clock: FakeClock, **switches: Any) -> Iterator[tuple[Any, RealisticStore, str]]:
-    """A client of a server on a store with these switches, the store, and the URL."""
+    """Yield a client of a server on a store with these switches, the store, and the URL."""
     inner = EmbeddedStore(":memory:", clock=clock)
     store = RealisticStore(inner, Realism(**switches), clock=clock, sleep=clock.advance)
     with serving(store) as address:

@@ -1,4 +1,4 @@
-"""Regions: one store for all, or one for each."""
+"""Regions: one store for all of them, or one for each."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def client_in(region: str, address: tuple[str, int]) -> Any:
 
 @pytest.fixture
 def apart(store: EmbeddedStore, tmp_path: Path) -> Iterator[tuple[str, int]]:
-    """A server that keeps regions apart."""
+    """The address of a server with a separate store for each region."""
     stores = RegionStores(store, lambda region: EmbeddedStore(tmp_path / f"{region}.db", durable=False))
     with serving(store, regions=stores) as address:
         yield address

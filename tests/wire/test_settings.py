@@ -1,4 +1,4 @@
-"""Settings of tables: what is kept is described, and what cannot be kept is refused."""
+"""Settings of tables: supported settings are stored and described, and others are refused."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_the_units_of_an_index_are_changed_apart_from_those_of_the_table(call: C
     units = (index["ProvisionedThroughput"], found["ProvisionedThroughput"])
     assert [(each["ReadCapacityUnits"], each["WriteCapacityUnits"]) for each in units] == [(7, 6), (5, 6)]
     with pytest.raises(ValidationFailed, match="index by_status"):
-        change(call, "made", **of_index(ProvisionedThroughput=more))  # as it is already
+        change(call, "made", **of_index(ProvisionedThroughput=more))  # these are the current units
 
 
 @pytest.mark.rule(48)

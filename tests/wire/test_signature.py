@@ -1,4 +1,4 @@
-"""With a key, only what was signed with it, and lately, is executed; what is not is refused by its head."""
+"""With a key, a server executes only recently signed requests, and refuses others before their body if possible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita.wire._signature import Authorization, check_authorization, check_bo
 KEY = AccessKey("local", "a-long-secret")
 BODY = b"{}"
 
-# The example of AWS's documentation of Signature Version 4: GET https://iam.amazonaws.com/?Action=ListUsers…
+# The example in AWS's documentation of Signature Version 4: GET https://iam.amazonaws.com/?Action=ListUsers…
 EXAMPLE = Authorization(
     "5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7",
     "GET\n/\nAction=ListUsers&Version=2010-05-08\n"
@@ -54,7 +54,7 @@ def signed(
     names: tuple[str, ...] = ("x-amz-target",),
     **headers: str,
 ) -> dict[str, str]:
-    """The headers of a request for the tables; of `x-amz-target`, unless it is named, nothing is signed."""
+    """Return the headers of a signed ListTables request; `x-amz-target` is signed only if it is in `names`."""
     target = {"x-amz-target": "DynamoDB_20120810.ListTables"}
     given = {name.replace("_", "-"): value for name, value in headers.items()}
     chosen = {name: value for name, value in target.items() if name in names}
@@ -65,13 +65,13 @@ def signed(
 
 
 def over_the_wire(headers: dict[str, str], length: int) -> bytes:
-    """The head of a request with a body of this length."""
+    """Return the head of a request with a body of this length."""
     lines = [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join(["POST / HTTP/1.1", *lines, f"content-length: {length}", "", ""]).encode()
 
 
 def replaced(old: str, new: str) -> Callable[[], dict[str, str]]:
-    """A signed request with another text in its authorization."""
+    """Return a function that signs a request and then replaces a text in its authorization."""
 
     def headers() -> dict[str, str]:
         right = signed()

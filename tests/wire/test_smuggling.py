@@ -1,6 +1,6 @@
-"""A request in which two readers could see different things is refused, and nothing that follows it is executed.
+"""A request that two parsers could read differently is refused, and nothing after it is executed.
 
-Whoever can send such a request through a proxy that reads it otherwise can hide a second one in it.
+Otherwise an attacker could hide a second request in it, if a proxy in front of the server parses it differently.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CHUNKED = b"transfer-encoding: chunked"
 
 
 def request(*lines: bytes, start: bytes = b"POST / HTTP/1.1", end: bytes = b"\r\n", body: bytes = b"{}") -> bytes:
-    """A request for the tables, with these lines in its head."""
+    """Return a ListTables request with these lines in its head."""
     usual = (start, b"host: localhost", b"x-amz-target: DynamoDB_20120810.ListTables")
     return end.join([*usual, *lines, b"", b""]) + body
 
@@ -88,7 +88,7 @@ def test_nothing_is_smuggled(store: EmbeddedStore, caplog: pytest.LogCaptureFixt
 
 @pytest.mark.parametrize("form", FORMS)
 def test_it_is_no_matter_in_which_pieces_it_comes(store: EmbeddedStore, form: str) -> None:
-    """One byte at a time, to a connection without a socket, so that none is lost when the server closes."""
+    """Send one byte at a time, to a connection without a socket, so that no byte is lost when the server closes."""
     server, (client,) = without_sockets(store, 1)
     for byte in FORMS[form]:
         client.receive(bytes([byte]))

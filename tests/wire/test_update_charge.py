@@ -1,4 +1,4 @@
-"""An update counts by itself, besides the item that results."""
+"""The size of an update expression has a limit of its own, besides that of the resulting item."""
 
 from __future__ import annotations
 

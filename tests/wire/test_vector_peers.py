@@ -1,4 +1,4 @@
-"""The same searches of the same vectors, asked of other servers too: ministack, and dynoxide where it is installed."""
+"""Other servers return the same results of vector searches: ministack, and dynoxide if it is installed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def client(address: tuple[str, int]) -> Iterator[Any]:
 
 
 def numbers(rng: random.Random, place: int) -> list[float]:
-    """Of every third vector a few whole numbers, so that scores are equal; of the others any."""
+    """Return zeros at place 0, only 0 and 1 at every third place, so that scores are equal, else random numbers."""
     if place == 0:
         return [0] * DIMENSIONS
     if place % 3 == 0:
@@ -67,7 +67,7 @@ def numbers(rng: random.Random, place: int) -> list[float]:
 
 
 def filled(client: Any, rng: random.Random, name: str) -> None:
-    """Items in an order that is not that of their keys; some are replaced, some deleted, some have no vector."""
+    """Create a table whose items are not in the order of their keys; replace and delete some, and omit some vectors."""
     indexes = [index(each.lower(), DistanceFunction=each, Dimensions=DIMENSIONS) for each in DISTANCES]
     client.create_table(**definition(*indexes, TableName=name))
     items = [
@@ -90,7 +90,7 @@ def searched(client: Any, **given: Any) -> list[tuple[dict[str, Any], float]]:
 
 
 def compared(ours: list[tuple[dict[str, Any], float]], theirs: list[tuple[dict[str, Any], float]]) -> None:
-    """The same items with the same scores; AWS promises no order of equal scores, and none of the last of them."""
+    """Check that both have the same scores and items; AWS promises nothing about items that tie with the last score."""
     assert [score for _, score in ours] == pytest.approx([score for _, score in theirs], abs=1e-6)
     last = ours[-1][1] if len(ours) == TOP else None
     certain = [
@@ -105,7 +105,7 @@ def compared(ours: list[tuple[dict[str, Any], float]], theirs: list[tuple[dict[s
 @pytest.mark.rule(67)
 @pytest.mark.xdist_group("referee")
 def test_another_server_finds_the_same(client: Any, other: Any) -> None:
-    """All three distances, with one filter and with two, with equal scores, a zero vector, and after changes."""
+    """Search with all three distances, one filter and two, equal scores, a zero vector, and after changes."""
     for each in (client, other):
         filled(each, random.Random(5), "twice")
     rng = random.Random(6)

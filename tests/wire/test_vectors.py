@@ -1,4 +1,4 @@
-"""Vector indexes over the wire: what boto3 makes, describes and searches, and what is refused in which words."""
+"""Vector indexes over the wire: boto3 creates, describes and searches them; the wording of validation errors."""
 
 from __future__ import annotations
 

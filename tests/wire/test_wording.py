@@ -1,4 +1,4 @@
-"""The words of refusals, as AWS has them in October 2026."""
+"""Error messages in AWS's wording of October 2026."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_a_request_that_is_nested_very_deep_is_refused_in_older_words(call: Call
     message = f"Value 'BOGUS' at 'returnValues' failed to satisfy constraint: {older}"
     given = {"TableName": "tasks", **given}
     assert refusal(call, "DeleteItem", **given, ReturnValues="BOGUS") == one(message)
-    if given["Key"] == KEY:  # else the key is refused first
+    if given["Key"] == KEY:  # otherwise the key is refused first
         message = "ReturnValues can only be ALL_OLD or NONE"
         assert refusal(call, "DeleteItem", **given, ReturnValues="UPDATED_NEW") == message
     shallow = {"ConditionExpression": "d = :v", "ExpressionAttributeValues": {":v": deep(40)}}

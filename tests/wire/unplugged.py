@@ -1,4 +1,4 @@
-"""Clients of a wire server without sockets: what is sent is received at once, and time passes when a test says so."""
+"""Clients of a wire server without sockets: bytes are received immediately, and only the test advances the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.wire.connection import Connection
 
 
 class FakeTransport(asyncio.Transport):
-    """Keeps what is written to it."""
+    """A transport that records what is written to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class FakeTransport(asyncio.Transport):
 
 
 class FakeClient:
-    """One client, from connecting to losing the connection."""
+    """A client, from the start of its connection until the connection is lost."""
 
     def __init__(self, server: WireServer) -> None:
         self.connection = Connection(server, server.connections)
@@ -56,25 +56,25 @@ class FakeClient:
         self.connection.connection_made(self.transport)
 
     def receive(self, data: bytes) -> None:
-        """The server receives this."""
+        """Let the server receive these bytes."""
         self.connection.data_received(data)
 
     def lose(self) -> None:
-        """The connection is lost."""
+        """Let the server lose the connection."""
         self.connection.connection_lost(None)
 
     @property
     def is_ended(self) -> bool:
-        """Whether the server says that nothing more will come from it."""
+        """Whether the server has ended its side of the connection."""
         return self.transport.is_ended
 
     def statuses(self) -> list[int]:
-        """Of the responses so far."""
+        """Return the status codes of the responses so far."""
         return [int(status) for status in re.findall(rb"HTTP/1\.1 (\d{3}) ", self.transport.written)]
 
 
 class FakeTimer:
-    """Seconds that pass when a test says so."""
+    """A timer that advances only if a test sets it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -91,6 +91,6 @@ def without_sockets(
     key: AccessKey | None = None,
     timer: FakeTimer | None = None,
 ) -> tuple[WireServer, list[FakeClient]]:
-    """A server, and clients that are connected to it."""
+    """Create a server, and clients that are connected to it."""
     server = WireServer(store, limits=limits or Limits(), key=key, timer=timer or FakeTimer())
     return server, [FakeClient(server) for _ in range(clients)]

@@ -16,7 +16,7 @@ from partita.wire.bulk import BulkRunner
 
 
 class Bulk:
-    """Starts operations, and waits for their end."""
+    """Starts bulk operations, and waits for them to end."""
 
     def __init__(self, store: EmbeddedStore, root: Path, buckets: Buckets | None = None) -> None:
         self.store = store
@@ -35,12 +35,12 @@ class Bulk:
         return path
 
     def start(self, **others: Any) -> Json:
-        """Start an operation, and give its description."""
+        """Start an operation, and return its description."""
         started: Json = self.call("StartBulkPutItems", **asked(**others))["BulkOperationDescription"]
         return started
 
     def ended(self, **others: Any) -> Json:
-        """Start an operation, and give its description when it has ended."""
+        """Start an operation, wait until it has ended, and return its description."""
         arn = self.start(**others)["BulkOperationArn"]
         self.runner.wait()
         return self.described(arn)
@@ -50,18 +50,18 @@ class Bulk:
         return described
 
     def report(self, kind: str) -> list[Json]:
-        """The lines of all reports of a kind."""
+        """Return the lines of all reports of a kind."""
         parts = sorted((self.root / "out").rglob(f"{kind}/part-*.json"))
         return [json.loads(line) for part in parts for line in part.read_bytes().splitlines()]
 
     def items(self) -> dict[str, Json]:
-        """What the table has, by task."""
+        """Return the items of the table by task."""
         found: list[Json] = self.call("Scan", TableName="tasks")["Items"]
         return {item["task"]["S"]: item for item in found}
 
 
 def asked(source: Json | None = None, output: Json | None = None, **others: Any) -> Json:
-    """The parameters of StartBulkPutItems."""
+    """Return the parameters of StartBulkPutItems."""
     return {
         "TableName": "tasks",
         "InputS3Configuration": {"S3Bucket": "in", "InputFormat": "DYNAMODB_JSON", **(source or {})},

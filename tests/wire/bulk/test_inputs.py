@@ -1,4 +1,4 @@
-"""What bulk operations read: JSON lines and Ion, as they are or packed, whole or damaged."""
+"""Inputs of bulk operations: JSON lines and Ion, uncompressed and compressed, complete and damaged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_all_formats_and_compressions_are_read(bulk: Bulk, kind: str, compressio
         else b"".join(b'{Item: {user: "u", task: "%05d"}}\n' % number for number in range(40))
     )
     pack = PACKERS[compression]
-    bulk.put_bytes("data/a", pack(text) + (b"" if compression == "NONE" else pack(b"\n")))  # of two members
+    bulk.put_bytes("data/a", pack(text) + (b"" if compression == "NONE" else pack(b"\n")))  # two members if compressed
     ended = bulk.ended(source={"InputFormat": kind, "InputCompressionType": compression})
     assert (ended["BulkOperationStatus"], ended["ProcessedItemCount"]) == ("COMPLETED", 40)
     assert ended["ProcessedInputBytes"] == ended["TotalInputBytes"]

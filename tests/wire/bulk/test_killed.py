@@ -1,4 +1,4 @@
-"""A server that is killed by the system in the middle of a bulk operation, and started again."""
+"""A server that is killed in the middle of a bulk operation, and started again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ main()
 
 @contextmanager
 def served(folder: Path, buckets: Path, *, after: int) -> Iterator[tuple[subprocess.Popen[str], Any]]:
-    """A server in a process of its own, which is killed after so many transactions; and a client."""
+    """Run a server process that kills itself after `after` transactions (0: never); yield the process and a client."""
     options = ["--port", "0", "--processes", "1", "--data", str(folder), "--buckets", str(buckets)]
     command = [sys.executable, "-c", PROGRAM, str(after), "dynamodb", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
@@ -59,7 +59,7 @@ def served(folder: Path, buckets: Path, *, after: int) -> Iterator[tuple[subproc
 
 @pytest.mark.rule(58)
 def test_an_operation_goes_on_with_nothing_twice_and_nothing_lost(tmp_path: Path, root: Path) -> None:
-    """Each record may be put once only, so one that is put again would be in the report."""
+    """The condition of each record lets it be put only once, so the report would contain a record that is put again."""
     folder = tmp_path / "data"
     folder.mkdir(mode=0o700)
     with EmbeddedStore(folder / "partita.db", durable=False) as store:

@@ -1,4 +1,4 @@
-"""Who runs bulk operations: after trouble with a bucket, after a stop, and beside another process."""
+"""The runner of bulk operations: retries after bucket errors, restarts, and the lock between processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita.wire.bulk import BulkRunner
 
 
 class Unsteady(FolderBuckets):
-    """Buckets that do not respond for so many times."""
+    """Buckets that fail a number of times before they respond."""
 
     def __init__(self, root: Path, failures: int) -> None:
         super().__init__(root)
@@ -36,7 +36,7 @@ class Unsteady(FolderBuckets):
 
 
 class Larger(FolderBuckets):
-    """Buckets whose objects say that they are larger than they are."""
+    """Buckets that report a wrong size for their objects."""
 
     def __init__(self, root: Path, size: int) -> None:
         super().__init__(root)
@@ -47,7 +47,7 @@ class Larger(FolderBuckets):
 
 
 def with_buckets(bulk: Bulk, buckets: FolderBuckets) -> tuple[Bulk, list[float]]:
-    """The same with other buckets, and the pauses that are made, in no time."""
+    """Return the same with other buckets, and the list of the pauses that it makes, which take no time."""
     pauses: list[float] = []
     other = Bulk(bulk.store, bulk.root, buckets)
     other.runner = BulkRunner(lambda _: bulk.store, buckets, pause=pauses.append)
@@ -72,7 +72,7 @@ def test_an_object_has_at_most_5_gb(bulk: Bulk) -> None:
     assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "ValidationException")
     assert (ended["FailureMessage"], ended["ProcessedItemCount"]) == ("The object a.json has more than 5 GB", 0)
     largest, _ = with_buckets(bulk, Larger(bulk.root, 5 * 1024**3))
-    assert largest.ended()["FailureCode"] == "S3ObjectModified"  # it is read, and found to be smaller
+    assert largest.ended()["FailureCode"] == "S3ObjectModified"  # the object is read, and is smaller
 
 
 @pytest.mark.rule(58)
@@ -82,14 +82,14 @@ def test_a_runner_that_is_stopped_leaves_its_operations_to_the_next(bulk: Bulk) 
     arn = bulk.start()["BulkOperationArn"]
     assert bulk.described(arn)["BulkOperationStatus"] == "IN_PROGRESS"
     after = Bulk(bulk.store, bulk.root)
-    after.described(arn)  # whoever asks has it go on
+    after.described(arn)  # any request about it resumes it
     after.runner.wait()
     assert after.described(arn)["ProcessedItemCount"] == 3
 
 
 @pytest.mark.rule(58)
 def test_one_runner_at_a_time_has_the_file(bulk: Bulk) -> None:
-    """What another process holds is waited for, and looked at again."""
+    """While another process holds the lock, the runner pauses and tries again."""
     bulk.put("a.json", *tasks(3))
     lock = load_lock(bulk.store)
     assert lock.acquire(blocking=False)

@@ -1,4 +1,4 @@
-"""What every client of DynamoDB does in the tests, and how a stream is read."""
+"""The operations that the tests run with every client library, and functions that read a stream."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Task = dict[str, str]
 
 
 def task(number: str, title: str) -> Task:
-    """A task of the one user."""
+    """Return a task of the user."""
     return {**key(number), "title": title}
 
 
 def key(number: str) -> Task:
-    """The key of a task."""
+    """Return the key of a task."""
     return {"user": USER, "task": number}
 
 
 class Client(Protocol):
-    """A client library, in the words of the test."""
+    """A client library, with the operations that the test needs."""
 
     def create(self) -> None:
         """Create the table, with a stream."""
@@ -55,14 +55,14 @@ class Client(Protocol):
         """Read all tasks of the user."""
 
     def changes(self) -> list[tuple[str, str]]:
-        """Event and task of all records of the stream."""
+        """Return the event name and the task of each stream record."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 def boto3_client(service: str, url: str) -> Any:
-    """A low-level client of boto3."""
+    """Return a low-level client of boto3."""
     return boto3.client(
         service,
         endpoint_url=url,
@@ -74,7 +74,7 @@ def boto3_client(service: str, url: str) -> Any:
 
 
 def streamed(url: str) -> list[tuple[str, str]]:
-    """The stream, read with boto3: for clients that cannot read one themselves."""
+    """Read the stream with boto3, for clients that cannot read streams."""
     client = boto3_client("dynamodbstreams", url)
     arn = client.list_streams(TableName=TABLE)["Streams"][0]["StreamArn"]
     shard = client.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
@@ -85,5 +85,5 @@ def streamed(url: str) -> list[tuple[str, str]]:
 
 
 def events(records: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Event and task of each record."""
+    """Return the event name and the task of each record."""
     return [(record["eventName"], record["dynamodb"]["Keys"]["task"]["S"]) for record in records]

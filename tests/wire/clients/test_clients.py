@@ -1,4 +1,4 @@
-"""Every client that people use does what an application does, against a server of ours."""
+"""Each client library runs the same operations, those of an application, against a wire server."""
 
 from __future__ import annotations
 

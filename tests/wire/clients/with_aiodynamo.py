@@ -1,4 +1,4 @@
-"""aiodynamo, on aiohttp; it has no reader of streams, so boto3 reads."""
+"""aiodynamo, on aiohttp; boto3 reads the stream, because aiodynamo cannot."""
 
 from __future__ import annotations
 

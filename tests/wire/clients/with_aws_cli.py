@@ -1,4 +1,4 @@
-"""The AWS CLI: its commands with their arguments, run in this process, which saves its start."""
+"""The AWS CLI; its commands run in this process, which saves the time to start one for each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AwsCli:
         try:
             self._dynamodb("transact-write-items", "--transact-items", actions)
         except CommandFailed as failure:
-            assert "(TransactionCanceledException)" in str(failure)  # noqa: PT017 - the caller gets the outcome
+            assert "(TransactionCanceledException)" in str(failure)  # noqa: PT017 - the failure is an expected outcome
             return False
         return True
 
@@ -82,7 +82,7 @@ class AwsCli:
         return events(self._streams("get-records", "--shard-iterator", start)["Records"])
 
     def close(self) -> None:
-        """Each command closes what it opened."""
+        """Do nothing: each command closes its own connections."""
 
     def _dynamodb(self, *arguments: str) -> Any:
         return self._run("dynamodb", *arguments)
@@ -100,4 +100,4 @@ class AwsCli:
 
 
 class CommandFailed(Exception):
-    """A command ended with another status than 0."""
+    """A command ended with a status other than 0."""

@@ -1,4 +1,4 @@
-"""boto3, its low-level clients."""
+"""The low-level clients of boto3."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.wire.clients.client import TABLE, USER, VIEW, Task, boto3_client, key
 
 
 def tagged(task: Task) -> dict[str, Any]:
-    """The task as the protocol has it."""
+    """Return the task with the type tags of the protocol."""
     return {name: {"S": text} for name, text in task.items()}
 
 
 def plain(item: dict[str, Any]) -> Task:
-    """The task without the tags of the protocol."""
+    """Return the task without the type tags of the protocol."""
     return {name: value["S"] for name, value in item.items()}
 
 

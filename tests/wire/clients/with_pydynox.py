@@ -1,4 +1,4 @@
-"""pydynox; boto3 switches the stream on and reads it, for which pydynox has nothing."""
+"""pydynox; boto3 enables and reads the stream, because pydynox cannot."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ class Pydynox:
         return streamed(self._url)
 
     def close(self) -> None:
-        """It keeps its connections itself."""
+        """Do nothing: pydynox manages its connections itself."""

@@ -1,4 +1,4 @@
-"""PynamoDB; it has no reader of streams, so boto3 reads."""
+"""PynamoDB; boto3 reads the stream, because PynamoDB cannot."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class PynamoDB:
         return self._model(task["user"], task["task"], title=task["title"])
 
     def close(self) -> None:
-        """It keeps its connections itself."""
+        """Do nothing: PynamoDB manages its connections itself."""
 
 
 def _plain(row: Model) -> Task:

@@ -1,4 +1,4 @@
-"""Exports to buckets and imports from them, over the wire; a folder stands in for S3."""
+"""Exports to buckets and imports from them, over the wire; a folder replaces S3."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def bucket(tmp_path: Path) -> Path:
 
 
 class Exporting(Caller):
-    """Runs operations, and waits for what they have begun."""
+    """Runs operations, and waits for the exports and imports that they start."""
 
     def __init__(self, store: EmbeddedStore, clock: FakeClock, bucket: Path) -> None:
         super().__init__(store)
@@ -114,7 +114,7 @@ def test_a_full_export_has_what_was_there_and_is_imported_by_the_library(
 
 
 class Slow(FolderBuckets):
-    """Buckets in a folder, on which every object takes a second."""
+    """Buckets in a folder; each write advances the clock by a second."""
 
     def __init__(self, root: Path, clock: FakeClock) -> None:
         super().__init__(root)
