@@ -1,4 +1,4 @@
-"""The store of the embedded store's tests: group commit is tested through it, as users meet it."""
+"""The fixtures of the embedded store's tests: group commit is tested through that store, as users meet it."""
 
 from tests.store.embedded.conftest import clock, open_store, path, store
 

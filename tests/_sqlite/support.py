@@ -1,4 +1,4 @@
-"""Locks that make rare orders of events happen."""
+"""Fake locks that force rare interleavings of threads."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class TakenTurnstile:
-    """A turnstile whose holder waits for the write lock: who waits here with that lock waits forever."""
+    """A turnstile whose owner waits for the write lock: to wait for it while holding that lock would be a deadlock."""
 
     def acquire(self) -> None:
         raise AssertionError("waits for itself")
@@ -16,6 +16,6 @@ class TakenTurnstile:
 
 
 def take_turnstile(lock: Any) -> Any:
-    """Have the turnstile of a write lock taken, as while another thread waits for the lock; gives the one it had."""
+    """Replace the turnstile of a write lock by a taken one, as while another thread waits; return the original."""
     before, lock._turnstile = lock._turnstile, TakenTurnstile()
     return before

@@ -1,4 +1,4 @@
-"""Whoever waits for a commit is told of each, by any handle of any process, and sleeps otherwise."""
+"""Commit notices: a waiting thread sleeps until the next commit, by any handle of any process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita._sqlite._process_lock import lock_file
 from partita.store import CreateTable
 
 AGES = 60.0
-"""Longer than any wait of these tests takes."""
+"""Seconds that no wait of these tests reaches."""
 
 
 def _refuse(_: Path) -> int:

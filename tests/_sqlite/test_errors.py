@@ -1,4 +1,4 @@
-"""Files that are full, read-only or held by another program: the error says so, and nothing is lost."""
+"""Files on a full disk, read-only or held by another program: the error names the cause, and no data is lost."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) 
 
 @pytest.fixture
 def others_folder() -> Iterator[Path]:
-    """A folder that everybody may look into, unlike those that pytest makes."""
+    """A folder that other users may read, unlike pytest's temporary folders."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 def open_unprivileged(path: Path) -> str:
-    """The error's code that an ordinary user gets when opening the path."""
+    """Open the path as an unprivileged user; return the error's code, and whether its message names the path."""
     script = f"""
 import logging  # of which a line may come: an ordinary user may not read where Python is
 import os

@@ -1,6 +1,6 @@
-"""A store that was opened before a fork: the child refuses it, and does nothing to what its parent goes on with.
+"""A store that was opened before a fork: the child refuses to use it, and does not disturb its parent.
 
-The forks happen in scripts of their own, so that no thread of pytest's is in them.
+The forks happen in separate scripts, so that pytest's threads are not part of them.
 """
 
 from __future__ import annotations

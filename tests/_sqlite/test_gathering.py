@@ -1,4 +1,4 @@
-"""Writers who come back share the next commit where the disk is slow, and nobody waits for those who do not."""
+"""Gathering: if the disk is slow, writers that return share the next commit, and nobody waits for those that do not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def slow(seconds: float = 2 * MIN_COMMIT_SECONDS) -> CommitTime:
 
 
 PATIENCE = 60.0
-"""Seconds after which a wait has ended although nobody came; nothing else depends on it."""
+"""The timeout of a wait, in seconds; no passing test reaches it."""
 
 
 def test_nobody_waits_where_the_disk_is_quick() -> None:
@@ -54,7 +54,7 @@ def test_the_wait_ends_when_all_are_back() -> None:
     other = threading.Thread(target=come(gathering, queue))
 
     class Watched(list[int]):
-        """Has the other write as soon as somebody begins to wait."""
+        """Starts the other write as soon as the wait begins."""
 
         def __len__(self) -> int:
             if gathering._wanted and other.ident is None:
@@ -70,7 +70,7 @@ def test_who_comes_once_more_does_not_end_the_next_wait() -> None:
     gathering, queue = Gathering(slow()), [0, 1]
     gathering._wanted = 2
     gathering.arrived(2)
-    gathering.arrived(3)  # to end a wait twice does no harm
+    gathering.arrived(3)  # ending a wait twice is harmless
     gathering.wait(queue, 1)
     assert not gathering._until_complete.acquire(blocking=False)
 
@@ -82,14 +82,14 @@ def test_a_writer_alone_is_not_waited_for() -> None:
 
 
 def waited(gathering: Gathering, seconds: float, *, missing: int = 0) -> None:
-    """A wait for two writers that takes so long, after which some are missing."""
+    """Run a wait for two writers that takes this long; at its end, `missing` of them have not returned."""
     begun_and_ended = iter((0.0, seconds))
     gathering._commit_time.timer = lambda: next(begun_and_ended)
     gathering.wait([0] * (2 - missing), missing)
 
 
 def tried(gathering: Gathering) -> list[int]:
-    """Before which of the next commits there is a wait."""
+    """Return which of the next commits are preceded by a wait."""
     return [number for number in range(3 * (SKIPPED + 1)) if gathering.is_worthwhile()]
 
 
@@ -144,7 +144,7 @@ def test_threads_on_a_slow_disk_lose_no_write(store: EmbeddedStore, threads: int
 
 
 class SlowUntilAllHaveBegun:
-    """A disk so slow that everybody is waited for, until nobody will come any more."""
+    """A disk so slow that each commit waits for all writers, until all writes have begun."""
 
     def __init__(self, writes: int) -> None:
         self._left = writes
@@ -153,7 +153,7 @@ class SlowUntilAllHaveBegun:
         self._left -= 1
 
     def timer(self) -> float:
-        """No wait takes long on such a disk."""
+        """Return a constant, so that no wait seems long."""
         return 0.0
 
     @property

@@ -1,4 +1,4 @@
-"""Group commit: many writes, one transaction; each with a result of its own."""
+"""Group commit: many writes in one transaction, each with its own result."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ NEW = Missing(Path(("pk",)))
 
 
 class Fail(Request[None], frozen=True):
-    """A request that writes, and then fails in a way that nobody foresaw."""
+    """A request that writes, and then fails with an unexpected error."""
 
 
 class Interrupt(Request[None], frozen=True):
-    """A request in whose middle the user presses Ctrl-C."""
+    """A request that is interrupted by Ctrl-C."""
 
 
 def fail(writer: Writer, _: Fail) -> None:
@@ -70,7 +70,7 @@ def test_who_wrote_before_is_notified_by_a_write_with_the_lock_held(store: Embed
     with store._commit.exclusively():
         (before,) = enqueue(store, note(1))
         store.execute(note(2))
-        before.wait()  # whoever waits need not wait for the lock
+        before.wait()  # returns although the lock is held
         assert before.result().capacity.write == 1.0
 
 
@@ -154,7 +154,7 @@ def test_the_callers_of_a_batch_are_notified_when_the_next_is_ready_for_its_comm
         commit._queue.write_batch()
         assert is_notified(first)
         assert not is_notified(second)
-    assert is_notified(second)  # none waits
+    assert is_notified(second)  # no write is left to wait for
 
 
 def test_nobody_waits_for_another_process_to_be_notified(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,7 +169,7 @@ def test_nobody_waits_for_another_process_to_be_notified(store: EmbeddedStore, m
 
 
 class BusyLock:
-    """A lock that another process holds, and releases as soon as somebody waits for it."""
+    """A lock that another process holds, and releases as soon as this one waits for it."""
 
     def __init__(self, when_waiting: Callable[[], bool]) -> None:
         self._when_waiting = when_waiting
@@ -180,7 +180,7 @@ class BusyLock:
         return blocking
 
     def notify(self) -> None:
-        """Nobody wants to know."""
+        """Do nothing: no process waits for a notice."""
 
     def release(self) -> None:
         pass
@@ -232,7 +232,7 @@ def test_who_waits_for_the_lock_comes_before_who_just_had_it(store: EmbeddedStor
 
 
 def signal_when_awaited(lock: Any) -> threading.Event:
-    """Set when a thread has passed the turnstile of the lock, and is about to wait for the lock itself."""
+    """Return an event that is set when a thread has passed the turnstile, and is about to wait for the lock itself."""
     is_awaited, acquire = threading.Event(), lock._acquire
 
     def acquire_and_say_so() -> None:
@@ -285,7 +285,7 @@ def test_the_writer_thread_ends_when_it_is_not_needed(store: EmbeddedStore, monk
         thread.join()
     assert store._commit._thread._thread is None
     enqueue(store, note(1))
-    store._commit._wake_thread()  # starts another one
+    store._commit._wake_thread()  # starts a new thread
     store.execute(note(1))
     assert count(store) == 2
 
@@ -350,7 +350,7 @@ def test_a_task_gets_its_refusal_and_its_response(store: EmbeddedStore) -> None:
 
 def test_a_cancelled_write_that_has_not_begun_does_not_happen(store: EmbeddedStore) -> None:
     async def cancel() -> None:
-        with store._commit.exclusively():  # nobody can commit
+        with store._commit.exclusively():  # keeps others from committing
             writing = asyncio.ensure_future(store.execute_async(note(1)))
             await asyncio.sleep(0)
             writing.cancel()

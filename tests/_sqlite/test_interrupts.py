@@ -1,6 +1,6 @@
-"""Ctrl-C wherever it may come in a write: nobody is left waiting, and what callers learn is true.
+"""Ctrl-C at every possible place of a write: nobody is left waiting, and callers learn the true outcome.
 
-CPython looks for signals after a call into C, at the start of a function, and where a loop goes back. A trace function
+CPython checks for signals after a call into C, at the start of a function, and at a backward jump. A trace function
 raises `KeyboardInterrupt` at each of these places in turn.
 """
 
@@ -30,11 +30,11 @@ from partita.store.embedded import EmbeddedStore
 TRACED: Final = str(Path(_sqlite.__file__).parent)
 LOOKS: Final = ("CALL", "CALL_FUNCTION_EX", "CALL_KW", "JUMP_BACKWARD", "RESUME")
 PATIENCE: Final = 60.0
-"""Seconds after which a thread that waits is taken to wait forever; nothing else depends on it."""
+"""Seconds after which a thread counts as waiting forever; no passing test reaches them."""
 
 
 class CtrlC:
-    """A trace function that interrupts the traced package at one of the places where CPython looks for signals."""
+    """A trace function that interrupts the traced package at one of the places where CPython checks for signals."""
 
     def __init__(self, place: int) -> None:
         self.where: tuple[str, int] | None = None
@@ -43,7 +43,7 @@ class CtrlC:
 
     def __call__(self, frame: FrameType, event: str, _: object) -> Any:
         if event == "call" and frame.f_code.co_filename.rpartition(os.sep)[0] != TRACED:
-            return None  # and so it is not asked about the rest of that frame
+            return None  # do not trace the rest of that frame
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         if event == "call":
             self._before[frame] = frame.f_lasti
@@ -74,9 +74,9 @@ def run_traced(trace: CtrlC, work: Callable[[], object]) -> None:
 
 
 def _apart(work: Callable[[], object]) -> Iterator[None]:
-    """Do the work in a generator, which has an exception state of its own.
+    """Do the work in a generator, which has its own exception state.
 
-    Where a trace function raises inside `except`, CPython leaves the handled exception behind as the context of all
+    If a trace function raises inside `except`, CPython leaves the handled exception behind as the context of all
     later ones.
     """
     work()
@@ -84,10 +84,10 @@ def _apart(work: Callable[[], object]) -> Iterator[None]:
 
 
 def interrupted(work: Callable[[], object], prepare: Callable[[], None] = lambda: None) -> Iterator[tuple[str, int]]:
-    """Do the work again and again, interrupted at one place after the other; gives each place."""
+    """Do the work repeatedly, interrupted at one place after the other; yield each place."""
     for place in count():
         for thread in threading.enumerate():
-            if thread.name == "partita-writer":  # would write in place of whoever is to be interrupted
+            if thread.name == "partita-writer":  # would write instead of the interrupted thread
                 thread.join()
         prepare()
         trace = CtrlC(place)
@@ -106,7 +106,7 @@ def store(request: pytest.FixtureRequest, path: Path, monkeypatch: pytest.Monkey
 
 
 def works_for_others(store: EmbeddedStore, path: Path) -> bool:
-    """Whether this thread can write holding the lock, whether another can, and whether another process could."""
+    """Whether this thread can write with the lock held, another thread can write, and another process could."""
     with store._commit.exclusively():
         store.execute(note(0))
     other = threading.Thread(target=store.execute, args=(note(0),), daemon=True)
@@ -114,7 +114,7 @@ def works_for_others(store: EmbeddedStore, path: Path) -> bool:
     other.join(PATIENCE)
     if other.is_alive():
         return False
-    with store._commit.exclusively():  # this process is not writing now
+    with store._commit.exclusively():  # keeps this process from writing
         lock = ProcessLock(path)
         free = lock.acquire(blocking=False)
         lock.close()
@@ -143,7 +143,7 @@ def test_an_interrupted_write_leaves_nobody_waiting(store: EmbeddedStore, path: 
 
 
 class Newcomers:
-    """Writes that come to wait as soon as the write lock is acquired."""
+    """Queues writes as soon as the write lock is acquired."""
 
     def __init__(self, commit: GroupCommit) -> None:
         self.expect([])
@@ -258,7 +258,7 @@ def test_a_writer_thread_whose_start_was_interrupted_is_started(
 
 def test_a_write_of_a_loop_that_is_interrupted_leaves_nobody_waiting(store: EmbeddedStore, path: Path) -> None:
     commit, places = store._commit, set[str]()
-    commit._commit_time.timer = lambda: 0.0  # commits are short, though they are traced
+    commit._commit_time.timer = lambda: 0.0  # commits seem short, although they are traced
 
     async def all_notified() -> None:
         loop = asyncio.get_running_loop()
@@ -271,7 +271,7 @@ def test_a_write_of_a_loop_that_is_interrupted_leaves_nobody_waiting(store: Embe
 
         for place in interrupted(lambda: commit._write_from(loop, 2), come):
             places.add(place[0])
-            if place[0] in ("_write_from", "__len__"):  # it had not begun: they wait for the next write
+            if place[0] in ("_write_from", "__len__"):  # not begun: the next write commits them
                 store.execute(note(0))
             futures = [write.future for write in writes if write.future is not None]
             for result in await asyncio.gather(*futures, return_exceptions=True):

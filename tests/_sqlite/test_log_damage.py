@@ -1,4 +1,4 @@
-"""Damage in the log: commits that are lost are told from one that was never finished."""
+"""Damage in the log: lost commits are distinguished from a transaction that was never finished."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMMITS = 30
 
 @pytest.fixture
 def killed(tmp_path: Path) -> Path:
-    """A store with a log, as a killed process leaves it."""
+    """The path of a store with a log, as a killed process leaves them."""
     folder = tmp_path / "killed"
     folder.mkdir()
     with EmbeddedStore(tmp_path / "live.db") as store:
@@ -41,7 +41,7 @@ def frames(path: Path) -> int:
 
 
 def flip(path: Path, frame: int, offset: int) -> None:
-    """Change a bit of a frame, counted from 0."""
+    """Flip a bit of a frame; frames are counted from 0."""
     log = bytearray(log_of(path).read_bytes())
     log[32 + frame * FRAME + offset] ^= 1
     log_of(path).write_bytes(log)
@@ -83,7 +83,7 @@ def test_frames_of_an_earlier_round_of_the_log_are_not_its_own(tmp_path: Path) -
         store.execute(CreateTable(TABLE))
         for number in range(COMMITS):
             store.execute(note(number))
-        store._writer.connection.pragma("wal_checkpoint", "RESTART")  # the log begins again, over what it has
+        store._writer.connection.pragma("wal_checkpoint", "RESTART")  # the log restarts and overwrites its frames
         store.execute(note(COMMITS))
         with EmbeddedStore(path) as another:
             assert read(another, COMMITS) is not None

@@ -1,4 +1,4 @@
-"""Writes of tasks: committed by their event loop where that is short, and by the writer thread where it is not."""
+"""Writes of tasks: their event loop commits them if that is quick, and the writer thread if it is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from partita.store.embedded import EmbeddedStore
 
 
 class Log:
-    """A connection of which only the length of its log is known."""
+    """A connection that only reports the length of its log."""
 
     def __init__(self, pages: int = 0, in_file: int = 0) -> None:
         self._pages = pages, in_file
@@ -37,7 +37,7 @@ def is_short(commit_time: CommitTime, log: Any = Log()) -> bool:  # noqa: B008 -
 def test_a_disk_that_is_slow_for_some_time_is_waited_for_by_the_thread() -> None:
     commits = CommitTime()
     assert is_short(commits)
-    for _ in range(2):  # a few say little
+    for _ in range(2):  # two measurements are not enough
         commits.add(1_000 * MAX_WAIT_SECONDS)
         assert is_short(commits)
     commits.add(1_000 * MAX_WAIT_SECONDS)
@@ -68,7 +68,7 @@ def test_a_disk_that_always_takes_a_little_longer_is_waited_for_by_the_thread() 
         (Log(CHECKPOINT_PAGES // 2), True),
         (Log(CHECKPOINT_PAGES - 1), False),
         (Log(CHECKPOINT_PAGES + 1, CHECKPOINT_PAGES), False),
-        (Log(CHECKPOINT_PAGES, CHECKPOINT_PAGES), True),  # the next commit begins it again
+        (Log(CHECKPOINT_PAGES, CHECKPOINT_PAGES), True),  # the next commit restarts the log
     ],
 )
 def test_a_loop_never_brings_the_log_into_the_file(log: Log, expected: object) -> None:
@@ -76,7 +76,7 @@ def test_a_loop_never_brings_the_log_into_the_file(log: Log, expected: object) -
 
 
 class Threads:
-    """A clock that notes which threads ask for the time: those that write."""
+    """A clock that records which threads ask for the time: those that write."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -169,7 +169,7 @@ def test_a_loop_commits_with_the_lock_that_it_has_while_another_process_waits_fo
         return True
 
     monkeypatch.setattr(transactions, "reserve", reserve_and_be_awaited)
-    monkeypatch.setattr(_process_lock, "PATIENCE_SECONDS", 0.0)  # who waits for itself waits in vain
+    monkeypatch.setattr(_process_lock, "PATIENCE_SECONDS", 0.0)  # any wait for the lock would fail
     write(written)
     other.close()
     assert threads.names == [HERE]

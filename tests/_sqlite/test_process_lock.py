@@ -39,7 +39,7 @@ def locks(tmp_path: Path) -> Iterator[tuple[ProcessLock, ProcessLock]]:
 
 @pytest.fixture
 def impatience(monkeypatch: pytest.MonkeyPatch) -> Impatience:
-    """While it lasts, whoever waits gives up at once."""
+    """A context manager in which every wait times out almost immediately."""
 
     @contextmanager
     def impatience() -> Iterator[None]:

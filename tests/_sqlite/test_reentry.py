@@ -1,4 +1,4 @@
-"""What a thread asks of the store in the middle of its own write: from a signal handler, a finalizer or a callback."""
+"""A thread uses the store in the middle of its own write: from a signal handler, a finalizer or a callback."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store(request: pytest.FixtureRequest, path: Path) -> Iterator[EmbeddedStore]
 
 
 class Hook:
-    """Calls something in the middle of a write: when its second item is in the file, and not committed."""
+    """Calls a function in the middle of a write: after its second item is written, and before the commit."""
 
     def __init__(self, store: EmbeddedStore, call: Callable[[], object]) -> None:
         self._changes = 0
@@ -120,7 +120,7 @@ def test_another_thread_may_write_in_the_middle_of_a_write(store: EmbeddedStore)
 
 def test_an_error_of_a_handler_is_not_a_refusal_of_the_write_that_it_interrupts(store: EmbeddedStore) -> None:
     def fail() -> None:
-        raise ConditionFailed  # in a write to some other store
+        raise ConditionFailed  # as from a write to another store
 
     Hook(store, fail)
     with pytest.raises(ConditionFailed):
@@ -129,7 +129,7 @@ def test_an_error_of_a_handler_is_not_a_refusal_of_the_write_that_it_interrupts(
 
 
 def call_while_waiting(lock: Any, call: Callable[[], object]) -> None:
-    """Call something while the main thread waits for the lock, once."""
+    """Call a function once, while the main thread waits for the lock."""
     acquire, calls = lock._acquire, [call]
 
     def acquire_after_call(*, blocking: bool = True) -> bool:

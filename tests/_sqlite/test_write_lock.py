@@ -1,4 +1,4 @@
-"""The write lock: who holds it, who comes next, and what a signal handler learns at the worst instant."""
+"""The write lock: its owner, its waiting threads, and what a signal handler sees at the worst instant."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_only_its_owner_can_release_it(lock: WriteLock) -> None:
 
 
 class HandledSignal:
-    """Calls something in a signal handler as soon as the main thread has acquired the lock."""
+    """Calls a function in a signal handler as soon as the main thread has acquired the lock."""
 
     def __init__(self, lock: Any, call: Callable[[], object]) -> None:
         self.results: list[object] = []
@@ -118,7 +118,7 @@ def test_who_is_interrupted_while_waiting_does_not_wait_any_more(lock: WriteLock
 
 
 class Interrupted:
-    """Something to acquire, in whose wait the user presses Ctrl-C."""
+    """A lock whose `acquire` is interrupted by Ctrl-C."""
 
     def acquire(self) -> None:
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""The thread that writes for others: started when it is woken, ended when it is not needed."""
+"""The writer thread: started when it is woken, and ended when it is not needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from partita._sqlite._writer_thread import WriterThread
 
 
 class Work:
-    """Counts how often it was done, and in which threads."""
+    """Counts its calls, and records their threads."""
 
     def __init__(self) -> None:
         self.threads: list[str] = []
