@@ -27,7 +27,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Path:
-    """A certificate for 127.0.0.1 with its key, and the one of who signed it, for clients to trust."""
+    """A certificate for 127.0.0.1; its key and the root certificate, which clients trust, are in files next to it."""
     root_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     root = signed("root", root_key, "root", root_key, x509.BasicConstraints(ca=True, path_length=None))
     server = x509.SubjectAlternativeName(
@@ -49,7 +49,7 @@ def signed(
     issuer_key: ec.EllipticCurvePrivateKey,
     extension: x509.ExtensionType,
 ) -> bytes:
-    """A certificate of today."""
+    """Return a certificate that is valid today."""
     by, of = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)]) for name in (issuer, subject))
     day, now = dt.timedelta(days=1), dt.datetime.now(dt.UTC)
     made = x509.CertificateBuilder(by, of, key.public_key(), x509.random_serial_number(), now - day, now + day)

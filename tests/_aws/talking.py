@@ -1,4 +1,4 @@
-"""Servers that say what a test tells them, and clients that ask them, blocking or awaited."""
+"""Servers that send what a test specifies, and clients for them, blocking or awaited."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WHOLE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Amzn-RequestId: 7\r\n\r\n{}"
 
 
 class TalkingServer:
-    """Accepts connections and talks to each as it is told."""
+    """Accepts connections, and calls `talk` with each."""
 
     def __init__(self, talk: Talk, context: ssl.SSLContext | None = None) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -65,7 +65,7 @@ def talking(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[Talki
 
 
 def read_request(peer: socket.socket) -> bytes:
-    """One request, whose body is `{}`; empty where the client has gone."""
+    """Read one request, whose body is `{}`; return nothing if the client has closed the connection."""
     received = b""
     while not received.endswith(b"\r\n\r\n{}"):
         part = peer.recv(65_536)
@@ -76,7 +76,7 @@ def read_request(peer: socket.socket) -> bytes:
 
 
 def responding(response: bytes, *, times: int = 1) -> Talk:
-    """Respond to so many requests with these bytes, then close."""
+    """Return a function that responds to this number of requests with these bytes, and then closes the connection."""
 
     def talk(peer: socket.socket) -> None:
         for _ in range(times):
@@ -92,14 +92,14 @@ def request_to(server: TalkingServer) -> HttpRequest:
 
 
 class Client:
-    """A transport through which a test sends, blocking or awaited, in one way."""
+    """A transport on which blocking and awaited requests are sent in the same way."""
 
     def __init__(self, limits: Limits, *, awaited: bool) -> None:
         self.transport = HttpTransport(limits)
         self.awaited = awaited
 
     def idle_connection(self, server: TalkingServer) -> PooledConnection:
-        """The one connection in the pool for a server."""
+        """Return the only connection to a server in the pool."""
         transport = self.transport._awaited if self.awaited else self.transport._blocking
         (connection,) = transport._pool._idle[server.url]
         return connection

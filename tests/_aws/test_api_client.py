@@ -1,4 +1,4 @@
-"""One API call: what is sent again, what is not, and which error the caller gets."""
+"""API calls: what is sent again, what is not, and which error the caller gets."""
 
 from __future__ import annotations
 

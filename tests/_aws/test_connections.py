@@ -1,4 +1,4 @@
-"""Connections: checked before they are used again, and closed whatever happens to who asked for them."""
+"""Connections: checked before they are reused, and closed whatever happens to the request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ URL = "http://127.0.0.1:8000/"
 
 
 class Made:
-    """Makes connections as `socket.create_connection` does, once they may be made, and remembers them."""
+    """Replaces `socket.create_connection`: connects once `may_connect` is set, and records the sockets."""
 
     def __init__(self) -> None:
         self.sockets: list[socket.socket] = []
@@ -45,7 +45,7 @@ class Made:
         return self.sockets[-1]
 
     def are_closed(self) -> bool:
-        """Whether there were any, and each was closed."""
+        """Whether there were any sockets, and all of them are closed."""
         return bool(self.sockets) and all(each.fileno() == -1 for each in self.sockets)
 
 
@@ -58,7 +58,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> Made:
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The URL of a server that takes connections and says nothing."""
+    """The URL of a server that accepts connections and sends nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
 
@@ -76,7 +76,7 @@ def is_closed(connection: PooledConnection) -> bool:
 
 
 class TestWithoutPoll:
-    """As on Windows."""
+    """Platforms without `select.poll`, such as Windows."""
 
     @pytest.fixture(autouse=True)
     def _no_poll(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_a_connection_is_checked_however_many_files_are_open(connection: PooledC
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_048), hard))
     try:
-        number = fcntl.fcntl(connection.socket, fcntl.F_DUPFD_CLOEXEC, 1_024)  # more than `select.select` takes
+        number = fcntl.fcntl(connection.socket, fcntl.F_DUPFD_CLOEXEC, 1_024)  # more than `select.select` supports
         with socket.socket(fileno=number) as high:
             assert PooledConnection(high).is_usable(60)
     finally:
@@ -154,7 +154,7 @@ async def test_who_waits_for_a_connection_when_the_store_is_closed_learns_it() -
         first = asyncio.create_task(client.send(request_to(server)))
         await asyncio.to_thread(asked.wait)
         second = asyncio.create_task(client.send(request_to(server)))
-        await asyncio.sleep(0)  # it waits now
+        await asyncio.sleep(0)  # it waits for a connection now
         client.transport.close()
         may_respond.set()
         assert (await first).status == 200
@@ -168,7 +168,7 @@ async def test_a_request_that_cannot_be_sent_leaves_no_connection_behind(client:
     with pytest.raises(RequestNotSent, match="characters that HTTP cannot carry") as caught:
         await client.send(HttpRequest(URL, {"X-Amz-Security-Token": secret}, b"{}"))
     assert made.sockets == []
-    assert caught.value.__cause__ is caught.value.__context__ is None  # which would show the secret
+    assert caught.value.__cause__ is caught.value.__context__ is None  # these would show the secret
 
 
 async def test_certificates_that_cannot_be_read_leave_no_connection_behind(
@@ -185,7 +185,7 @@ async def test_a_failed_handshake_leaves_no_connection_behind(
 ) -> None:
     def talk(peer: socket.socket) -> None:
         peer.recv(65_536)
-        peer.sendall(WHOLE)  # which is not TLS
+        peer.sendall(WHOLE)  # not TLS
 
     monkeypatch.delenv("AWS_CA_BUNDLE", raising=False)
     with talking(talk) as server, pytest.raises(RequestNotSent):
@@ -216,7 +216,7 @@ async def test_a_task_that_is_cancelled_while_it_connects_leaves_no_connection_b
     with pytest.raises(asyncio.CancelledError):
         await task
     made.may_connect.set()
-    await asyncio.get_running_loop().shutdown_default_executor()  # when the thread has come to its end
+    await asyncio.get_running_loop().shutdown_default_executor()  # waits until the thread has ended
     assert made.are_closed()
 
 
@@ -241,7 +241,7 @@ def test_an_event_loop_that_ends_with_many_requests_leaves_no_connection_behind(
         try:
             await send(number)
         finally:
-            made.may_connect.set()  # it is cancelled: the connections are made when nobody waits any more
+            made.may_connect.set()  # after the cancellation, the connections are made although nobody waits for them
 
     async def end_while_they_connect() -> None:
         tasks = [asyncio.create_task(send_one(number)) for number in range(40)]

@@ -1,4 +1,4 @@
-"""Credentials, regions and endpoints: what is given, and what botocore's chain finds."""
+"""Credentials, regions and endpoints: those that are given, and those that botocore's chain finds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FALLBACK = Credentials("local", "local")
 
 @pytest.fixture(autouse=True)
 def nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An environment without AWS; gives the folder of its configuration."""
+    """The configuration folder of an environment without AWS settings."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")

@@ -1,4 +1,4 @@
-"""What the errors of DynamoDB are called here, with all that they carry."""
+"""DynamoDB's errors as Partita's exceptions, with all the details that they carry."""
 
 from __future__ import annotations
 

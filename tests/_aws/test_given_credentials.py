@@ -1,4 +1,4 @@
-"""Credentials that a caller brings: a session, its credentials, a profile with a role, or a function."""
+"""Credentials that a caller passes: a session, its credentials, a profile with a role, or a function."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REQUEST = GetItem("orders", {"pk": "1"})
 
 @pytest.fixture(autouse=True)
 def configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An environment without AWS; gives the folder of its configuration."""
+    """The configuration folder of an environment without AWS settings."""
     for name in ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
@@ -52,7 +52,7 @@ def boto3_session() -> boto3.Session:
 
 
 def signer(transport: ScriptedTransport) -> list[str]:
-    """The access keys that signed what was sent."""
+    """Return the access keys that signed the sent requests."""
     return [call.headers["Authorization"].partition("Credential=")[2].partition("/")[0] for call in transport.sent]
 
 
@@ -141,7 +141,7 @@ def test_credentials_of_botocore_renew_themselves() -> None:
 
 
 class Function:
-    """Gives numbered credentials that hold for some seconds, or raises what it was told to."""
+    """Returns numbered credentials that are valid for some seconds, or raises `error`."""
 
     def __init__(self, seconds: float | None = 3_600.0) -> None:
         self.now = NOW
@@ -158,7 +158,7 @@ class Function:
 
 
 def renewed(function: Function) -> str:
-    """The access key that signs now."""
+    """Return the access key that signs now."""
     return (function.source.ready() or function.source.load()).access_key
 
 
@@ -278,7 +278,7 @@ def test_a_profile_that_is_not_there_is_named() -> None:
 
 
 class Sts(BaseHTTPRequestHandler):
-    """Gives credentials of an assumed role, each with a number; the first end in a minute."""
+    """Returns numbered credentials of an assumed role; the first ones expire in a minute."""
 
     calls: list[bytes]
 
@@ -296,13 +296,13 @@ class Sts(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the word of http.server
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - named so by http.server
         pass
 
 
 @pytest.fixture
 def sts(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
-    """A server for roles; gives the calls that it was sent."""
+    """The requests that a fake STS server has received."""
     calls: list[bytes] = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Served", (Sts,), {"calls": calls}))
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://127.0.0.1:{server.server_address[1]}")
@@ -323,7 +323,7 @@ def test_a_profile_may_assume_a_role_which_is_renewed(configuration: Path, sts: 
         f"[profile work]\nrole_arn = {role}\nsource_profile = base\nregion = eu-west-1\n", encoding="utf-8"
     )
     source = source_of(None, "work", lambda: NOW, is_local=False)
-    assert (source.load().access_key, source.ready()) == ("ASIAROLE1", None)  # these are about to end
+    assert (source.load().access_key, source.ready()) == ("ASIAROLE1", None)  # these are about to expire
     assert source.load().access_key == "ASIAROLE2"
     assert source.ready() == Credentials("ASIAROLE2", SECRET, "token")
     assert [b"role%2Forders" in call for call in sts] == [True, True]

@@ -1,4 +1,4 @@
-"""What a server may send, and what it may not: framing, bounds, and responses that nobody asked for."""
+"""What a server may send, and what it may not: framing, limits, and responses that were not requested."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_how_a_response_is_cut_into_pieces_changes_nothing(frame: bytes) -> None
 
 
 def parsed(pieces: list[bytes]) -> tuple[int, bytes, bool] | None:
-    """What a parser makes of a response and of the end of its connection; None where it refuses."""
+    """Parse the pieces and the end of the connection; return status, body and whether it closes, or None if refused."""
     parser = ResponseParser(max_body=100)
     try:
         for piece in (*pieces, b""):
@@ -135,7 +135,7 @@ async def test_what_100_continue_says_is_not_said_of_the_response(client: Client
 SMALL = Limits(response_bytes=1_000)
 
 TOO_LONG = {
-    "by its length": HEAD + b"Content-Length: 1001\r\n\r\n",  # refused before any of it has come
+    "by its length": HEAD + b"Content-Length: 1001\r\n\r\n",  # refused before any of the body has arrived
     "in chunks": CHUNKED + (b"64\r\n" + b"x" * 100 + b"\r\n") * 11,
     "in one chunk": CHUNKED + b"3e9\r\n" + b"x" * 1_001,
     "until the end of the connection": HEAD + b"\r\n" + b"x" * 1_001,
@@ -151,7 +151,7 @@ async def test_a_body_has_a_bound(frame: bytes, *, awaited: bool) -> None:
         read_request(peer)
         peer.sendall(frame)
         with suppress(ConnectionResetError):
-            peer.recv(1)  # until the client has closed the connection; it must not wait for the rest
+            peer.recv(1)  # until the client has closed the connection, without waiting for the rest
         closed.set()
 
     client = Client(SMALL, awaited=awaited)
@@ -166,7 +166,7 @@ def test_a_body_as_long_as_the_bound_is_read() -> None:
 
 
 def endless(start: bytes, again: bytes) -> Iterator[bytes]:
-    """A response that begins like this, and goes on in pieces for ever."""
+    """Yield a response that begins like this, and continues in pieces forever."""
     yield start
     piece = again * (CHUNK // len(again))
     while True:
@@ -258,6 +258,6 @@ async def test_a_second_response_later_is_not_that_to_the_next_request(client: C
         await client.send(request_to(server))
         received.set()
         while client.idle_connection(server).is_usable(60):
-            pass  # until what nobody asked for has arrived
+            pass  # until the unrequested bytes have arrived
         assert bytes((await client.send(request_to(server))).body) == b"{}"
     assert server.accepted == 2

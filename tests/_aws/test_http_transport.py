@@ -78,7 +78,7 @@ async def test_a_task_that_is_cancelled_leaves_no_connection_behind() -> None:
     def talk(peer: socket.socket) -> None:
         if read_request(peer):
             asked.set()
-            peer.recv(1)  # until the client has gone
+            peer.recv(1)  # until the client has closed the connection
 
     with talking(talk) as server:
         task = asyncio.create_task(client.send(request_to(server)))
@@ -113,11 +113,11 @@ async def test_a_forked_process_has_connections_of_its_own(client: Client, monke
         monkeypatch.setattr(os, "getpid", lambda: -1)
         await client.send(request_to(server))
     assert server.accepted == 2
-    assert parents.socket.fileno() == -1  # here; the parent has it open
+    assert parents.socket.fileno() == -1  # closed here; the parent keeps its own copy open
 
 
 async def test_the_bundle_of_the_environment_is_trusted(client: Client, tls: ssl.SSLContext, trusting: None) -> None:
-    body = b"{" + b" " * 100_000 + b"}"  # several records of TLS
+    body = b"{" + b" " * 100_000 + b"}"  # several TLS records
     response = b"HTTP/1.1 200 OK\r\nContent-Length: 100002\r\n\r\n" + body
     with talking(responding(response, times=2), tls) as server:
         for _ in range(2):
@@ -151,7 +151,7 @@ async def test_under_tls_the_end_of_a_body_is_the_servers_and_not_the_networks(
         peer.sendall(b"HTTP/1.1 200 OK\r\n\r\n{}")
         if not is_cut:
             assert isinstance(peer, ssl.SSLSocket)
-            peer.unwrap()  # says that this was all
+            peer.unwrap()  # signals the end of the body
 
     with talking(talk, tls) as server:
         if is_cut:

@@ -1,4 +1,4 @@
-"""A server that sends its response drop by drop does not hold its client."""
+"""A server that sends its response a few bytes at a time does not block its client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita._aws._transport import ResponseLost
 
 
 class Clock:
-    """Six seconds pass between two looks at it."""
+    """A clock that advances by six seconds each time it is read."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -44,7 +44,7 @@ async def test_a_response_that_comes_in_drops_is_lost(client: Client, monkeypatc
 
     def talk(peer: socket.socket) -> None:
         if read_request(peer):
-            with suppress(OSError):  # the client has gone
+            with suppress(OSError):  # the client closes the connection
                 for each in WHOLE:
                     peer.sendall(bytes([each]))
                     clock.looked.wait()

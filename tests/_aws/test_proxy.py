@@ -1,4 +1,4 @@
-"""Through the proxy of the environment: who is sent there, with which credentials, and what it may respond."""
+"""The proxy of the environment: which requests use it, with which credentials, and what it may respond."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FAR = HttpRequest("https://dynamodb.example.org/", {}, b"{}")
 
 
 class UseProxy(Protocol):
-    """Names a proxy in the environment."""
+    """Sets the proxy in the environment."""
 
     def __call__(self, proxy: str) -> None: ...
 
@@ -38,7 +38,7 @@ def proxied(monkeypatch: pytest.MonkeyPatch) -> UseProxy:
 
 
 def saying(response: bytes) -> Talk:
-    """A proxy that says this to whoever asks."""
+    """Return a function that sends these bytes to every client of a proxy."""
 
     def talk(peer: socket.socket) -> None:
         peer.recv(65_536)
@@ -134,7 +134,7 @@ async def test_a_proxy_that_cannot_be_used_is_not_passed_by(client: Client, prox
 
 
 def chain_of(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and all that a traceback would show with it."""
+    """Yield an error, and all errors that a traceback would show with it."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -175,7 +175,7 @@ async def test_the_response_of_a_proxy_has_a_bound(client: Client, proxied: UseP
     def talk(peer: socket.socket) -> None:
         peer.recv(65_536)
         peer.sendall(b"HTTP/1.1 200 OK\r\n")
-        with suppress(OSError):  # broken or reset, as it happens
+        with suppress(OSError):  # a broken pipe or a reset, depending on timing
             while True:
                 peer.sendall(b"X: y\r\n" * (MAX_HEAD // 6))
         refused.set()

@@ -1,4 +1,4 @@
-"""The signature: the same as botocore's for any request, and made without deriving its key twice."""
+"""Signatures: the same as botocore's for any request, and computed without deriving the key twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PRINTABLE = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size
 
 
 def botocores(host: str, region: str, target: str, body: bytes, keys: Credentials, now: float) -> str:
-    """The header that botocore makes for the same request."""
+    """Return the Authorization header that botocore computes for the same request."""
     headers = {"Content-Type": "application/x-amz-json-1.0", "X-Amz-Target": target}
     request = AWSRequest("POST", f"http://{host}/", headers=headers, data=body)
     instant = datetime.fromtimestamp(int(now), UTC)

@@ -1,4 +1,4 @@
-"""Buckets in a folder and buckets of S3: the same, and neither leads anywhere else."""
+"""Buckets in a folder and in S3 behave in the same way, and give access to nothing outside."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = count()
 
 @pytest.fixture(scope="module")
 def s3() -> Iterator[tuple[S3Buckets, Any]]:
-    """S3, as moto has it in this process; and a client that makes buckets."""
+    """S3, emulated by moto in this process, and a client that creates buckets."""
     with mock_aws():
         client = BotocoreSession().create_client(
             "s3", region_name="us-east-1", aws_access_key_id="key", aws_secret_access_key="secret"
@@ -32,7 +32,7 @@ def s3() -> Iterator[tuple[S3Buckets, Any]]:
 
 @pytest.fixture(params=["folder", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Buckets, str]:
-    """Buckets, and the name of one that is empty."""
+    """Buckets, and the name of an empty one."""
     name = f"one-{next(NUMBERS)}"
     if request.param == "folder":
         (tmp_path / name).mkdir()

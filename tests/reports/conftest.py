@@ -1,4 +1,4 @@
-"""A store in which processes report, by a clock that stands still."""
+"""A store in which processes report, with a fake clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def store(partita_store: Store) -> FaultyStore:
 
 @pytest.fixture
 def db(store: FaultyStore, fake_clock: FakeClock) -> Session:
-    """A session of a process that reports; going over a budget is an error."""
+    """A session of a reporting process; exceeding a budget is an error."""
     session = Session(store, clock=fake_clock, secret=b"fake", strict_budgets=True, sleep=fake_clock.advance)
     session.create_tables([TABLE])
     store.requests.clear()

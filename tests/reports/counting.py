@@ -1,4 +1,4 @@
-"""Processes that count, without doing anything."""
+"""Processes that count requests without executing any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partita.testing import FakeClock, FaultyStore
 
 
 class Process:
-    """A worker process: what it counts, and its reporter."""
+    """A worker process: its counts, and its reporter."""
 
     def __init__(self, store: FaultyStore, clock: FakeClock, name: str) -> None:
         self.meter = Meter()
@@ -25,6 +25,6 @@ class Process:
         return ProcessFigures(self.meter.usage(), (self.queue,))
 
     def works(self, write: float = 5.0, *, over: bool = False, lag: float = 0.0) -> None:
-        """Decide one request."""
+        """Count one decided request."""
         self.meter.record(Consumption("decide", ("TransactWriteItems",), 0.0, write, over, "events"))
         self.queue = replace(self.queue, received=self.queue.received + 1, lag_seconds=lag)

@@ -1,4 +1,4 @@
-"""What a server shows of workers: sums that never fall, those that live, and what it does when it cannot know."""
+"""What a server shows about workers: sums that never decrease, live workers, and old figures if the store fails."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def test_the_sum_is_since_the_server_was_started_and_never_falls(
     worker.reporter.report()
     fake_clock.advance(3)
     assert decided(await reader.figures()) == (1, 1)
-    fake_clock.advance(1_000)  # the worker was killed
+    fake_clock.advance(1_000)  # as if the worker had been killed
     for _ in range(2):
         assert decided(await reader.figures()) == (1, 1)
         fake_clock.advance(3)
@@ -63,7 +63,7 @@ async def test_many_who_ask_at_once_cost_one_read(
         await reader.figures()
     fake_clock.advance(2)
     await reader.figures()
-    assert [type(request).__name__ for request in store.requests].count("QueryTable") == 3  # one was before it began
+    assert [type(request).__name__ for request in store.requests].count("QueryTable") == 3  # one by `total_before`
 
 
 async def test_where_the_store_is_away_the_figures_stay(

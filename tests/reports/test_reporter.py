@@ -1,4 +1,4 @@
-"""Reports of processes: every run is counted once, whatever becomes of the process that ran it."""
+"""Reports of processes: every run is counted once, whatever happens to the process that ran it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.req("X10")
 
 
 def runs(db: Session) -> int:
-    """How often all processes have decided, as they report."""
+    """Return how often all processes have decided, according to their reports."""
     return sum(usage.runs for usage in db.run(total_before()).usage if usage.name == "decide")
 
 
