@@ -1,4 +1,4 @@
-"""A store with other names of tables: every request goes there renamed, and every response comes back."""
+"""A store with different table names: they are replaced in every request, and replaced back in every response."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ORDER, USER = {"pk": "order"}, {"pk": "user"}
 
 
 class Recorder:
-    """A store that remembers the request, and gives the response that it was made with."""
+    """A store that records the requests, and always returns the same response."""
 
     def __init__(self, response: Any = None) -> None:
         self.requests: list[Request[Any]] = []
@@ -75,7 +75,7 @@ def create(store: Store, *names: str) -> None:
 
 
 def test_every_request_and_every_response_is_known() -> None:
-    """A new request must say where it names its tables."""
+    """A new request type must declare where it names its tables."""
     modules = (Request.__module__, SearchVectors.__module__, SetRecovery.__module__)
     requests = {each for each in Request.__subclasses__() if each.__module__ in modules}
     results = {get_args(base)[0] for each in requests for base in each.__orig_bases__}  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Names of tables by stage or tenant: each declared table has one, and no two have the same."""
+"""Table names by stage or tenant: each declared table has a stored name, and no two have the same."""
 
 from __future__ import annotations
 

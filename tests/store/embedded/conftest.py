@@ -25,7 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def open_store(path: Path, clock: Clock) -> Iterator[OpenStore]:
-    """Opens the test's file, as often as asked; all are closed at the end."""
+    """A function that opens the test's file, any number of times; all stores are closed at the end."""
     opened: list[EmbeddedStore] = []
 
     def open_another(**options: Any) -> EmbeddedStore:

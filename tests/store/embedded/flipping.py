@@ -1,4 +1,4 @@
-"""Stores of which bytes are changed, and every kind of read of them."""
+"""Stores with changed bytes, and every kind of read of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def keys() -> list[dict[str, str]]:
 
 
 def reads(store: EmbeddedStore) -> Iterator[Request[Any]]:
-    """Every way in which an item, an index or a stream is read."""
+    """Yield every kind of read of an item, an index or a stream."""
     gets = tuple(GetItem("notes", key) for key in keys())
     yield from gets
     yield BatchGetItem(gets)
@@ -50,7 +50,7 @@ def reads(store: EmbeddedStore) -> Iterator[Request[Any]]:
 
 
 def answers(path: Path) -> list[object]:
-    """What each read gives; one that meets damage gives None."""
+    """Return the response of each read; None for a read that meets damage."""
     found: list[object] = []
     try:
         with EmbeddedStore(path) as store:
@@ -59,13 +59,13 @@ def answers(path: Path) -> list[object]:
                     found.append(store.execute(request))
                 except StoreDamaged:
                     found.append(None)
-    except (StoreDamaged, StoreNewer):  # it cannot be opened, or a stream not be described
+    except (StoreDamaged, StoreNewer):  # it cannot be opened, or its stream cannot be described
         pass
     return found
 
 
 def filled(folder: Path) -> Path:
-    """A store that was closed, `live.db`; and half in its log, as a killed process leaves it, `killed.db`."""
+    """Create a closed store, `live.db`, and a killed one, `killed.db`, that has half of its commits in its log."""
     with EmbeddedStore(folder / "live.db") as store:
         store.execute(CreateTable(SCHEMA))
         store._writer.connection.pragma("wal_autocheckpoint", 0)
@@ -99,7 +99,7 @@ def wrong(found: list[object], right: list[object]) -> list[object]:
 
 
 def without_the_last_commit(files: Path, folder: Path) -> list[object]:
-    """What is read of the killed store where its last commit was not finished."""
+    """Return the responses of the killed store if its last commit was not finished."""
     path = copied(files, folder, "killed.db")
     log = path.with_name("store.db-wal")
     log.write_bytes(log.read_bytes()[:-1])

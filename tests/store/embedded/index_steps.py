@@ -1,4 +1,4 @@
-"""Indexes that are made and removed step by step, and what is in the file between two steps."""
+"""Building and removing indexes in steps, and the state of the file between two steps."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
 
 AT_ONCE = 3
-"""Rows in one transaction."""
+"""The rows of one transaction."""
 ITEMS = 10
 OWNED = QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner")
 
 
 class Killed(Exception):
-    """Stands for the end of a process."""
+    """Simulates the end of a process."""
 
 
 def killing(store: EmbeddedStore, after: int) -> Callable[[Any], Any]:
-    """What writes, and ends after some commits."""
+    """Return a function that writes, and raises `Killed` after some commits."""
     left = iter(range(after))
 
     def write(request: Any) -> Any:
@@ -35,7 +35,7 @@ def killing(store: EmbeddedStore, after: int) -> Callable[[Any], Any]:
 
 
 def filled(store: EmbeddedStore, schema: TableSchema) -> EmbeddedStore:
-    """The same store, with a table and its items."""
+    """Create a table with items in the store, and return the store."""
     store.execute(CreateTable(schema))
     for number in range(1, ITEMS + 1):
         store.execute(note(number, owner="o", rank=number))
@@ -43,16 +43,16 @@ def filled(store: EmbeddedStore, schema: TableSchema) -> EmbeddedStore:
 
 
 def numbers(store: EmbeddedStore) -> list[int]:
-    """The items of an owner, in the order of the index."""
+    """Return the items of an owner in the order of the index."""
     return [int(item["sk"]) for item in store.execute(OWNED).items]
 
 
 def tables_beside(store: EmbeddedStore) -> list[str]:
-    """What is there for a time: tables with entries of indexes or rows that were written meanwhile, and triggers."""
+    """Return the tables and triggers that exist only while an index is built or removed."""
     sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger' OR name GLOB 'entries_*' OR name GLOB 'changed_*'"
     return [name for (name,) in store._writer.connection.execute(sql)]
 
 
 def columns(store: EmbeddedStore) -> list[str]:
-    """The columns of the first table."""
+    """Return the columns of the first table."""
     return [name for (name,) in store._writer.connection.execute("SELECT name FROM pragma_table_info('items_1')")]

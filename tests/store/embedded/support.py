@@ -1,4 +1,4 @@
-"""A clock that the test turns, and a small table of notes."""
+"""A clock that the test sets, and a small table of notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OpenStore: TypeAlias = Callable[..., EmbeddedStore]
 
 
 class Clock:
-    """Seconds that pass only when the test says so."""
+    """A clock that advances only if the test sets it."""
 
     def __init__(self) -> None:
         self.now = 1_800_000_000.0
@@ -36,7 +36,7 @@ def read(store: EmbeddedStore, number: int) -> dict[str, Any] | None:
 
 
 def enqueue(store: EmbeddedStore, *requests: Request[Any]) -> list[PendingWrite]:
-    """Writes that wait for their commit, as of threads that found the write lock held."""
+    """Queue writes like threads that find the write lock held, and return them."""
     writes = [PendingWrite(request) for request in requests]
     for write in writes:
         store._commit._queue.append(write)

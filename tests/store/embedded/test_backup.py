@@ -1,4 +1,4 @@
-"""Backups are consistent copies, made while writers go on, and replace nothing."""
+"""Backups: consistent copies that are made while others write, and that replace no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog: what it could not read again is refused before anything is committed, and harms no other table."""
+"""The catalog: a definition that could not be read again is refused before a commit, and harms no other table."""
 
 from __future__ import annotations
 
@@ -79,5 +79,5 @@ def test_what_the_catalog_could_not_read_again_is_refused_and_leaves_the_store_w
     assert again.execute(ListTables()) == ("notes",)
     assert again.execute(DescribeTable("notes")).schema == TABLE
     assert [read(again, n) for n in (1, 2)] == [note(1, text="kept").item, note(2, text="after").item]
-    again.execute(SetStream("notes", "NEW_IMAGE"))  # nothing was left behind that is in the way
+    again.execute(SetStream("notes", "NEW_IMAGE"))  # nothing is left behind that prevents this
     again.execute(CreateIndex("notes", BY_OWNER))

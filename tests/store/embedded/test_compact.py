@@ -1,4 +1,4 @@
-"""Compacting a store: how far it is, and what ends it early."""
+"""Compacting a store: progress reports, and interruptions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_it_says_how_far_it_is(store: EmbeddedStore) -> None:
     (total,) = {total for _, total in told}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert (told[0], told[-1]) == ((0, total), (total, total))
-    assert len(told) > 3  # that SQLite copies rows is said on the way
+    assert len(told) > 3  # there are reports while SQLite copies rows
     store.verify()
     assert count(store) == ITEMS
 
@@ -54,13 +54,13 @@ def test_who_is_told_may_end_it_and_nothing_is_lost(store: EmbeddedStore) -> Non
 
     with pytest.raises(KeyboardInterrupt):
         store.compact(stop)
-    store.execute(note(ITEMS))  # nobody holds a lock
+    store.execute(note(ITEMS))  # no lock is held
     store.verify()
     assert count(store) == ITEMS + 1
 
 
 class SilentConnection:
-    """SQLite while it brings the copy into the log: it grows, and nothing else is heard of it."""
+    """SQLite while it writes the copy into the log: the log grows, but SQLite reports no progress."""
 
     def __init__(self, log: Path, seen: Callable[[int], bool]) -> None:
         self._log = log
@@ -109,5 +109,5 @@ def test_the_log_is_looked_at_while_sqlite_is_silent(tmp_path: Path) -> None:
 
 def test_what_sqlite_refuses_is_raised() -> None:
     connection = apsw.Connection(":memory:")
-    with connection, pytest.raises(apsw.SQLError, match="VACUUM"):  # not in a transaction
+    with connection, pytest.raises(apsw.SQLError, match="VACUUM"):  # VACUUM is not possible in a transaction
         compact(connection, ":memory:", lambda *_: None)

@@ -1,4 +1,4 @@
-"""Damage among the items: who meets it gets an error, and nobody else."""
+"""Damaged items: requests that read them get an error, and other requests do not."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def store(path: Path, clock: Clock) -> Iterator[EmbeddedStore]:
 
 
 def damage(path: Path, before: bytes, after: bytes) -> None:
-    """Change the bytes of the item and of its stream's record, as a failing disk would."""
+    """Change bytes of the item and of its stream record, as a failing disk would."""
     connection = apsw.Connection(str(path))
     item: bytes = connection.execute("SELECT item FROM items_1").get
     assert before in item

@@ -1,4 +1,4 @@
-"""What was deleted is in no file any more: not in the database, not in its log, not in a backup."""
+"""Deleted data is no longer in any file: not in the database, not in its log, not in a backup."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ PLANTED = ("planted-key", "planted-owner", "planted-title", "planted-text")
 
 
 def planted(size: int) -> PutItem:
-    """An item whose key, index key and attributes are found again where they are left."""
+    """Return a put whose key, index key and attributes can be found in the files where they remain."""
     return note(
         0, sk="planted-key", owner="planted-owner", rank=1, title="planted-title", text="x" * size + "planted-text"
     )
 
 
 def others(store: EmbeddedStore) -> None:
-    """Enough for several pages around it."""
+    """Write enough items for several pages around the planted one."""
     for number in range(60):
         store.execute(note(number, owner="somebody", rank=number, text="y" * 300))
 
@@ -47,7 +47,7 @@ def erase(store: EmbeddedStore) -> None:
 
 
 def found(folder: Path, names: Iterable[str] = PLANTED) -> dict[str, list[str]]:
-    """Which of the planted texts is in which file."""
+    """Return the planted texts that each file contains."""
     files = {file.name: file.read_bytes() for file in folder.iterdir()}
     hits = {name: [text for text in names if text.encode() in data] for name, data in files.items()}
     return {name: texts for name, texts in hits.items() if texts}
@@ -138,7 +138,7 @@ def test_a_reader_only_delays_the_cut(path: Path, open_store: OpenStore) -> None
     store.execute(CreateTable(INDEXED))
     store.execute(planted(20_000))
     reader = store._connect()
-    with reader:  # a snapshot of the time before
+    with reader:  # a snapshot from before the deletion
         reader.execute("SELECT generation FROM store").fetchall()
         erase(store)
         store.sweep()
@@ -214,7 +214,7 @@ def test_a_closed_store_is_not_compacted(open_store: OpenStore) -> None:
 
 
 def test_what_an_index_had_is_in_no_file_after_it_is_deleted(path: Path, open_store: OpenStore) -> None:
-    """Its entry and the columns in the row are not the item's: they go with the index."""
+    """Its entry and its columns in the row are not part of the item: they are deleted with the index."""
     with open_store() as store:
         store.execute(CreateTable(INDEXED))
         others(store)

@@ -1,4 +1,4 @@
-"""Opening files: ours, others', newer and damaged ones. What is not ours is never touched."""
+"""Opening files: stores, newer and damaged stores, and other files. A file that is not a store is never changed."""
 
 from __future__ import annotations
 

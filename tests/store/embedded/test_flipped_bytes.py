@@ -1,4 +1,4 @@
-"""Bytes that change on the disk: every read is right or says that the store is damaged, and none is wrong."""
+"""Bytes that change on the disk: every read is correct or reports damage, and none is wrong."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_no_read_of_a_file_with_a_flipped_bit_is_wrong(files: Path, tmp_path: Pa
 def test_the_same_bits_give_wrong_reads_without_checksums(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So the test above can fail."""
+    """Prove that the test above can fail."""
     right, rng, found = answers(copied(files, tmp_path, "live.db")), random.Random(1), 0
     monkeypatch.setattr("partita._sqlite._database_file.file_system", lambda: "unix")
     for _ in range(ROUNDS):
@@ -58,7 +58,7 @@ def test_the_same_bits_give_wrong_reads_without_checksums(
 
 
 def test_a_file_that_ends_too_early_is_read_right_or_refused(files: Path, tmp_path: Path) -> None:
-    """Also where it ends in the middle of a page."""
+    """The file may also end in the middle of a page."""
     right, rng = answers(copied(files, tmp_path, "live.db")), random.Random(3)
     for _ in range(ROUNDS // 2):
         path = copied(files, tmp_path, "live.db")
@@ -67,7 +67,7 @@ def test_a_file_that_ends_too_early_is_read_right_or_refused(files: Path, tmp_pa
 
 
 def test_a_log_with_a_flipped_bit_is_read_right_or_refused(files: Path, tmp_path: Path) -> None:
-    """Or it ends before its last commit, which looks like one that was never finished."""
+    """The log may also end before its last commit, like one whose last commit was never finished."""
     path = copied(files, tmp_path, "killed.db")
     right = answers(path)
     without_the_last = without_the_last_commit(files, tmp_path)
@@ -102,7 +102,7 @@ def test_a_header_that_denies_its_checksums_is_damaged(files: Path, tmp_path: Pa
 
 
 def test_every_page_of_a_large_copy_has_its_checksum(tmp_path: Path) -> None:
-    """SQLite writes pages of a large copy before the header that says that they have one."""
+    """SQLite writes pages of a large copy before the header that enables their checksums."""
     with EmbeddedStore(tmp_path / "store.db", durable=False) as store:
         store.execute(CreateTable(SCHEMA))
         store._writer.connection.execute("CREATE TABLE filling (content)")

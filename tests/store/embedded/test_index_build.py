@@ -1,4 +1,4 @@
-"""An index is made in many short transactions: others write between them, and a killed process leaves no harm."""
+"""An index is built in many short transactions: others write between them, and a killed process does no harm."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from partita.store.embedded.tables import _chunks, _index_progress, create_index
 from partita.store.embedded.tables._indexes import AddEntries, BeginEntries, BeginIndex, FillIndex, FinishIndex
 
 SPREAD = 6
-"""Pages by which the longest transactions may differ: of the catalog, of the inner nodes of a larger table."""
+"""Pages by which the longest transactions may differ: those of the catalog, and inner nodes of a larger table."""
 CLEARING = 3
-"""Transactions that drop the list of rows that were written meanwhile, which is empty, and find no more."""
+"""Transactions of the cleanup: drop the empty table of rows that were written meanwhile, end, and find no more."""
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +61,7 @@ def store(path: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def unfinished(store: EmbeddedStore, path: Path) -> Iterator[EmbeddedStore]:
-    """The store of a process that was killed after it had filled some of an index."""
+    """The store of a process that was killed after it had filled a part of an index."""
     number = store._commit.run(BeginIndex("notes", BY_OWNER))
     store._commit.run(FillIndex("notes", "by-owner", number))
     store.close()
@@ -70,7 +70,7 @@ def unfinished(store: EmbeddedStore, path: Path) -> Iterator[EmbeddedStore]:
 
 
 def most_pages(path: Path, items: int) -> dict[str, int]:
-    """The most pages that one commit writes, while an index is added to a table and while it is deleted."""
+    """Return the most pages that one commit writes while an index is added to a table, and while it is deleted."""
     with EmbeddedStore(path, durable=False) as store:
         store.execute(CreateTable(TABLE))
         owners = [
@@ -87,7 +87,7 @@ def most_pages(path: Path, items: int) -> dict[str, int]:
 
 
 def pages_by_commit(store: EmbeddedStore) -> list[int]:
-    """How many pages each commit from now on has written to the log."""
+    """Return a list to which each later commit adds the number of pages that it writes to the log."""
     pages, length = list[int](), store._writer.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)[0]
 
     def note_pages(_connection: apsw.Connection, _name: str, written: int) -> int:
@@ -140,7 +140,7 @@ def test_another_process_writes_between_the_transactions(store: EmbeddedStore, p
 
 @pytest.mark.parametrize("killed_after", range(15))
 def test_a_process_may_be_killed_after_any_commit(path: Path, killed_after: int) -> None:
-    """What it had not committed is not there; who asks again goes on, and in between all can be written."""
+    """Uncommitted work is gone, a repeated request resumes the rest, and writes in between succeed."""
     with EmbeddedStore(path, durable=False) as store:
         filled(store, TABLE)
         with suppress(Killed):
@@ -190,9 +190,9 @@ def test_an_unfinished_index_is_gone_on_with(unfinished: EmbeddedStore) -> None:
 
 
 def test_what_is_written_meanwhile_is_in_the_index(unfinished: EmbeddedStore) -> None:
-    unfinished.execute(note(1, owner="o", rank=100))  # filled already
+    unfinished.execute(note(1, owner="o", rank=100))  # already filled
     unfinished.execute(note(2, owner="o", rank="no number"))
-    unfinished.execute(note(8, owner="o", rank=0))  # still to be filled
+    unfinished.execute(note(8, owner="o", rank=0))  # not yet filled
     unfinished.execute(DeleteItem("notes", {"pk": "p", "sk": "000009"}))
     unfinished.execute(LoadItems("notes", [BulkPut(note(11, owner="o", rank=-1).item)]))
     unfinished.verify()
@@ -240,7 +240,7 @@ def test_who_finds_the_index_finished_is_content(store: EmbeddedStore) -> None:
 def test_a_wrong_entry_of_an_unfinished_index_is_found(unfinished: EmbeddedStore, row: int, damage: str) -> None:
     writer = unfinished._writer.connection
     (index,) = unfinished._writer.catalog.tables["notes"].building
-    sql = f"UPDATE items_1 SET {index.columns[1]} = {damage} WHERE id = {row}"  # noqa: S608 - of this test
+    sql = f"UPDATE items_1 SET {index.columns[1]} = {damage} WHERE id = {row}"  # noqa: S608 - SQL of this test
     writer.execute(sql)
     with pytest.raises(StoreDamaged, match=rf"row {row}: column {index.columns[0][:-2]}"):
         unfinished.verify()

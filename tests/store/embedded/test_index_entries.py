@@ -1,4 +1,4 @@
-"""The entries of an index are kept right while they are added, whoever writes, and are SQLite's index in the end."""
+"""The entries of an index stay correct while it is built, whoever writes, and finally become SQLite's index."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def store(path: Path) -> Iterator[EmbeddedStore]:
 
 @pytest.fixture
 def other(store: EmbeddedStore, path: Path) -> Iterator[EmbeddedStore]:
-    """Another opening of the same file, as another process has it."""
+    """A second store on the same file, like that of another process."""
     with EmbeddedStore(path, durable=False) as other:
         yield other
 
@@ -58,7 +58,7 @@ def write_something(store: EmbeddedStore, randomly: random.Random) -> None:
 
 
 def in_index(store: EmbeddedStore) -> list[int]:
-    """The items of an owner as the index should have them, from all items."""
+    """Return the items of an owner that the index should have, in its order, computed from all items."""
     owned = [item for item in store.execute(ScanTable("notes")).items if item["owner"] == "o"]
     return [int(item["sk"]) for item in sorted(owned, key=_order) if type(item["rank"]) is not str]
 
@@ -89,13 +89,13 @@ def test_whatever_is_written_between_two_steps_the_entries_are_right(
 def test_the_index_is_used_by_sqlite(store: EmbeddedStore) -> None:
     store.execute(CreateIndex("notes", BY_OWNER))
     index = store._writer.table("notes").index_of("by-owner")
-    sql = f"EXPLAIN QUERY PLAN SELECT id FROM items_1 WHERE {index.columns[0]} = 1"  # noqa: S608 - of this test
+    sql = f"EXPLAIN QUERY PLAN SELECT id FROM items_1 WHERE {index.columns[0]} = 1"  # noqa: S608 - SQL of this test
     ((*_, plan),) = store._writer.connection.execute(sql)
     assert f"SEARCH items_1 USING COVERING INDEX index_{index.number}" in plan
 
 
 def test_an_index_that_cannot_be_finished_is_as_before(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the schema says is rolled back with all else, and the connection knows."""
+    """The change of the schema is rolled back with everything else, and the connection notices it."""
     with monkeypatch.context() as failing:
         failing.setattr(_indexes, "redefine", _fail)
         with pytest.raises(StoreFull):
@@ -134,7 +134,7 @@ def test_an_index_may_be_finished_by_another_process_meanwhile(
 def test_an_index_may_be_deleted_by_another_process_meanwhile(
     store: EmbeddedStore, other: EmbeddedStore, reports: int, again: IndexSchema | None
 ) -> None:
-    """One of the same name that is made then is another one."""
+    """An index of the same name that is created then is a different index."""
     seen = list[int]()
 
     def delete(done: int, _total: int) -> None:

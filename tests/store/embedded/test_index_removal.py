@@ -1,4 +1,4 @@
-"""An index that is deleted is gone at once; what it leaves is cleared by some rows at a time, or by a sweep."""
+"""A deleted index disappears immediately; its leftovers are cleared some rows at a time, or by a sweep."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def unused(store: EmbeddedStore) -> list[str]:
 
 
 def kept(store: EmbeddedStore) -> int:
-    """Rows that have something in columns that no index uses."""
+    """Return the number of rows with values in columns that no index uses."""
     used = " OR ".join(f"{name} IS NOT NULL" for name in unused(store)) or "false"
-    sql = f"SELECT count(*) FROM items_1 WHERE {used}"  # noqa: S608 - of this test
+    sql = f"SELECT count(*) FROM items_1 WHERE {used}"  # noqa: S608 - SQL of this test
     return store._writer.connection.execute(sql).get  # type: ignore[no-any-return]
 
 

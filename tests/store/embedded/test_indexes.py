@@ -1,4 +1,4 @@
-"""An index that is made later: what fits is in it, what does not is left alone."""
+"""An index that is added later: it contains the items that fit, and leaves the others unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def set_attribute(name: str, value: Any) -> UpdateItem:
 
 @pytest.fixture
 def misfit(store: EmbeddedStore) -> EmbeddedStore:
-    """A store with one item that does not fit an index made later, and one that does."""
+    """A store with an index that was added later, an item that does not fit it, and one that does."""
     store.execute(note(1, owner="o", rank="high"))
     store.execute(note(2, owner="o", rank=1))
     store.execute(CreateIndex("notes", BY_OWNER))

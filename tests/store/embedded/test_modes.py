@@ -1,4 +1,4 @@
-"""Who may read the files of a store, a queue, a projection and a backup: their owner alone, from the first byte."""
+"""File modes of stores, queues, projections and backups: only the owner has access, from the first byte."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="has no modes")
 
 @pytest.fixture(autouse=True)
 def no_umask() -> Iterator[None]:
-    """Nothing but the library keeps others out."""
+    """Set the umask to 0, so that only the library restricts access."""
     before = os.umask(0)
     yield
     os.umask(before)
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """The mode of each file that is not its owner's alone."""
+    """Return the mode of each file that is accessible to others than its owner."""
     found = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
     return {name: oct(mode) for name, mode in found.items() if mode & 0o077}
 

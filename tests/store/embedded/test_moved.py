@@ -1,4 +1,4 @@
-"""A file that is moved or deleted while it is open: nothing is acknowledged that nobody would find."""
+"""A file that is moved or deleted while it is open: a write that would be lost is not acknowledged."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_was_written_before_can_still_be_read(
 
 @pytest.mark.parametrize("become", [removed, moved, replaced])
 def test_who_asks_after_its_health_learns_it(become: Callable[[Path], None], store: EmbeddedStore, path: Path) -> None:
-    store.execute(DescribeTable("notes"))  # so that the file is open in this thread
+    store.execute(DescribeTable("notes"))  # opens the file in this thread
     become(path)
     with pytest.raises(StoreMoved):
         store.execute(DescribeTable("notes"))

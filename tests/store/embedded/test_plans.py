@@ -1,4 +1,4 @@
-"""Every query begins to read where its result begins: nothing is sorted, nothing is read and thrown away."""
+"""Every query starts to read at the start of its result: nothing is sorted, and nothing is read and discarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Continuous backups: a restored table is what the history says, and the log costs nothing where it is off."""
+"""Continuous backups: a restored table matches the history, and the log costs nothing if it is off."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_every_instant_of_a_random_history_is_what_a_replay_says(tmp_path: Path,
         assert bench.differing(store, changes, instants, clock.now, restore=False) == []
         log = store.execute(DescribeRecovery("readings", measured=True))
         assert 0 < log.log_bytes <= bench.bound_of(changes, clock.now)
-        assert log.records < len(changes)  # it was compacted on the way
+        assert log.records < len(changes)  # the log was compacted
         store.verify()
 
 
@@ -119,7 +119,7 @@ def test_the_window_is_described_as_it_is(store: EmbeddedStore, clock: Clock) ->
     assert (found.days, found.earliest, found.latest) == (2, began, clock.now)
     clock.now += 3 * DAY
     assert store.execute(DescribeRecovery("notes")).earliest == clock.now - 2 * DAY
-    store.execute(SetRecovery("notes", 35))  # nothing was dropped yet
+    store.execute(SetRecovery("notes", 35))  # nothing was deleted yet
     assert store.execute(DescribeRecovery("notes")).earliest == began
     with pytest.raises(ValidationFailed, match="between 1 and 35"):
         store.execute(SetRecovery("notes", 36))
@@ -137,7 +137,7 @@ def test_what_is_older_than_the_period_is_dropped(store: EmbeddedStore, clock: C
     assert store.execute(DescribeRecovery("notes", measured=True)).records == 48
     store.sweep()
     log = store.execute(DescribeRecovery("notes", measured=True))
-    assert (log.records, log.earliest) == (25, clock.now - DAY)  # the one at the edge has a second to spare
+    assert (log.records, log.earliest) == (25, clock.now - DAY)  # the oldest record is kept for an extra second
     assert (past_note(store, clock.now - DAY) or {})["value"] == 23
     with pytest.raises(InstantOutOfRange) as refused:
         past_note(store, clock.now - DAY - 1)
@@ -168,7 +168,7 @@ def test_changes_of_one_second_are_merged_when_they_are_an_hour_old(store: Embed
     store.sweep()
     assert store.execute(DescribeRecovery("notes", measured=True)).records == 3
     assert [(past_note(store, began + second) or {}).get("value") for second in range(4)] == [None, 10, 20, 30]
-    assert (past_note(store, began + 1.25) or {})["value"] == 10  # to the second
+    assert (past_note(store, began + 1.25) or {})["value"] == 10  # exact to the second
 
 
 def test_a_clock_that_goes_back_does_not_break_the_order(store: EmbeddedStore, clock: Clock) -> None:
@@ -325,13 +325,13 @@ def test_a_vector_index_is_restored_and_searched_in_the_past(clock: Clock) -> No
 
 
 def test_a_past_state_stays_what_it_was_while_the_table_goes_on(tmp_path: Path) -> None:
-    """The same past store is read between the steps of a history, by key, by partition, by index and as a whole."""
+    """Read the same past store between the steps of a history: by key, by partition, by index, and as a whole."""
     clock, rng = bench.Clock(), random.Random(11)
     with bench.begun(tmp_path / "points.db", clock, durable=False) as store:
         history = bench.steps(11, keys=40)
         changes = _taken(store, clock, history, 400)
         instant = clock.now
-        while (following := next(history)).at == instant:  # what is of the same instant is in it
+        while (following := next(history)).at == instant:  # writes of the same instant are included
             changes += _taken(store, clock, iter([following]), 1)
         history = chain([following], history)
         then, past = bench.replayed(changes, instant, instant), store.as_of(instant)
@@ -396,7 +396,7 @@ def test_a_past_state_is_read_with_the_indexes_that_there_are_now(store: Embedde
 
 
 def test_a_log_that_was_emptied_begins_to_count_again(store: EmbeddedStore, clock: Clock) -> None:
-    """What is older than the period goes, and with it the numbers: a past state of later notices it."""
+    """Records that are older than the period are deleted, and the numbers restart; a past store notices that later."""
     store.execute(SetRecovery("notes", 1))
     store.execute(note(1, rank=1))
     clock.now += HOUR

@@ -101,7 +101,7 @@ def test_who_adds_an_index_may_be_killed(store: EmbeddedStore, path: Path, reach
                 child.send_signal(signal.SIGKILL)
     store.verify()
     store.execute(note(0, owner="o", rank=1_000))
-    if "by-owner" not in store.execute(DescribeTable("notes")).schema.index_names:  # it may have been quicker
+    if "by-owner" not in store.execute(DescribeTable("notes")).schema.index_names:  # it may be finished already
         store.execute(CreateIndex("notes", BY_OWNER))
     owned = store.execute(QueryTable("notes", KeyCondition((("owner", "o"),)), index="by-owner"))
     assert [item["rank"] for item in owned.items] == [*range(1, 200), 1_000]
@@ -110,7 +110,7 @@ def test_who_adds_an_index_may_be_killed(store: EmbeddedStore, path: Path, reach
 
 @pytest.fixture
 def other(store: EmbeddedStore, open_store: OpenStore) -> EmbeddedStore:
-    """A second opening of the same file, which knows nothing of what the first does."""
+    """A second store on the same file, which does not know what the first one does."""
     other = open_store()
     other.execute(note(1, owner="o", rank=1))
     return other

@@ -1,4 +1,4 @@
-"""Puts: of new items, which nothing is read for, and over items that are there."""
+"""Puts: of new items, for which nothing is read, and of existing items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NEW = Missing(Path(("pk",)))
 
 
 class Statements(list[str]):
-    """The first word of each statement that the store has executed."""
+    """Records the first word of each statement that the store executes."""
 
     def __call__(self, _: object, sql: str, __: object) -> bool:
         self.append(sql.split(maxsplit=1)[0])

@@ -1,4 +1,4 @@
-"""Streams of several shards: which change is in which, what splits and merges do, and that others notice."""
+"""Streams of several shards: which shard has which change, splits and merges, and how other processes notice them."""
 
 from __future__ import annotations
 

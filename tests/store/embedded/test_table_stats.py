@@ -1,4 +1,4 @@
-"""The figures of a table are exact while it is small, and near the truth when it is large."""
+"""The statistics of a table are exact if it is small, and approximate if it is large."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A transaction may write four megabytes, and not a byte more."""
+"""A transaction may write at most four megabytes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def store() -> Iterator[EmbeddedStore]:
 
 
 def puts(size: int) -> tuple[PutItem, ...]:
-    """Writes of so many bytes in all: each has 2 of its key's name, 2 of the key, and 1 of the text's name."""
+    """Return puts of this total size: each has 2 bytes of the key's name, 2 of the key, and 1 of the text's name."""
     whole, rest = divmod(size, ITEM)
     sizes = [ITEM] * whole + [rest]
     return tuple(PutItem("large", {"pk": f"{n:02}", "x": "x" * (each - 5)}) for n, each in enumerate(sizes))

@@ -1,4 +1,4 @@
-"""What is the same request under a token of a transaction, and what is another."""
+"""Which requests are the same under a transaction token, and which are different."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER = [(1, "1"), (Decimal("1.5"), "1.5"), (["a"], frozenset({"a"})), (b"a", "a
 
 
 def write(store: EmbeddedStore, value: Any) -> bool:
-    """Write it with a token; whether that was taken for the same request again."""
+    """Write the value with a token; return whether that was recognised as a repetition of the same request."""
     return store.execute(TransactWriteItems((note(1, value=value),), "token")).replayed
 
 

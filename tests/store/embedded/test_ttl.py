@@ -1,4 +1,4 @@
-"""The sweeper deletes what has expired, and drops what is kept no longer."""
+"""The sweeper deletes expired items, and data that is no longer kept."""
 
 from __future__ import annotations
 

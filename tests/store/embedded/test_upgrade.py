@@ -1,4 +1,4 @@
-"""Files of earlier formats, without hashes of partitions or checksums of pages, are brought to the present one."""
+"""Files of earlier formats, without hashes of partitions or checksums of pages, are upgraded to the current one."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def note(number: int) -> dict[str, object]:
 
 @pytest.fixture
 def without_checksums(tmp_path: Path) -> Path:
-    """A file as the second format had it, with forty notes; so is every one with a file system of one's own."""
+    """A file in the second format with forty notes; an application with its own default VFS creates such files."""
     path = tmp_path / "former.db"
     own = apsw.VFS("own", apsw.vfs_names()[0], makedefault=True)
     with EmbeddedStore(path) as store:
@@ -70,7 +70,7 @@ def without_checksums(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def former(without_checksums: Path) -> Path:
-    """A file as the first format had it."""
+    """A file in the first format."""
     connection = apsw.Connection(str(without_checksums))
     connection.execute(FORMER)
     connection.close()

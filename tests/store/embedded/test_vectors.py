@@ -1,4 +1,4 @@
-"""Vector indexes of the embedded store: exact, durable with the item, and true to what other processes write."""
+"""Vector indexes of the embedded store: exact, as durable as the items, and current with writes of other processes."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def found(store: EmbeddedStore, request: SearchVectors) -> list[tuple[str, float
 
 
 def exact(held: dict[str, Floats], distance: Distance, query: Floats, top: int) -> list[tuple[str, float]]:
-    """The answer in 64 bits over everything; equal scores in the order of the keys."""
+    """Return the exact result, computed in 64-bit floats over all vectors; equal scores are in key order."""
     keys, rows, exactly = sorted(held), np.array([held[key] for key in sorted(held)], float), query.astype(float)
     if distance == "EUCLIDEAN":
         scores = np.sqrt(((rows - exactly) ** 2).sum(axis=1))
@@ -149,7 +149,7 @@ def test_a_zero_vector_is_neither_near_nor_far(store: EmbeddedStore) -> None:
 
 
 def test_searches_follow_random_writes_of_two_stores(store: EmbeddedStore, tmp_path: Path) -> None:
-    """The other store stands for another process: it shares nothing but the file."""
+    """The other store stands for another process: it shares only the file."""
     random, held = np.random.default_rng(3), filled(store, 40)
     with EmbeddedStore(tmp_path / "vectors.db", durable=False) as other:
         for step, vector in enumerate(vectors(60, seed=9)):
@@ -230,7 +230,7 @@ def test_an_index_that_disagrees_with_its_items_is_damage(store: EmbeddedStore) 
 
 
 def test_a_search_without_the_extra_says_what_to_install(store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled(store, 2)  # writing needs nothing
+    filled(store, 2)  # writing does not need the extra
     monkeypatch.setitem(sys.modules, "partita.store.embedded.vectors._matrix", None)
     with pytest.raises(ExtraMissing, match=r"partita\[vectors\]") as caught:
         store.execute(search("cosine", vectors(1)[0]))

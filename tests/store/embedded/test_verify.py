@@ -93,4 +93,4 @@ def test_an_item_is_read_once_where_its_stream_agrees(open_store: OpenStore, mon
 
     monkeypatch.setattr(_verify, "decode_item", decoded)
     store.verify()
-    assert len(read) == 10 + 2 * 10  # of each item its row, and of each change its keys and its image
+    assert len(read) == 10 + 2 * 10  # for each item its row, and for each change its keys and its image

@@ -1,4 +1,4 @@
-"""A proxy between a client and a server that loses, cuts off, holds back and refuses what a plan says."""
+"""A proxy between a client and a server that drops, truncates, delays and throttles according to a plan."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THROTTLED = b'{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException","
 
 
 class FaultProxy(socketserver.ThreadingTCPServer):
-    """Passes requests on to `upstream`, each with the fault that `plan` gives for it."""
+    """Forwards requests to `upstream`, each with the fault that `plan` returns for it."""
 
     allow_reuse_address = True
     daemon_threads = True
@@ -38,7 +38,7 @@ class FaultProxy(socketserver.ThreadingTCPServer):
         return f"http://127.0.0.1:{self.server_address[1]}"
 
     def next_fault(self) -> Fault:
-        """The fault of the request that has come in."""
+        """Return the fault for a request that has arrived."""
         with self._lock:
             fault = self.plan()
             self.met[fault] += 1
@@ -90,12 +90,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body[:sent])
 
     def log_message(self, *args: object) -> None:
-        """Nothing: the tests say what happened."""
+        """Log nothing."""
 
 
 @contextmanager
 def fault_proxy(upstream: str, plan: Plan = lambda: "none") -> Iterator[FaultProxy]:
-    """A proxy that runs until the end of the block."""
+    """Run a proxy until the end of the block."""
     with FaultProxy(upstream, plan) as proxy:
         thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

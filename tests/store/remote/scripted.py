@@ -1,4 +1,4 @@
-"""A transport that responds from a script, and remembers what it was sent."""
+"""A transport that responds from a script, and records the requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Play = HttpResponse | Exception
 
 
 def http_response(body: Any = None, *, status: int = 200, headers: dict[str, str] | None = None) -> HttpResponse:
-    """A response with a JSON body and the checksum that AWS sends."""
+    """Return a response with a JSON body and the checksum that AWS sends."""
     encoded = body if isinstance(body, bytes) else msgspec.json.encode(body or {})
     known = {"x-amz-crc32": str(zlib.crc32(encoded)), **(headers or {})}
     return HttpResponse(status, encoded, lambda name: known.get(name.lower()))
@@ -29,13 +29,13 @@ def http_response(body: Any = None, *, status: int = 200, headers: dict[str, str
 def error_response(
     name: str, message: str = "no", *, status: int = 400, date: str = "", **members: Any
 ) -> HttpResponse:
-    """An error as AWS sends it."""
+    """Return an error as AWS sends it."""
     body = {"__type": f"com.amazonaws.dynamodb.v20120810#{name}", "message": message, **members}
     return http_response(body, status=status, headers={"date": date} if date else None)
 
 
 class ScriptedTransport:
-    """Plays its responses in order."""
+    """Plays its responses in order, and records the requests."""
 
     def __init__(self, *plays: Play) -> None:
         self._plays: Iterator[Play] = iter(plays)
@@ -44,12 +44,12 @@ class ScriptedTransport:
 
     @property
     def bodies(self) -> list[dict[str, Any]]:
-        """What was sent, decoded."""
+        """The decoded bodies of all requests."""
         return [msgspec.json.decode(call.body) for call in self.sent]
 
     @property
     def names(self) -> list[str]:
-        """The names of the calls."""
+        """The operation names of all requests."""
         return [call.headers["X-Amz-Target"].partition(".")[2] for call in self.sent]
 
     def send(self, call: HttpRequest) -> HttpResponse:
@@ -67,7 +67,7 @@ class ScriptedTransport:
 
 
 class ScriptedStore:
-    """A remote store on a script, with the pauses that it made."""
+    """A remote store on a script, which records its pauses."""
 
     def __init__(self, *plays: Play, credentials: GivenCredentials = KEYS, tries: int = 3) -> None:
         self.transport = ScriptedTransport(*plays)

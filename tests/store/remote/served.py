@@ -1,4 +1,4 @@
-"""Our own client on our own server."""
+"""Our own client, connected to our own server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partita.store.remote import Credentials, RemoteStore
 
 @contextmanager
 def served(store: EmbeddedStore) -> Iterator[RemoteStore]:
-    """The store, asked over DynamoDB's protocol while the block runs."""
+    """Serve the store over DynamoDB's protocol while the block runs; yield a remote store on it."""
     with (
         serving(store) as (host, port),
         RemoteStore(f"http://{host}:{port}", credentials=Credentials("test", "test")) as remote,

@@ -1,4 +1,4 @@
-"""A line that drops, delays, truncates and throttles: nothing is lost, doubled, or called failed that happened."""
+"""A connection that drops, delays, truncates and throttles: no write is lost, repeated, or wrongly called failed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def counted(remote: RemoteStore, table: str) -> int:
 
 
 def through(proxy: FaultProxy, loss: Fault = "none") -> RemoteStore:
-    """A store behind the proxy that does not wait between its tries, nor long for what never comes."""
+    """Return a store behind the proxy that retries without pauses, and has a short timeout if responses are delayed."""
     return RemoteStore(
         proxy.url,
         credentials=Credentials("test", "test"),
@@ -63,7 +63,7 @@ def through(proxy: FaultProxy, loss: Fault = "none") -> RemoteStore:
 
 
 def outcome(store: RemoteStore, request: Request[Any]) -> str:
-    """What the caller learns."""
+    """Execute the request, and return the outcome that the caller sees."""
     try:
         store.execute(request)
     except StoreUnavailable:
@@ -134,7 +134,7 @@ def test_connections_are_used_again(ministack_url: str, table: str) -> None:
 
 
 async def test_awaited_connections_are_limited_and_used_again(ministack_url: str, table: str) -> None:
-    limits = Limits(connect=60, read=60, wait=60, connections=2)  # long: the emulator shares this machine with others
+    limits = Limits(connect=60, read=60, wait=60, connections=2)  # long, because other tests use this machine
     with (
         fault_proxy(ministack_url) as proxy,
         RemoteStore(proxy.url, credentials=Credentials("test", "test"), limits=limits) as store,

@@ -1,4 +1,4 @@
-"""What responses become: aligned batches, what was left unprocessed, capacity, replays."""
+"""Parsed responses: the order of batches, unprocessed requests, capacity, and replays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of items that are alike are decoded by their shape, and give what they give in general."""
+"""Pages of similar items are decoded by their shape, with the same result as by the general decoder."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def page_of(*page: Item) -> bytes:
 
 
 def learned(*pages: bytes) -> PageDecoder:
-    """What has decoded these pages, of which the first is not learned from."""
+    """Return a decoder that has decoded these pages, the first one twice, because it learns nothing from one page."""
     decoder = PageDecoder()
     for body in (pages[0], *pages):
         decoder.decode(QUERY, body)
@@ -112,7 +112,7 @@ def test_sources_have_shapes_of_their_own() -> None:
 def test_an_item_of_another_shape_is_read_in_full(other: Item) -> None:
     decoder = learned(page_of(TASK))
     changed = {**TASK, **other}
-    for _ in range(2):  # at first as a page that does not fit, then by the wider shape
+    for _ in range(2):  # first as a page that does not fit, then by the wider shape
         assert decoded(decoder, TASK, changed, TASK) == [TASK, changed, TASK]
         assert decoder.shape(QUERY) is not None
     assert decoded(decoder, {"title": FILLING}) == [{"title": FILLING}]
@@ -165,7 +165,7 @@ def test_what_is_not_an_attribute_value_is_refused_as_ever(tagged: Json) -> None
 
 
 def tagged_values() -> st.SearchStrategy[str]:
-    """JSON of attribute values, of which some are not."""
+    """JSON of attribute values, some of them invalid."""
     return st.sampled_from(
         [
             *('{"S":"a"}', '{"N":"1"}', '{"BOOL":true}', '{"SS":["a"]}', '{"M":{"x":{"S":"y"}}}', '{"L":[{"S":"q"}]}'),
@@ -185,7 +185,7 @@ def tagged_values() -> st.SearchStrategy[str]:
 def test_whatever_a_server_sends_is_read_as_in_general_or_refused_as_there(
     attributes: list[tuple[str, str]], more: str
 ) -> None:
-    """Also with names that come twice, what is not UTF-8, and what is not JSON."""
+    """This includes duplicate names, invalid UTF-8, and invalid JSON."""
     inner = ",".join(f'"{name}":{value}' for name, value in [("filling", f'{{"S":"{FILLING}"}}'), *attributes])
     body = f'{{"Count":1,"ScannedCount":1,"Items":[{{{inner}}}]{more}}}'.encode(errors="surrogateescape")
     usual = {"filling": FILLING, "a": "text", "b": 1}
@@ -194,7 +194,7 @@ def test_whatever_a_server_sends_is_read_as_in_general_or_refused_as_there(
 
 
 def outcome(decoder: PageDecoder, body: bytes) -> object:
-    """What comes of a page: the types of its values, too; None where it is refused."""
+    """Return the items of a page with the types of their values; None if the page is refused."""
     try:
         return [sorted((name, repr(value)) for name, value in item.items()) for item in decoder.decode(QUERY, body)[1]]
     except (msgspec.MsgspecError, UnicodeDecodeError):

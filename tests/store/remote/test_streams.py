@@ -1,4 +1,4 @@
-"""DynamoDB Streams: shards of many pages, iterators that are reused and expire, positions that are gone."""
+"""DynamoDB Streams: shards of many pages, iterators that are reused and expire, positions that are no longer kept."""
 
 from __future__ import annotations
 
