@@ -1,4 +1,4 @@
-"""A store with the table, and a consumer's sink that only remembers."""
+"""A store with the table, and a session on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store in which others write whenever a consumer asks for something."""
+"""A store to which others write whenever a consumer sends a request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class MeddlingStore:
-    """Another store; before and after each request, `meddle` has its turn."""
+    """Another store; `meddle` is called before and after each request."""
 
     def __init__(self, store: Store, meddle: Callable[[], object]) -> None:
         self._store = store
@@ -33,12 +33,12 @@ class MeddlingStore:
 
 
 class LateStore(MeddlingStore):
-    """A store whose stream lags, and does not say how far it reaches, as DynamoDB's."""
+    """A store whose stream lags, and does not report its newest sequence number, like DynamoDB's."""
 
     delivered = 0
 
     def execute(self, request: Request[R]) -> R:
-        """Answer the request, without the records that are still on their way."""
+        """Execute the request, but omit records that are not delivered yet."""
         response: Any = super().execute(request)
         if isinstance(request, DescribeStream):
             return replace(response, shards=tuple(replace(shard, newest=None) for shard in response.shards))  # type: ignore[no-any-return]
@@ -46,7 +46,7 @@ class LateStore(MeddlingStore):
             return replace(response, records=[r for r in response.records if r.sequence <= self.delivered])  # type: ignore[no-any-return]
         return response  # type: ignore[no-any-return]
 
-    def deliver(self, seconds: float) -> None:  # noqa: ARG002 - however long that takes
-        """Bring all records that there are."""
+    def deliver(self, seconds: float) -> None:  # noqa: ARG002 - the time does not matter
+        """Deliver all existing records."""
         (shard,) = self._store.execute(DescribeStream("things")).shards
         self.delivered = shard.newest or 0

@@ -1,4 +1,4 @@
-"""A sink that remembers what it got, and a store whose stream has many shards."""
+"""A sink in memory, and a store whose stream has many shards."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from partita.store import DescribeStream, ReadStream, Request, Shard, StreamDesc
 
 
 class MemorySink:
-    """Keeps all changes, and the positions of each call."""
+    """Records all changes, the size of each batch, and the latest positions."""
 
     def __init__(self) -> None:
         self.at: dict[str, int] = {}
@@ -33,16 +33,16 @@ class MemorySink:
 
 
 class ShardedStore:
-    """Only a stream: shards with their parents and records, as DynamoDB has them."""
+    """A store with only a stream: shards with their parents and records, like DynamoDB's."""
 
     def __init__(self) -> None:
         self.shards: dict[str, Shard] = {}
         self.records: dict[str, list[StreamRecord]] = {}
         self.empty = 0
-        """How many reads find nothing yet."""
+        """How many of the next reads return an empty page."""
 
     def add(self, name: str, *sequences: int, parent: str | None = None, closed: bool = False) -> None:
-        """A shard with a record for each sequence."""
+        """Add a shard with a record for each sequence number."""
         self.shards[name] = Shard(name, parent, closed)
         self.records[name] = [record(sequence) for sequence in sequences]
 
@@ -70,7 +70,7 @@ class ShardedStore:
 
 
 def record(sequence: int, at: float = 100.0, size: int = 10) -> StreamRecord:
-    """The insert of an item named after the sequence."""
+    """Return the insert record of an item that is named after the sequence number."""
     keys = {"PK": f"foreign-{sequence}", "SK": "x"}
     return StreamRecord(sequence, "INSERT", keys, None, keys, at, size)
 

@@ -1,4 +1,4 @@
-"""A model with all that a stream can bring: typed fields, an entity that stays out of the lake, expiry."""
+"""A model with everything that a stream can contain: typed fields, an entity that is not in the lake, and expiry."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ SHARD = f"shardId-{1:020}"
 
 
 def item_of(entity: Entity) -> dict[str, Any]:
-    """The item that an entity is stored as."""
+    """Return the item that stores an entity."""
     return type(entity).__entity__.item(entity)
 
 
 def session(store: EmbeddedStore) -> Session:
-    """A session on the store with the table."""
+    """Create the table, and return a session on the store."""
     db = Session(store)
     db.create_tables([TABLE])
     return db
 
 
 def stored(store: EmbeddedStore) -> list[dict[str, Any]]:
-    """All items in the table."""
+    """Return all items in the table."""
     page = store.execute(ScanTable(TABLE.name))
     items = page.items
     while page.last_key is not None:
@@ -71,7 +71,7 @@ def stored(store: EmbeddedStore) -> list[dict[str, Any]]:
 
 
 def records(store: EmbeddedStore) -> list[StreamRecord]:
-    """All records of the stream."""
+    """Return all records of the stream."""
     (shard,) = store.execute(DescribeStream(TABLE.name)).shards
     found: list[StreamRecord] = []
     while page := store.execute(ReadStream(TABLE.name, shard.id, found[-1].sequence if found else 0)).records:
@@ -80,7 +80,7 @@ def records(store: EmbeddedStore) -> list[StreamRecord]:
 
 
 def operations(rng: random.Random) -> Iterator[PutItem | DeleteItem]:
-    """Random writes without end: few keys, so that items are changed, removed and made again."""
+    """Yield random writes without end, of few keys, so that items are changed, removed and created again."""
     kinds = [*[_task_item] * 6, _user_item, _secret_item, _foreign_item, _broken_item]
     while True:
         item = rng.choice(kinds)(rng.randrange(40), rng)
@@ -122,7 +122,7 @@ def _task(number: int, rng: random.Random) -> Task:
 
 
 def play(store: EmbeddedStore, rng: random.Random, count: int) -> None:
-    """Run random operations, and let the store remove what has expired now and then."""
+    """Run random operations, and let the store remove expired items now and then."""
     script = operations(rng)
     for number in range(count):
         store.execute(next(script))

@@ -1,4 +1,4 @@
-"""What a change says of an item."""
+"""Changes: the entity before and after, the position in the stream, and the problem of an invalid item."""
 
 from __future__ import annotations
 

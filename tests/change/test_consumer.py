@@ -1,4 +1,4 @@
-"""A consumer brings each change to its sink once, in order, and can be stopped anywhere."""
+"""A consumer delivers each change to its sink once, in order, and can be stopped at any point."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sink() -> MemorySink:
 
 @pytest.fixture
 def consumer(store: EmbeddedStore, db: Session, sink: MemorySink, fake_clock: FakeClock) -> Consumer:
-    """One that has loaded an empty table."""
+    """A consumer that has loaded an empty table."""
     consumer = Consumer(store, TABLE, sink, batch=10, clock=fake_clock)
     assert consumer.step() == 0
     return consumer
@@ -220,6 +220,6 @@ def test_a_new_sink_may_begin_at_a_time(store: EmbeddedStore, db: Session, fake_
     consumer = Consumer(store, TABLE, sink, start=start)
     assert (consumer.catch_up(), sequences(sink), sink.loaded) == (1, [2], [])
     db.run(put(task(3)))
-    assert Consumer(store, TABLE, sink, start=0).catch_up() == 1  # the sink knows where it is
+    assert Consumer(store, TABLE, sink, start=0).catch_up() == 1  # the sink has a position, so `start` is ignored
     late = MemorySink()
     assert Consumer(store, TABLE, late, start=start + 30).catch_up() == 0

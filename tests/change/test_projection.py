@@ -1,4 +1,4 @@
-"""Projections on SQLite: a batch, its positions and what was set aside commit together."""
+"""Projections on SQLite: a batch, its positions and the changes that are set aside are committed together."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def counted(projection: SqliteProjection) -> dict[str, int]:
 
 
 def truth(store: EmbeddedStore) -> dict[str, int]:
-    """What counts must be: the tasks that are stored and valid."""
+    """Return the correct counts, from the stored tasks."""
     tasks = [item for item in stored(store) if Task.__entity__.owns(item)]
     return dict(Counter(item["status"] for item in tasks))
 
@@ -81,7 +81,7 @@ def test_counts_equal_the_truth_after_any_writes(
     for _ in range(10):
         write()
     consumer = Consumer(MeddlingStore(store, write), TABLE, projection, batch=7)
-    for _ in range(40):  # loads, then follows, and others write all the time
+    for _ in range(40):  # it loads, then follows, while others write
         consumer.step()
     Consumer(store, TABLE, projection).catch_up()
     assert counted(projection) == truth(store)
@@ -162,7 +162,7 @@ def test_changes_share_a_way_back_until_one_does_not_fit(
     assert len(projection.set_aside()) == 1
     assert sum(counted(projection).values()) == 19
     taken = [sql for sql in ways if "SAVEPOINT" in sql and "RELEASE" not in sql and "ROLLBACK" not in sql]
-    assert len(taken) == 2 + 20 / 5 + 5  # the change, twice; then all items, five of them once more, one by one
+    assert len(taken) == 2 + 20 / 5 + 5  # the change: 2; all items: groups of 5, and one group item by item
 
 
 def test_what_was_done_for_a_change_that_is_set_aside_is_undone(store: EmbeddedStore, db: Session, path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_batch_that_comes_again_is_passed_over(
     db.run(put(Task(user_id="u", task_id="1")))
     second = SqliteProjection(path, tables=TABLES, apply=count)
     late = Consumer(store, TABLE, second)
-    late.lag()  # it has read where the projection is
+    late.lag()  # it has read the position of the projection
     Consumer(store, TABLE, projection).catch_up()
     late.catch_up()
     assert counted(projection) == {"open": 1}
@@ -285,7 +285,7 @@ def test_a_removed_item_is_counted_down(store: EmbeddedStore, db: Session, proje
 
 
 def test_what_was_removed_is_in_no_file(store: EmbeddedStore, db: Session, path: Path) -> None:
-    """Neither in the row, nor among the words of the full-text index, nor in the log."""
+    """It is not in the row, nor in the words of the full-text index, nor in the log."""
 
     def titles(connection: apsw.Connection, change: ItemChange) -> None:
         connection.execute("DELETE FROM titles WHERE key = ?", (change.keys["SK"],))
@@ -315,7 +315,7 @@ def test_it_opens_while_another_process_loads(store: EmbeddedStore, db: Session,
     made = SqliteProjection(path, tables=TABLES, apply=count)
     Consumer(store, TABLE, made).step()
     with closing(apsw.Connection(str(path))) as loading:
-        loading.execute("BEGIN IMMEDIATE")  # for as long as it likes
+        loading.execute("BEGIN IMMEDIATE")  # held until the rollback below
         with closing(SqliteProjection(path, tables=TABLES, apply=count)) as second:
             assert second.positions() == made.positions()
         loading.execute("ROLLBACK")

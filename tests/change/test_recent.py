@@ -1,4 +1,4 @@
-"""What has changed last, for those who listen to some of it."""
+"""The latest changes, for listeners that are interested in some of them."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def test_who_is_too_far_behind_is_told_so(projection: SqliteProjection, monkeypa
     monkeypatch.setattr(_recent, "MAX_CHANGES", 2)
     for number in range(4):
         note_change(projection._connection, "ann", str(number))
-    assert changes_after(projection, start, ["ann"]).is_forgotten  # not all is remembered
-    assert changes_after(projection, start + 1, ["ann"]).is_forgotten  # more than is told
+    assert changes_after(projection, start, ["ann"]).is_forgotten  # not all changes are remembered
+    assert changes_after(projection, start + 1, ["ann"]).is_forgotten  # more changes than are returned
     assert changes_after(projection, start + 2, ["ann"]).items == ("2", "3")
-    assert changes_after(projection, start + 9, ["ann"]).is_forgotten  # of another file
+    assert changes_after(projection, start + 9, ["ann"]).is_forgotten  # a number of another file
 
 
 def test_what_is_forgotten_is_deleted(projection: SqliteProjection, monkeypatch: pytest.MonkeyPatch) -> None:

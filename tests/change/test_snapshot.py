@@ -19,7 +19,7 @@ pytestmark = pytest.mark.req("T42")
 
 
 def replayed(store: EmbeddedStore, up_to: int) -> dict[tuple[Any, ...], Any]:
-    """The table as its first changes made it."""
+    """Return the items of the table after its changes up to a sequence number."""
     state: dict[tuple[Any, ...], Any] = {}
     for record in records(store):
         if record.sequence <= up_to:
@@ -46,7 +46,7 @@ def test_who_wants_one_entity_does_not_read_the_others(
     db.run(put(User(user_id="one")))
     with snapshot(store, TABLE, clock=fake_clock) as taken:
         assert len(list(taken.of(User.__entity__))) == 1
-        taken._staged.set_progress_handler(lambda: True, 100)  # it would be interrupted
+        taken._staged.set_progress_handler(lambda: True, 100)  # a longer read would be interrupted
         assert len(list(taken.of(User.__entity__))) == 1
 
 
@@ -67,7 +67,7 @@ def test_a_scan_that_is_throttled_waits_as_the_consumer_says(
 @pytest.mark.parametrize("seed", range(10))
 def test_it_is_exact_while_others_write(seed: int, store: EmbeddedStore, db: Session, fake_clock: FakeClock) -> None:
     rng = random.Random(seed)
-    # More than a page, so that the scan is cut by the writes of others.
+    # More than one page, so that others write between the pages of the scan.
     db.run(batch_write([put(Task(user_id="many", task_id=f"{number:04}")) for number in range(2_100)]))
     script = operations(rng)
 

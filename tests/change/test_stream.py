@@ -1,4 +1,4 @@
-"""Streams of many shards: parents come first, positions are kept for each, and what is lost is noticed."""
+"""Streams of many shards: parents come first, each shard has its own position, and losses are detected."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_an_empty_child_is_remembered(sharded: ShardedStore) -> None:
     sink = sink_at(parent=0)
     Consumer(sharded, TABLE, sink).catch_up()
     assert sink.at == {"parent": 1, "child": 0}
-    del sharded.shards["parent"]  # it is older than the stream reaches back
+    del sharded.shards["parent"]  # it is older than the retention of the stream
     sharded.records["child"] = [record(2)]
     Consumer(sharded, TABLE, sink).catch_up()
     assert (sequences(sink), sink.at) == ([1, 2], {"child": 2})
@@ -128,7 +128,7 @@ def test_a_batch_of_large_items_is_smaller(sharded: ShardedStore) -> None:
     sharded.records["a"] = [record(number, size=400_000) for number in range(1, 2_001)]
     sink = sink_at(a=0)
     consumer = Consumer(sharded, TABLE, sink, batch=2_000)
-    assert consumer.step() == 1_000  # the page that was over the limit is the last one
+    assert consumer.step() == 1_000  # the page that exceeds the limit is the last one
     assert consumer.catch_up() == 1_000
 
 

@@ -1,4 +1,4 @@
-"""Places that a lake can be in: a folder, and buckets of two servers that speak S3's protocol."""
+"""Locations of lakes: a folder, and buckets of two servers that speak the S3 protocol."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBERS = count()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One worker for this folder, and so one server of each kind, and one import of what reads a lake."""
+    """Run the tests of this folder in one worker, with one server of each kind and one import of what reads a lake."""
     for item in items:
         if item.nodeid.startswith("tests/change/lake/"):
             item.add_marker(pytest.mark.xdist_group("lake"))
@@ -29,7 +29,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @cache
 def client_of(url: str) -> Any:
-    """The client of a server: to make one takes a tenth of a second."""
+    """Return the client of a server; it is cached, because creating one takes a tenth of a second."""
     return BotocoreSession().create_client(
         "s3",
         region_name="us-east-1",
@@ -40,7 +40,7 @@ def client_of(url: str) -> Any:
 
 
 def bucket_at(url: str) -> S3Location:
-    """A place in a new bucket of a server."""
+    """Create a bucket on a server, and return a location in it."""
     name = f"lake-{next(NUMBERS)}"
     client_of(url).create_bucket(Bucket=name)
     return S3Location(name, "some/where", endpoint=url, credentials=KEYS)
@@ -60,24 +60,24 @@ def ministack_s3_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def on_moto(moto_url: str) -> S3Location:
-    """A place in a bucket of one server."""
+    """A location in a bucket of moto."""
     return bucket_at(moto_url)
 
 
 @pytest.fixture
 def on_ministack(ministack_s3_url: str) -> S3Location:
-    """A place in a bucket of another."""
+    """A location in a bucket of ministack."""
     return bucket_at(ministack_s3_url)
 
 
 @pytest.fixture(params=("on_moto", "on_ministack"))
 def bucket(request: pytest.FixtureRequest) -> S3Location:
-    """A place in a bucket of each server."""
+    """A location in a bucket, on each server."""
     found: S3Location = request.getfixturevalue(request.param)
     return found
 
 
 @pytest.fixture(params=("folder", "on_ministack"))
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> FolderLocation | S3Location:
-    """Each kind of place."""
+    """A location of each kind."""
     return FolderLocation(tmp_path / "lake") if request.param == "folder" else request.getfixturevalue(request.param)

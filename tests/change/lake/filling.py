@@ -1,6 +1,6 @@
 """A process that fills a lake until it is killed, and prints a line for each batch.
 
-All such processes share the lake, so the next one does not wait for the lease of one that was killed.
+All these processes share the lake, so that the next one does not wait for the lease of a killed one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from partita.change.lake import Lake
 
 
 def main(store: str, lake: str) -> None:
-    """Fill the lake in small batches, for ever."""
+    """Fill the lake in small batches forever."""
     consumer = Consumer(EmbeddedStore(store), TABLE, Lake(lake, TABLE, shared_by=store), batch=20)
     while True:
-        print(consumer.step(), flush=True)  # noqa: T201 - whoever kills it reads this
+        print(consumer.step(), flush=True)  # noqa: T201 - the test that kills this process reads it

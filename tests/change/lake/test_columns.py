@@ -1,4 +1,4 @@
-"""Fields become typed columns, and names that clash get columns of their own."""
+"""Fields become typed columns, and fields with conflicting names or types get separate columns."""
 
 from __future__ import annotations
 

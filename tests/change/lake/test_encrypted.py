@@ -1,4 +1,4 @@
-"""The lake of a table with encrypted fields: no column for them, and sealed bytes in the images."""
+"""The lake of a table with encrypted fields: it has no columns for them, and only sealed bytes in the images."""
 
 from __future__ import annotations
 

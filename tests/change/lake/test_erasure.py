@@ -1,4 +1,4 @@
-"""Erased users leave a lake in a bucket as they leave one in a folder: no object has them any more."""
+"""Erased users are removed from a lake in a bucket as from one in a folder: no object contains them any more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from partita_services.todo.personal import PERSONAL
 
 
 def contents(place: S3Location) -> str:
-    """Whatever is written in any object of the lake: rows of every version, and Delta's own log."""
+    """Return the contents of all objects of the lake: rows of every version, and Delta's own log."""
     client = client_of(place.endpoint)
     found = []
     for page in client.get_paginator("list_objects_v2").paginate(Bucket=place.bucket):

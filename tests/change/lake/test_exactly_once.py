@@ -1,4 +1,4 @@
-"""The lake has each change exactly once, wherever the consumer dies."""
+"""The lake has each change exactly once, wherever the consumer crashes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita.testing import Crash
 
 
 class Fuse:
-    """Burns with each call of a sink; at its end the process "dies"."""
+    """Counts the calls of a sink, and simulates a crash after a given number of them."""
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -34,7 +34,7 @@ class Fuse:
 
 
 class FusedTable(LakeTable):
-    """A table of a lake that dies before or after a commit when the fuse has burnt."""
+    """A table of a lake that crashes before or after a commit when its fuse has burnt."""
 
     def __init__(self, fuse: Fuse, location: LakeLocation, own: pa.Schema, partition_by: Sequence[str]) -> None:
         self._fuse = fuse
@@ -58,7 +58,7 @@ class FusedTable(LakeTable):
 
 
 def fill(place: Place, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = False, batch: int = 30) -> bool:
-    """Run a consumer until it has caught up or dies; whether it died."""
+    """Run a consumer until it has caught up or crashes; return whether it crashed."""
     lake = None
     try:
         lake = Lake(place, TABLE, open_table=lambda *where: FusedTable(fuse, *where))
@@ -75,7 +75,7 @@ def fill(place: Place, store: EmbeddedStore, fuse: Fuse, *, rebuild: bool = Fals
 
 
 def assert_exact_through_crashes(place: Place, store: EmbeddedStore, *, rounds: int, operations: int) -> None:
-    """Crash a consumer again and again while the table changes, then compare."""
+    """Crash a consumer repeatedly while the table changes, then compare the lake with the table."""
     rng = random.Random(operations)
     crashes = 0
     for _ in range(rounds):
@@ -101,7 +101,7 @@ def test_neither_does_it_on_object_storage(bucket: S3Location, store: EmbeddedSt
 
 
 @pytest.mark.req("T41", "T42")
-@pytest.mark.parametrize("crash_at", range(9))  # three tables are opened and written, with a point before and after
+@pytest.mark.parametrize("crash_at", range(9))  # three tables: when opened, and before and after a write
 def test_a_first_load_that_dies_anywhere_is_made_again(
     crash_at: int, store: EmbeddedStore, db: Session, place: Place
 ) -> None:
@@ -170,7 +170,7 @@ def test_a_batch_that_comes_again_is_passed_over(store: EmbeddedStore, db: Sessi
     lake = Lake(place, TABLE)
     Consumer(store, TABLE, lake).step()
     late = Consumer(store, TABLE, lake)
-    late.lag()  # it has read where the lake is
+    late.lag()  # it has read the positions of the lake
     play(store, random.Random(1), 50)
     heal(store)
     Consumer(store, TABLE, lake).catch_up()
@@ -186,7 +186,7 @@ def test_a_current_table_that_is_ahead_is_not_set_back(store: EmbeddedStore, db:
     heal(store)
     lake = Lake(place, TABLE)
     with snapshot(store, TABLE) as taken:
-        for part in lake._parts.values():  # as a load that dies before it comes to the log
+        for part in lake._parts.values():  # like a load that crashes before it writes the log
             part.table.replace(
                 part.arrow, (part.batch(lake._rows(taken.of(part.schema))),), TableState(taken.positions)
             )

@@ -1,4 +1,4 @@
-"""The lake has each change exactly once, although the process that fills it is killed again and again."""
+"""The lake has each change exactly once, even if the process that fills it is killed repeatedly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from partita.change.lake import Lake, S3Location
 
 @pytest.fixture(scope="module")
 def filling() -> Iterator[Template]:
-    """Starts processes that fill a lake."""
+    """The template from which processes that fill a lake are forked."""
     with closing(Template("tests.change.lake.filling")) as template:
         yield template
 
@@ -42,7 +42,7 @@ def test_neither_do_they_on_object_storage(
 
 
 def assert_exact_through_kills(filling: Template, place: str, path: Path, *, rounds: int) -> None:
-    """Kill processes that fill a lake while the table changes, then compare."""
+    """Kill processes that fill a lake while the table changes, then compare the lake with the table."""
     rng = random.Random(7)
     with EmbeddedStore(path, durable=False) as store:
         session(store)

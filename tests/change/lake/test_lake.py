@@ -1,4 +1,4 @@
-"""What stands in the lake's tables, and that no change of the model breaks them."""
+"""The contents of the lake's tables, and changes of the model, which break none of them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from partita.testing import FakeClock
 
 
 def delta_log(place: LakeLocation) -> DeltaTable:
-    """The log of changes as other programs see it."""
+    """Return the log of changes as other programs see it."""
     log = place.child(TABLE.name, "changes")
     return DeltaTable(log.uri, storage_options=log.options())
 
@@ -190,7 +190,7 @@ def test_fields_of_one_name_share_a_column_unless_their_types_differ(
 
 
 def note_table(**fields: Any) -> tuple[Table, Any]:
-    """The same table as the code of another day declares it."""
+    """Declare the same table with these fields, like another version of the code; return it and its entity."""
     table = Table("notes", stream="NEW_AND_OLD_IMAGES", registry=Registry())
     body = {"primary": Key("NOTE#{note_id}", "NOTE"), **fields}
     hints = {"primary": ClassVar, "note_id": str, **{name: type(default) for name, default in fields.items()}}

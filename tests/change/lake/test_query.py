@@ -1,4 +1,4 @@
-"""SQL over the lake: what a query may name, and what is said when it is wrong."""
+"""SQL over the lake: what a query may name, and the errors of invalid queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same over DynamoDB's protocol: a consumer knows no difference between stores."""
+"""A lake is filled over DynamoDB's protocol: a consumer does not depend on the kind of store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lake in a bucket: what is refused and how, who may write, and which credentials are used."""
+"""A lake in a bucket: errors, leases of writers, and credentials."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from partita.store.remote import Credentials
 
 
 def names(place: S3Location) -> list[str]:
-    """All objects of the bucket."""
+    """Return the keys of all objects in the bucket."""
     found = client_of(place.endpoint).list_objects_v2(Bucket=place.bucket)
     return [each["Key"] for each in found.get("Contents", ())]
 
 
 def write_lease(place: S3Location, body: bytes) -> None:
-    """Put an object in place of the lease."""
+    """Replace the lease with an object of these bytes."""
     key = f"{place.prefix}/{TABLE.name}/_lease.json"
     client_of(place.endpoint).put_object(Bucket=place.bucket, Key=key, Body=body)
 
@@ -77,7 +77,7 @@ def test_a_bucket_that_is_not_there_is_named(
 
 @pytest.fixture
 def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A server that knows no access keys."""
+    """The URL of a server that rejects all access keys, with one bucket."""
     monkeypatch.setenv("INITIAL_NO_AUTH_ACTION_COUNT", "1")
     with moto(tmp_path) as url:
         client_of(url).create_bucket(Bucket="guarded")
@@ -156,7 +156,7 @@ def test_an_object_that_says_nothing_is_nobodys_lease(bucket: S3Location) -> Non
 
 def test_who_was_overtaken_writes_nothing_any_more(bucket: S3Location, store: EmbeddedStore, db: Session) -> None:
     place = S3Location(bucket.bucket, bucket.prefix, endpoint=bucket.endpoint, credentials=KEYS, lease_seconds=-1)
-    slow = Lake(place, TABLE)  # its lease runs out at once
+    slow = Lake(place, TABLE)  # its lease expires immediately
     consumer = Consumer(store, TABLE, slow)
     consumer.step()
     db.run(put(Task(user_id="u", task_id="t")))
@@ -170,7 +170,7 @@ def test_who_was_overtaken_writes_nothing_any_more(bucket: S3Location, store: Em
 
 
 def test_a_commit_of_one_that_slept_counts_nothing_twice(bucket: S3Location, store: EmbeddedStore, db: Session) -> None:
-    """As if no lease had kept them apart: both have read the same batch."""
+    """Both consumers have read the same batch, as if no lease had kept them apart."""
     rng = random.Random(5)
     lakes = [Lake(bucket, TABLE, shared_by="both") for _ in range(2)]
     consumers = [Consumer(store, TABLE, lake, batch=20) for lake in lakes]

@@ -1,4 +1,4 @@
-"""The To-Do service's table in the lake: every entity, without the idempotency records."""
+"""The To-Do service's table in the lake: every entity, except the idempotency records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a lake must hold: the table's items, and each record of the stream once."""
+"""What a lake must contain: the table's items, and each record of the stream once."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ FIELDS = {Task: "user_id, task_id, title, status, estimate, due, tags, ttl", Use
 
 
 def rows(place: Place, sql: str) -> list[dict[str, Any]]:
-    """The result of a query."""
+    """Return the rows of a query."""
     found: list[dict[str, Any]] = query_lake(place, sql).read_all().to_pylist()
     return found
 
 
 def current(place: Place, entity: type[Task | User]) -> list[dict[str, Any]]:
-    """The lake's items of an entity, in order."""
+    """Return the lake's items of an entity, in the order of their keys."""
     name = entity.__name__.lower()
     return rows(place, f"SELECT _key, {FIELDS[entity]} FROM {name} ORDER BY _key")  # noqa: S608 - our names
 
 
 def expected_current(store: EmbeddedStore, entity: type[Task | User]) -> list[dict[str, Any]]:
-    """The table's valid items of an entity, as the lake has them."""
+    """Return the table's valid items of an entity, in the form that the lake has."""
     found = []
     for item in stored(store):
         if entity.__entity__.owns(item):
@@ -39,7 +39,7 @@ def expected_current(store: EmbeddedStore, entity: type[Task | User]) -> list[di
 
 
 def logged(place: Place) -> list[tuple[Any, ...]]:
-    """The lake's changes by sequence, with all that came twice."""
+    """Return the lake's changes by sequence, including duplicates."""
     found = rows(place, "SELECT * FROM changes WHERE _kind <> 'snapshot' ORDER BY _sequence, _key")
     return [
         (int(row["_sequence"]), row["_kind"], row["_key"], _plain(row["_old"]), _plain(row["_new"]), row["_by_ttl"])
@@ -48,7 +48,7 @@ def logged(place: Place) -> list[tuple[Any, ...]]:
 
 
 def expected_log(store: EmbeddedStore, after: int) -> list[tuple[Any, ...]]:
-    """The stream's records after a position, as the lake has them."""
+    """Return the stream's records after a position, in the form that the lake has."""
     return [
         (
             record.sequence,
@@ -68,7 +68,7 @@ def _plain(image: str | None) -> Any:
 
 
 def snapshot_position(place: Place) -> int:
-    """Where the first load was made: it is noted in the log's commit."""
+    """Return the position of the first load, which is in the metadata of a commit of the log."""
     from deltalake import DeltaTable
 
     log = location_of(place).child(TABLE.name, "changes")
@@ -79,7 +79,7 @@ def snapshot_position(place: Place) -> int:
 
 
 def valid(item: dict[str, Any]) -> bool:
-    """Whether an item fits its entity."""
+    """Whether an item is a valid task."""
     try:
         Task.__entity__.entity(item)
     except InvalidItem:
@@ -88,7 +88,7 @@ def valid(item: dict[str, Any]) -> bool:
 
 
 def heal(store: EmbeddedStore) -> None:
-    """Replace items that do not fit, so that table and lake can be compared."""
+    """Replace invalid items, so that table and lake can be compared."""
     from partita.store import PutItem
 
     for item in stored(store):
@@ -97,7 +97,7 @@ def heal(store: EmbeddedStore) -> None:
 
 
 def assert_lake_is_true(place: Place, store: EmbeddedStore) -> None:
-    """The current tables equal the table, and the log has each change once."""
+    """Check that the current tables equal the table, and that the log has each change once."""
     for entity in (Task, User):
         assert current(place, entity) == expected_current(store, entity)
     assert logged(place) == expected_log(store, snapshot_position(place))

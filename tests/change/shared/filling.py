@@ -12,10 +12,10 @@ from partita.change.shared import Membership, SharedConsumer
 
 
 def main(kind: str, store: str, sink: str) -> None:
-    """Read in small batches, for ever."""
+    """Read in small batches forever."""
     opened = EmbeddedStore(store, durable=False)
     membership = Membership(Session(opened), "group", f"process-{os.getpid()}", POLICY)
     with SharedConsumer(opened, TABLE, open_sink(kind, sink), membership, batch=40) as consumer:
         while True:
             consumer.step()
-            print(len(consumer.held), flush=True)  # noqa: T201 - whoever kills it reads this
+            print(len(consumer.held), flush=True)  # noqa: T201 - the test that kills this process reads it

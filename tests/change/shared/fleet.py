@@ -1,4 +1,4 @@
-"""Workers that share a stream, with one clock, run by hand."""
+"""Workers that share a stream and a clock, and that a test runs step by step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SINK = "sink"
 
 
 class Fleet:
-    """Workers with one clock, that a test runs by hand."""
+    """Workers with one clock, which a test runs step by step."""
 
     def __init__(self, store: EmbeddedStore, open_sink: Any, clock: FakeClock) -> None:
         self.store, self.open_sink, self.clock = store, open_sink, clock
@@ -43,13 +43,13 @@ class Fleet:
         )
 
     def begin(self) -> None:
-        """Load the sink, and finish the shard that was split: from then on all eight can be read."""
+        """Load the sink, and read the shard that was split to its end, so that all eight others can be read."""
         first = self.worker("begin")
         self.drain(first)
         first.leave()
 
     def look(self, *workers: SharedConsumer, times: int = 4) -> None:
-        """Let time pass, and each live and look."""
+        """Let time pass, and let each worker send heartbeats and check the group."""
         for _ in range(times):
             self.clock.advance(POLICY.every)
             for worker in workers:
@@ -57,7 +57,7 @@ class Fleet:
                 worker.look()
 
     def drain(self, *workers: SharedConsumer) -> None:
-        """Let them read until nobody finds more, also in the children of what they have finished."""
+        """Let the workers read until none finds more, including the children of finished shards."""
         for _ in range(4):
             self.look(*workers, times=1)
             for worker in workers:

@@ -1,9 +1,9 @@
-"""A simulated fleet: a stream whose shards split and merge, workers that are killed and stand still, and one sink.
+"""A simulated fleet: a stream whose shards split and merge, workers that are killed and paused, and one sink.
 
 python -m tests.change.shared.simulation SEEDS [FIRST]
 
-Nothing sleeps, and nothing is random but the seed: time passes in ticks, and a worker that stands still may have read a
-batch that it commits when it wakes, long after its shards are another's.
+Nothing sleeps, and only the seed is random: time passes in ticks, and a paused worker may have read a batch that it
+commits when it continues, long after other workers have taken over its shards.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BATCH = 400
 
 
 class SimulatedSink:
-    """Applies each change of a key only if it is the next one, and notes how late it was."""
+    """Checks that each change of a key is the next one, and records how late it was."""
 
     def __init__(self, positions: Mapping[str, int]) -> None:
         self.at = dict(positions)
@@ -46,10 +46,10 @@ class SimulatedSink:
 
     def refresh(self) -> None: ...
 
-    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - as a sink
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - sink interface
         raise AssertionError("nobody works alone here")
 
-    def load(self, snapshot: Snapshot) -> None:  # noqa: ARG002 - as a sink
+    def load(self, snapshot: Snapshot) -> None:  # noqa: ARG002 - sink interface
         raise AssertionError("nobody works alone here")
 
     def apply_fenced(self, batch: Sequence[ItemChange], advance: Advance) -> None:
@@ -71,7 +71,7 @@ class SimulatedSink:
 
 
 class SimulatedWorker(Struct):
-    """A process: what it runs, what it has read and not written, and until when it stands still."""
+    """A process: its consumer, a batch that is read and not written, and the time until which it is paused."""
 
     consumer: SharedConsumer
     pending: ShardBatch | None = None
@@ -80,31 +80,31 @@ class SimulatedWorker(Struct):
 
 
 class Faults(Struct, frozen=True):
-    """What goes wrong, and how often: one fault in so many seconds on average; 0 for never."""
+    """The average number of seconds between two faults of each kind; 0 for never."""
 
     kill: float = 60.0
     stand_still: float = 40.0
     crash: float = 60.0
     reshard: float = 3.0
     spacing: float = 0.0
-    """So long after a fault is over no other begins."""
+    """Seconds after the end of a fault in which no other one begins."""
 
 
 ONE_AT_A_TIME = Faults(kill=30, stand_still=30, crash=30, spacing=40)
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a run."""
+    """The result of a run."""
 
     changes: int
     shards: int
     kills: int
     pauses: int
     refused: int
-    """Commits of workers that had been overtaken."""
+    """Commits of workers whose shards had been taken over."""
     max_lag: float
     spread: int
-    """By how many shards the workers differ at the end."""
+    """The largest difference in the number of shards of two workers at the end."""
 
 
 class Simulation:
@@ -140,7 +140,7 @@ class Simulation:
         return f"life-{self.rng.randrange(10**9):09}-{self.lives}"
 
     def run(self, seconds: float, *, faulty: bool = True, writes: int = 20) -> None:
-        """Let time pass."""
+        """Run the simulation for this time."""
         for _ in range(int(seconds / TICK)):
             self.now += TICK
             self.sink.now = self.now
@@ -188,7 +188,7 @@ class Simulation:
             self._kill(number)
 
     def _work(self, worker: SimulatedWorker) -> None:
-        if worker.pending is not None:  # it may have stood still since it read
+        if worker.pending is not None:  # it may have been paused after it read this
             worker.consumer.commit(worker.pending)
             worker.pending = None
         if self.now >= worker.next_beat:
@@ -201,7 +201,7 @@ class Simulation:
             worker.pending = None
 
     def outcome(self) -> Outcome:
-        """Check that the sink has everything, and say how the run was."""
+        """Check that the sink has everything, and return the figures of the run."""
         assert self.sink.applied == self.written
         held = [len(worker.consumer.held) for worker in self.workers]
         return Outcome(
@@ -216,7 +216,7 @@ class Simulation:
 
 
 def simulate(seed: int, *, seconds: float = 200.0, faults: Faults | None = None, shards: int = 200) -> Outcome:
-    """Run through faults, then without until all is read."""
+    """Run with faults, then without any until everything is read."""
     simulation = Simulation(seed, shards=shards, faults=faults)
     simulation.run(seconds)
     simulation.run(simulation.policy.takeover_seconds + 3 * simulation.policy.seconds, faulty=False, writes=5)
@@ -225,7 +225,7 @@ def simulate(seed: int, *, seconds: float = 200.0, faults: Faults | None = None,
 
 
 def main(seeds: str, first: str = "0") -> None:
-    """Run many seeds, and print what came of each: with faults at any time, and with one at a time."""
+    """Run many seeds, each with faults at any time and with one fault at a time; print the outcomes."""
     for seed in range(int(first), int(first) + int(seeds)):
         print(seed, simulate(seed), flush=True)  # noqa: T201 - a command
         print(seed, simulate(seed, faults=ONE_AT_A_TIME), flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""Sinks that several processes share, and what they have seen of the stream."""
+"""Sinks that several processes share, and the changes that they have recorded."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ POLICY = LeasePolicy(seconds=4.0, every=0.5)
 
 
 def note(connection: apsw.Connection, change: ItemChange) -> None:
-    """Keep every change, so that none may come twice."""
+    """Record every change, so that duplicates can be found."""
     row = (change.shard, str(change.sequence), "#".join(map(str, change.keys.values())))
     connection.execute("INSERT INTO seen VALUES (?, ?, ?)", row)
 
 
 def projection_at(path: Any) -> SqliteProjection:
-    """A projection that keeps every change."""
+    """Return a projection that records every change."""
     return SqliteProjection(path, tables="CREATE TABLE seen (shard, sequence, key)", apply=note)
 
 
 def open_sink(kind: str, place: str) -> Any:
-    """A sink for one process."""
+    """Open a sink for one process."""
     return projection_at(place) if kind == "projection" else Lake(place, TABLE, shared_by="test")
 
 
 def seen(kind: str, place: str) -> Counter[tuple[str, int]]:
-    """Each change that the sink has, with how often it does."""
+    """Return how often the sink has each change."""
     if kind == "projection":
         rows = projection_at(place).read("SELECT shard, sequence FROM seen WHERE shard <> ''")
         return Counter((shard, int(sequence)) for shard, sequence in rows)

@@ -26,7 +26,7 @@ class SimulatedShard(Struct):
 
 
 class SimulatedStream:
-    """Only a stream. Sequences rise over all shards, with gaps, unless it counts the records of each."""
+    """A store with only a stream. Sequence numbers count the records of each shard, or rise over all with gaps."""
 
     def __init__(self, shards: int, *, counts: bool) -> None:
         self.shards: dict[str, SimulatedShard] = {}
@@ -48,7 +48,7 @@ class SimulatedStream:
         return dict.fromkeys(self.shards, 0)
 
     def write(self, key: str, number: int, at: float) -> None:
-        """A change of a key: the number that it has then."""
+        """Write a change of a key, with the number that the key then has."""
         hashed = crc32(key.encode())
         shard = next(shard for shard in self._open if shard.low <= hashed < shard.high)
         self._sequence += 1
@@ -101,7 +101,7 @@ class SimulatedStream:
 
 
 def reversed_until(records: list[StreamRecord], after: int) -> list[StreamRecord]:
-    """The records after a sequence; most often few."""
+    """Return the records after a sequence number, which usually are few."""
     place = len(records)
     while place and records[place - 1].sequence > after:
         place -= 1

@@ -1,4 +1,4 @@
-"""Processes share a stream whose shards are split, and are killed again and again: each change counts once."""
+"""Processes share a stream whose shards are split, and are killed repeatedly: each change counts once."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ PROCESSES, ROUNDS = 3, 4
 
 @pytest.fixture(scope="module")
 def filling() -> Iterator[Template]:
-    """Starts processes that share the stream."""
+    """The template from which processes that share the stream are forked."""
     with closing(Template("tests.change.shared.filling")) as template:
         yield template
 
 
 def recorded(kind: str, store: EmbeddedStore) -> Counter[tuple[str, int]]:
-    """Each change that the stream has and the sink should have."""
+    """Return the changes of the stream that the sink should have."""
     return Counter(
         (shard.id, record.sequence)
         for shard in store.execute(DescribeStream(TABLE.name)).shards

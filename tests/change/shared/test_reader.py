@@ -1,4 +1,4 @@
-"""What a server shows of shared streams: every shard with its owner and its lag, whichever process has it."""
+"""What a server shows about shared streams: each shard with its owner and its lag, in whichever process it is read."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def test_the_lag_is_the_age_of_what_is_not_in_the_sink(
     batch = worker.read()
     assert {each.shard for each in batch.changes} == set(worker.held)
     fake_clock.advance(4)
-    worker.beat()  # in the middle of a commit, as it were
+    worker.beat()  # as in the middle of a commit
     assert {each.lag_seconds for each in (await reader.figures()).shards} == {7.0}
     worker.commit(batch)
     while worker.step():
@@ -74,7 +74,7 @@ async def test_what_is_read_in_parts_lags_by_the_last_part(
     write(fleet, *range(40))
     fake_clock.advance(3)
     write(fleet, *range(40, 60))
-    assert worker.step()  # one of each shard, and there is more
+    assert worker.step()  # reads one change of each shard, and there are more
     fake_clock.advance(1)
     worker.beat()
     assert {each.lag_seconds for each in (await reader.figures()).shards} == {4.0}

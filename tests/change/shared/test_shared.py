@@ -1,4 +1,4 @@
-"""Workers that share a stream: who has which shard, what happens to those that stop, and what sinks refuse."""
+"""Workers that share a stream: which worker has which shard, what happens if one stops, and what sinks refuse."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from partita.testing import FakeClock
 
 
 def expected(store: EmbeddedStore) -> int:
-    """How many changes the stream has."""
+    """Return the number of changes in the stream."""
     return sum((shard.newest or 0) - shard.start for shard in store.execute(DescribeStream(TABLE.name)).shards)
 
 
@@ -67,14 +67,14 @@ def test_the_shards_of_one_that_was_killed_are_taken_over_in_time(fleet: Fleet, 
     while len(other.held) < 8:
         fleet.look(other, times=1)
     assert fake_clock() - began <= POLICY.takeover_seconds
-    assert len(killed.held) == 4  # it does not know
+    assert len(killed.held) == 4  # it does not know of the takeover
 
 
 def test_a_worker_that_lives_is_never_overtaken(fleet: Fleet) -> None:
     first, second = fleet.worker("first"), fleet.worker("second")
     fleet.look(first, second, times=30)
     assert (len(first.held), len(second.held)) == (4, 4)
-    assert {each.fence for each in fleet.owners().values()} <= {1, 2, 3}  # begun, taken, given
+    assert {each.fence for each in fleet.owners().values()} <= {1, 2, 3}  # the loading worker, the first, the second
 
 
 def test_each_change_counts_once_and_children_come_after_parents(fleet: Fleet, split: EmbeddedStore) -> None:
@@ -94,7 +94,7 @@ def test_each_change_counts_once_and_children_come_after_parents(fleet: Fleet, s
     rows = fleet.sinks[0].read("SELECT key, CAST(sequence AS INTEGER) FROM seen ORDER BY rowid")
     latest: dict[str, int] = {}
     for key, sequence in rows:
-        assert sequence > latest.get(key, 0)  # a child goes on after its parent
+        assert sequence > latest.get(key, 0)  # a child continues after its parent
         latest[key] = sequence
 
 
@@ -120,7 +120,7 @@ def test_a_worker_that_slept_is_refused_by_the_sink(
     other.step()
     with pytest.raises(LeaseLost, match="Another worker holds the lease"):
         fleet.sinks[0].apply_fenced(batch.changes, batch.advance)
-    sleeper.commit(batch)  # the worker itself takes that for what it is
+    sleeper.commit(batch)  # the worker handles that error
     assert sleeper.held == {}
     fleet.drain(sleeper, other)
     assert (sleeper.lag().records, len(sleeper.held), len(other.held)) == (0, 4, 4)
@@ -137,7 +137,7 @@ def test_a_late_commit_before_the_next_owner_writes_counts_once(fleet: Fleet, sp
     batch = sleeper.read()
     while len(other.held) < 8:
         fleet.look(other, times=1)
-    fleet.sinks[0].apply_fenced(batch.changes, batch.advance)  # nobody has written under a higher number yet
+    fleet.sinks[0].apply_fenced(batch.changes, batch.advance)  # no worker has written with a higher fence yet
     fleet.drain(other)
     assert_each_once(fleet)
 

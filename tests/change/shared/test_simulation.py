@@ -1,6 +1,6 @@
-"""Hundreds of shards that split and merge, on workers that are killed and stand still: all of it from a seed.
+"""Hundreds of shards that split and merge, on workers that are killed and paused, all determined by a seed.
 
-The sink of the simulation refuses whatever is not the next change of its key, so each run proves the order, too.
+The sink of the simulation refuses a change that is not the next one of its key, so each run also proves the order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from partita.change.shared import LeasePolicy
 
 
 @pytest.mark.req("T41")
-@pytest.mark.parametrize("seed", [3, 4])  # one of a stream that counts its records, and one of a stream that does not
+@pytest.mark.parametrize("seed", [3, 4])  # 3: sequences with gaps; 4: sequences that count the records
 def test_nothing_is_lost_or_counted_twice(seed: int) -> None:
     outcome = simulate(seed, seconds=120, faults=Faults(kill=15, stand_still=15, crash=20))
     assert outcome.shards > 200
