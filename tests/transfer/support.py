@@ -1,4 +1,4 @@
-"""Tables with items of every kind, a source that is written to while it is read, and a target that may die."""
+"""Tables with items of every kind, a source that changes while it is read, and a target that may crash."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ FILES = TableSchema("files", KeyAttribute("digest", "B"))
 
 
 def order(number: int, **others: Any) -> Item:
-    """An item with an attribute of each type, with what is hard to keep."""
+    """Return an item with an attribute of each type, including values that are hard to preserve."""
     return {
         "customer": f"customer-{number % 7}",
         "number": number,
@@ -81,7 +81,7 @@ def fill(store: Store, count: int) -> None:
 
 
 def contents(store: Store, table: str = "orders") -> dict[Any, Item]:
-    """All items of a table, by their keys."""
+    """Return all items of a table, by their keys."""
     found: dict[Any, Item] = {}
     start: Item | None = None
     while True:
@@ -95,7 +95,7 @@ def contents(store: Store, table: str = "orders") -> dict[Any, Item]:
 
 @contextmanager
 def opened(path: Path, *, wire: bool = False) -> Iterator[Store]:
-    """A store on a file, or a client of a server on it."""
+    """Open a store on a file, or a client of a server on it."""
     with EmbeddedStore(path, durable=False) as store:
         if not wire:
             yield store
@@ -105,7 +105,7 @@ def opened(path: Path, *, wire: bool = False) -> Iterator[Store]:
 
 
 class Wrapped:
-    """A store around another."""
+    """A store that forwards requests to another one."""
 
     def __init__(self, store: Store) -> None:
         self._inside = store
@@ -121,7 +121,7 @@ class Wrapped:
 
 
 class BusySource(Wrapped):
-    """Each read is followed by some writes of somebody else; each leaves a greater `n` in its item."""
+    """A source to which others write after each request; each put has a greater `n`."""
 
     def __init__(self, store: Store, seed: int, keys: int) -> None:
         super().__init__(store)
@@ -149,7 +149,7 @@ class BusySource(Wrapped):
 
 
 class MortalTarget(Wrapped):
-    """Dies at its n-th request, before or after it was done; and remembers what it was made to show of each item."""
+    """Crashes at its n-th request, before or after executing it, and records in `older` each put of an older image."""
 
     def __init__(self, store: Store, shown: dict[Any, int]) -> None:
         super().__init__(store)
@@ -192,7 +192,7 @@ OUTSIDE = Outside(pause=lambda _seconds: None, random=random.Random(1), patience
 def copy_of(
     source: Store, target: Store, *tables: str, owner: str = "run", options: CopyOptions | None = None
 ) -> StoreCopy:
-    """A copy of the orders, or of tables that are named."""
+    """Return a copy of the orders, or of the given tables."""
     one, other = Side(source), Side(target)
     copies = [
         TableCopy(one, other, table, owner=owner, options=options, outside=OUTSIDE) for table in tables or ("orders",)
@@ -201,14 +201,14 @@ def copy_of(
 
 
 def copied(source: Store, target: Store, *tables: str, owner: str = "run", options: CopyOptions | None = None) -> int:
-    """Run a copy to the end of what is there; says how many items had changed meanwhile."""
+    """Copy everything that exists, and return how many items had changed meanwhile."""
     with copy_of(source, target, *tables, owner=owner, options=options) as copy:
         copy.prepare()
         return copy.load()
 
 
 def records(store: Store, skip: int = 0) -> list[tuple[Any, ...]]:
-    """What the stream of the orders says, in its order, without the first so many."""
+    """Return the records of the orders' stream in order, without the first `skip`."""
     (shard,) = store.execute(DescribeStream("orders")).shards
     found: list[StreamRecord] = []
     while page := store.execute(ReadStream("orders", shard.id, found[-1].sequence if found else 0)).records:
@@ -222,7 +222,7 @@ def follow(copy: StoreCopy) -> None:
 
 
 def followed(source: Store, target: Store, owner: str = "follower", options: CopyOptions | None = None) -> None:
-    """A run that follows to the end of what is there."""
+    """Run a copy that follows all existing changes."""
     with copy_of(source, target, owner=owner, options=options) as copy:
         copy.prepare()
         copy.load(every_change=True)

@@ -1,4 +1,4 @@
-"""Copies between stores: exact, in both directions, over what is there, and followed."""
+"""Copies between stores: exact, in both directions, over existing data, and with later changes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_changes_are_followed_in_order_until_told_to_stop(source: EmbeddedStore,
 def test_killed_anywhere_it_goes_on_and_never_shows_an_older_image(
     source: EmbeddedStore, target: EmbeddedStore, seed: int
 ) -> None:
-    """The target dies at a random request again and again; the source is written to all the time."""
+    """The target crashes at a random request again and again, while others write to the source."""
     busy, mortal = BusySource(source, seed, 200), MortalTarget(target, {})
     for run in range(15):
         mortal.dies_at(busy.random.randrange(25), happens=busy.random.random() < 0.5)

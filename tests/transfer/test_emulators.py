@@ -1,4 +1,4 @@
-"""Copies to and from other people's servers, whose scans, batches and streams are their own."""
+"""Copies to and from servers of others, which have their own scans, batches and streams."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EMULATORS = {"ministack": ministack, "moto": moto}
 
 
 def stream_of(server: Store) -> list[Any]:
-    """The `n` of each image that the stream of the orders has."""
+    """Return the `n` of each new image in the stream of the orders."""
     return [new and new["n"] for *_, new in records(server)]
 
 

@@ -1,4 +1,4 @@
-"""Exports and imports: nothing is lost, and nothing that is damaged is taken in."""
+"""Exports and imports: nothing is lost, and nothing damaged is imported."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_files_are_as_dynamodb_has_them(source: EmbeddedStore, tmp_path: Pat
 
 
 def aws_export(folder: Path, lines: list[dict[str, Any]]) -> Path:
-    """An export as AWS writes it, which says nothing of keys and indexes."""
+    """Write an export in AWS's format, which does not contain keys and indexes of the table."""
     home = folder / "prefix" / "AWSDynamoDB" / "01693685827463-2d8752fd"
     (home / "data").mkdir(parents=True)
     data = gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
@@ -177,7 +177,7 @@ def test_an_import_that_was_cut_off_goes_on(
 def test_an_export_that_was_cut_off_goes_on(
     source: EmbeddedStore, target: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A part that was complete is not written again, unless the table has changed since."""
+    """A complete part is not written again, unless the table has changed since."""
     monkeypatch.setattr(_export, "PART", 50)
     monkeypatch.setattr(_export, "PAGE", 20)
     out = tmp_path / "out"

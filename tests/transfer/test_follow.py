@@ -47,7 +47,7 @@ R = TypeVar("R")
 
 
 def write_changes(store: Store) -> int:
-    """Changes of all kinds, many of one item, some that bring back what was there before; says how many."""
+    """Make changes of all kinds, many of one item, some back to an earlier state; return their number."""
     before, key = order(3), {"customer": "customer-3", "number": 3}
     writes: list[PutItem | DeleteItem] = [PutItem("orders", order(3, n=n, expires=n)) for n in range(1, 6)]
     writes += [PutItem("orders", before), PutItem("orders", order(4, n=1)), DeleteItem("orders", key)]
@@ -82,7 +82,7 @@ def test_without_following_each_item_is_brought_to_its_last_image(source: Embedd
 
 
 class LossyTarget(Wrapped):
-    """Does what it is asked, and often does not say so."""
+    """Executes requests, and often loses the response."""
 
     def __init__(self, store: Store, seed: int) -> None:
         super().__init__(store)
@@ -135,7 +135,7 @@ def follow_for_ever(source: Store, target: Store, owner: str) -> None:
 
 
 def test_a_killed_scan_is_caught_up_with_before_changes_follow(source: EmbeddedStore, target: EmbeddedStore) -> None:
-    """What the scan has shown of an item is not followed by what it was before."""
+    """After the scan has written an item, no older image of it is written."""
     busy = BusySource(source, 1, 120)
     for dies in range(4, 20, 2):
         mortal = MortalTarget(target, {})
@@ -150,7 +150,7 @@ def test_a_killed_scan_is_caught_up_with_before_changes_follow(source: EmbeddedS
 
 
 class RecordingTarget(Wrapped):
-    """Remembers the transactions that it was sent."""
+    """Records the transactions that it receives."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
@@ -207,7 +207,7 @@ def test_each_item_costs_twice_and_each_transaction_one_item_more(source: Embedd
         for number in (1, 2, 3, 1):
             source.execute(PutItem("orders", order(number, n=len(records(source)))))
         follow(copy)
-    single = 2 * 1 + 1  # the item twice, and its entry in by_status as always
+    single = 2 * 1 + 1  # the item counts twice, and its entry in by_status once
     assert units == [(3, 3 * single + 2), (1, single + 2)]
 
 

@@ -1,4 +1,4 @@
-"""The guide to DynamoDB, walked from the first command to the last, with a server in the place of AWS."""
+"""The guide to DynamoDB, run from the first command to the last, with a wire server instead of AWS."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from partita.store.remote import Credentials, RemoteStore
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "moving-to-dynamodb.md"
 COMMANDS = re.findall(r"^ *\$ (partita .*)$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)[2:]
-"""All of them; the first two are shown again further down."""
+"""The commands of the guide without the first two, which are shown again further down."""
 PARTITA = 'from partita.cli import main; main(prog_name="partita")'
 TABLE = "todo-app-data"
 
 
 class Reader:
-    """Somebody who types what the guide says."""
+    """A reader who types the commands of the guide."""
 
     def __init__(self, folder: Path, url: str) -> None:
         self._folder = folder
@@ -51,7 +51,7 @@ class Reader:
 
     @contextmanager
     def follows(self) -> Iterator[None]:
-        """Run the next command while the block runs."""
+        """Run the next command, which follows changes, while the block runs."""
         with self._process() as process:
             assert process.stdout is not None
             said = iter(process.stdout.readline, "")

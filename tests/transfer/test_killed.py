@@ -1,4 +1,4 @@
-"""A copying process that is killed by the system, again and again, over the wire."""
+"""A copying process that is killed repeatedly, over the wire."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ with StoreCopy(source, [copy]) as copies:
 
 
 def test_a_process_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
-    """It says each batch that it has written, and dies after some of them, wherever it is by then."""
+    """The process prints a line for each batch that it has written, and is killed after some of them."""
     rng = random.Random(1)
     path = tmp_path / "source.db"
     with EmbeddedStore(path, durable=False) as source, EmbeddedStore(tmp_path / "target.db", durable=False) as target:
@@ -51,7 +51,7 @@ def test_a_process_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
 
 
 def kill_after(command: list[str], lines: int) -> None:
-    """Run a copy, and kill it after so many of its lines, wherever it is by then."""
+    """Run a copy, and kill it after it has printed this number of lines, wherever it is by then."""
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for _ in range(lines):
@@ -68,7 +68,7 @@ def test_a_process_that_is_killed_while_it_follows_applies_each_change_once(tmp_
         old, copied_items = len(records(source)), len(records(target))
         with serving(target) as (host, port):
             for run in range(3):
-                for n in range(60):  # of few items, so that each has many
+                for n in range(60):  # few items, so that each has many changes
                     source.execute(PutItem("orders", order(rng.randrange(10), n=60 * run + n)))
                 kill_after([sys.executable, "-c", PROGRAM, str(path), f"http://{host}:{port}", f"run-{run}"], 5)
         followed(source, target, "last")

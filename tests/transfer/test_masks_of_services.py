@@ -1,4 +1,4 @@
-"""Masked samples of the five services: no personal value of their sample data is in one."""
+"""Masked samples of the five services contain no personal value of their sample data."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ NOT_PERSONAL: Final = {
         "EmailClaim": {"field"},
     },
 }
-"""What says nothing of a person, attribute by attribute. An attribute that is not here must not be in a copy."""
+"""Attributes that say nothing about a person, by service and entity. No value of the others may be in a copy."""
 
 
 @pytest.fixture(params=sorted(SERVICES))
@@ -109,7 +109,7 @@ def items_of(store: EmbeddedStore, service: Service) -> Iterator[tuple[EntitySch
 
 
 def texts(value: Any) -> Iterator[str]:
-    """All texts of a value, and the parts that keys are made of."""
+    """Yield all texts of a value, and the parts of which keys are made."""
     if isinstance(value, str):
         yield value
         yield from map(unquote, value.split("#"))
@@ -122,13 +122,13 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def personal_values(store: EmbeddedStore, service: Service) -> set[str]:
-    """All texts of the sample data's fields, but those of which it is said that they are of nobody."""
+    """Return all texts in the fields of the sample data, except those of attributes in `NOT_PERSONAL`."""
     found: set[str] = set()
     for schema, item in items_of(store, service):
         harmless = NOT_PERSONAL[service.name].get(schema.name, set())
         fields = set(schema.attributes.values()) - harmless if schema.cls.in_lake else set()
         for name in item.keys() & fields:
-            value = item[name].rpartition("#")[2] if name == "idempotencyKey" else item[name]  # event and user
+            value = item[name].rpartition("#")[2] if name == "idempotencyKey" else item[name]  # only the user
             found.update(text for text in texts(value) if len(text) > 1)
     return found
 
@@ -152,7 +152,7 @@ def test_what_is_left_out_are_secrets_alone(service: Service, source: EmbeddedSt
 
 
 def test_what_belongs_together_still_does(service: Service, copy: EmbeddedStore) -> None:
-    """Every copied item is valid, and its keys are those that its fields make."""
+    """Every copied item is valid, and its keys match its fields."""
     for schema, item in items_of(copy, service):
         entity = schema.entity(item)
         made = schema.item(entity)

@@ -1,4 +1,4 @@
-"""Small copies for development: whole partitions, and masks that keep what belongs together."""
+"""Small copies for development: whole partitions, and masks that keep related values equal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE = Table("people", registry=Registry())
 
 
 class Person(Entity, table=TABLE):
-    """Somebody."""
+    """A person."""
 
     primary: ClassVar = Key("USER#{user_id}", "PROFILE")
 
@@ -32,7 +32,7 @@ class Person(Entity, table=TABLE):
 
 
 class Address(Entity, table=TABLE):
-    """Who has an email."""
+    """The owner of an email address."""
 
     primary: ClassVar = Key("EMAIL#{email}", "CLAIM")
 
@@ -42,7 +42,7 @@ class Address(Entity, table=TABLE):
 
 @get(Person)
 def person_of(user_id: str) -> None:
-    """Somebody by the id."""
+    """A person by id."""
 
 
 PERSONAL = PersonalData(

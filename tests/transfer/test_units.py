@@ -1,4 +1,4 @@
-"""What a copy is said to cost, beside what it does cost."""
+"""The estimated units of a copy, compared with those that it consumes, and the limit of units."""
 
 from __future__ import annotations
 
@@ -64,4 +64,4 @@ def test_a_limit_of_units_is_kept(tmp_path: Path) -> None:
         with StoreCopy(Side(source), [copy]) as copies:
             copies.prepare()
             copies.load()
-    assert max(waits) > 300  # 400 units at one a second, of which the bucket has the first
+    assert max(waits) > 300  # 400 units at one a second, the first of which is in the bucket

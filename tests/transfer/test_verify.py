@@ -1,4 +1,4 @@
-"""Comparisons of two stores: every difference is found, and none that is only a delay."""
+"""Comparisons of two stores: every difference is found, except for mere delays."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_order_of_attributes_is_no_difference(source: EmbeddedStore, target:
 
 
 def test_what_is_only_behind_is_no_difference(source: EmbeddedStore, target: Store) -> None:
-    """Changes are followed meanwhile: the item is equal at the next look, or equal to what the source was before."""
+    """Changes are still being followed: later, the item is equal, or equal to an earlier image of the source."""
     source.execute(PutItem("orders", order(3, n=1)))
     images = iter([2, 3, 4, 5])
 
