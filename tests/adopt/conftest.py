@@ -1,4 +1,4 @@
-"""A server of ours, which every tool can write to, and the model of a table in it."""
+"""A wire server that every tool can write to, and the model adopted from one of its tables."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ with closing(open_store({url!r})) as store:
 
 
 class Server(Struct, frozen=True):
-    """A server, and the folder for the model of one of its tables."""
+    """A wire server, and the folder for the model of one of its tables."""
 
     url: str
     folder: Path
 
     @property
     def client(self) -> Any:
-        """boto3's low-level client."""
+        """A low-level boto3 client for the server."""
         return boto3_client("dynamodb", self.url)
 
     def create(self, table: dict[str, Any], items: list[dict[str, Any]]) -> None:
-        """Create a table with items, both as DynamoDB's JSON has them."""
+        """Create a table with items, both in DynamoDB's JSON."""
         with closing(self.client) as client:
             client.create_table(**table)
             for item in items:
                 client.put_item(TableName=table["TableName"], Item=item)
 
     def adopt(self, table: str) -> Adoption:
-        """Write the model of a table, as the command does."""
+        """Infer, write and prove the model of a table, as `partita adopt` does."""
         with closing(open_store(self.url)) as store:
             found = run(describe(table), store.execute)
             sample = run(read_sample(found, 1_000), store.execute)
@@ -62,11 +62,11 @@ class Server(Struct, frozen=True):
 
     @property
     def model(self) -> str:
-        """The text of the model."""
+        """The source text of the model."""
         return (self.folder / "model.py").read_text(encoding="utf-8")
 
     def run(self, program: str) -> str:
-        """Run a program that uses the model, as anybody's would, and give what it printed."""
+        """Run a program that uses the model, and return its output."""
         code = f"{self.model}\n{_PROGRAM.format(url=self.url, program=indent(program, '    '))}"
         printed, module = StringIO(), ModuleType("adopted")
         with pytest.MonkeyPatch.context() as patched, redirect_stdout(printed):
@@ -76,7 +76,7 @@ class Server(Struct, frozen=True):
         return printed.getvalue().strip()
 
     def item(self, table: str, **key: str) -> dict[str, Any]:
-        """A stored item, as DynamoDB's JSON."""
+        """Return a stored item in DynamoDB's JSON."""
         with closing(self.client) as client:
             found = client.get_item(TableName=table, Key={name: {"S": text} for name, text in key.items()})
         return dict(found["Item"])
@@ -96,7 +96,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 
 def recorded(tool: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """A table with its items as a tool from npm wrote them once, for what needs no server."""
+    """Return a recorded table and its items, which a tool from npm once wrote, for tests that need no server."""
     path = Path(__file__).parent / "recorded" / f"{tool}.json"
     found = json.loads(path.read_text(encoding="utf-8"))
     return found["table"], found["items"]

@@ -1,4 +1,4 @@
-"""Tables of several kinds, each with items, and how each is called."""
+"""Sample tables of several kinds: the schema and the items of each, by name."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SINGLE: Final = schema(
 
 
 def single() -> Items:
-    """Users, orders and lines in one table, without a type: their keys tell them apart."""
+    """Users, orders and lines in one table, without a type attribute: only their keys distinguish them."""
     items: Items = []
     for user in ("ada", "bob", "Ada Lovelace"):
         items.append({"PK": f"USER#{user}", "SK": "PROFILE", "name": user.title() + "!", "age": 30})
@@ -59,7 +59,7 @@ TYPED: Final = schema("accounts", index("by-email", "email"))
 
 
 def typed() -> Items:
-    """Users and teams that share a shape of keys, told apart by an attribute."""
+    """Users and teams with the same shape of keys, distinguished by a type attribute."""
     users = [
         {
             "pk": f"ACCOUNT|{email.lower()}",
@@ -87,7 +87,7 @@ PROJECTED: Final = schema(
 
 
 def projected() -> Items:
-    """Keys that are attributes, and indexes that do not hold the whole item."""
+    """Items whose keys are plain attributes, in indexes that project only a part of the item."""
     return [
         {
             "owner": f"o{number}",
@@ -107,7 +107,7 @@ NUMBERED: Final = TableSchema("readings", KeyAttribute("sensor", "B"), KeyAttrib
 
 
 def numbered() -> Items:
-    """Keys that are binaries and numbers."""
+    """Items whose keys are binaries and numbers."""
     return [{"sensor": b"\0", "at": at, "value": Decimal("1.5") if at else 2, "ok": at == 0} for at in (0, 1, 2)]
 
 
@@ -115,7 +115,7 @@ TIMED: Final = schema("threads", key=("forum", "created"))
 
 
 def timed() -> Items:
-    """A sort key that is an instant as PynamoDB writes it."""
+    """Items whose sort key is an instant in PynamoDB's format."""
     return [{"forum": "a", "created": f"2020-01-0{day}T00:00:00.000000+0000", "views": day} for day in (1, 2, 3)]
 
 

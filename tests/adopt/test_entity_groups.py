@@ -1,4 +1,4 @@
-"""Which items are of one kind."""
+"""Grouping items by kind: by a type attribute, or by the shape of their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The type of a field is the narrowest that writes every value back exactly."""
+"""The type of a field is the narrowest one that writes every value back exactly."""
 
 from __future__ import annotations
 

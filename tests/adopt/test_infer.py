@@ -1,4 +1,4 @@
-"""Whole models from samples."""
+"""Inferring whole models from samples."""
 
 from __future__ import annotations
 

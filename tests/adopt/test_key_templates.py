@@ -1,4 +1,4 @@
-"""Key templates from keys."""
+"""Inferring key templates from keys."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ INSTANTS = [datetime(2026, 1, day, 8, 30, tzinfo=UTC) for day in (1, 2, 3)]
 def template(
     keys: Sequence[str],
     *,
-    format: KeyFormat = RAW,  # noqa: A002 - the word for it
+    format: KeyFormat = RAW,  # noqa: A002 - named as in the library
     lower: bool = False,
     may_add: bool = True,
     exact: bool = True,
     **values: Sequence[Any],
 ) -> str | None:
-    """The template of keys, given the values of fields."""
+    """Return the template of keys, given the values of the fields."""
     sources = [Source(name, name, each) for name, each in values.items()]
     found = Finder(format, sources, lower).template(keys, list(values), may_add=may_add, exact=exact)
     return None if found is None else found.text
@@ -77,7 +77,7 @@ def test_constant_text_is_literal_only_where_it_is_written_so() -> None:
     assert template(["USER#ada#PROFILE", "USER#bob#PROFILE"]) == "USER#{user_id}#PROFILE"
     assert template(["account#", "account#"]) == "account#"
     assert template(["user#a", "user#b"], role=["user", "user"], mail=["a", "b"]) == "user#{mail}"
-    # All sampled items are of one user: that is still not part of the template.
+    # All sampled items belong to one user, but its id is still not literal text of the template.
     assert template(["USER#ada#1", "USER#ada#2"]) == "USER#{user_id}#{part}"
     assert template(["STATUS#open", "STATUS#open"], status=["open", "open"]) == "STATUS#{status}"
 

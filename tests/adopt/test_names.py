@@ -1,4 +1,4 @@
-"""Names for fields and classes."""
+"""Names for fields and classes, derived from attributes and types."""
 
 from __future__ import annotations
 
@@ -72,4 +72,4 @@ def test_names_of_one_thing() -> None:
 
 @pytest.mark.parametrize("text", ["a", "it's", 'say "x"', "a\\b", "new\nline", "both ' and \""])
 def test_a_text_is_written_as_python_reads_it(text: str) -> None:
-    assert eval(text_literal(text)) == text  # noqa: S307 - that is what it is for
+    assert eval(text_literal(text)) == text  # noqa: S307 - the test needs Python to evaluate the literal

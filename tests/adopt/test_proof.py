@@ -1,4 +1,4 @@
-"""The proof of a model on items, and what it says of one that does not hold."""
+"""The proof of a model on its items, and the message if the proof fails."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def table() -> Table:
         primary: ClassVar = Key("A|{name}")
         name: str
         flag: int
-        tags: list[str] = []  # noqa: RUF012 - Pydantic copies it
+        tags: list[str] = []  # noqa: RUF012 - Pydantic copies the default
 
     class Two(Entity, table=table, type_name="two"):
         primary: ClassVar = Key("A|{name}")

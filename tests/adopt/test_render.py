@@ -1,4 +1,4 @@
-"""The module that is written: formatted, and accepted by strict type checkers."""
+"""The generated module is formatted, and strict type checkers accept it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def models(tmp_path: Path) -> Path:
-    """A folder with a model of every table."""
+    """A folder with a generated model of every sample table."""
     for name, (schema, items) in TABLES.items():
         (tmp_path / f"model_{name}.py").write_text(render(infer_model(schema, items)), encoding="utf-8")
     for tool in ("electrodb", "onetable"):
@@ -42,7 +42,7 @@ def test_a_model_has_neither_unused_nor_missing_names(models: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("types")  # with the others that run a type checker, which share its cache
+@pytest.mark.xdist_group("types")  # in one group with the other tests that run a type checker, to share its cache
 def test_a_model_is_accepted_by_a_strict_type_checker(models: Path) -> None:
     command = ["-m", "mypy", "--strict", *sorted(map(str, models.glob("*.py")))]
     said = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, check=False, text=True)

@@ -1,4 +1,4 @@
-"""A bounded sample: what it will cost, and what it reads."""
+"""Reading a bounded sample: its estimated cost, and which items it reads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def described(items: int, size: int) -> TableDescription:
 def test_the_cost_follows_from_the_size_of_items() -> None:
     small = estimate(described(100_000, 100_000 * 400), 1_000)
     assert (small.items, small.is_bound) == (1_000, False)
-    assert small.read_units == 49.0 + 18 * 0.5  # 400,000 bytes, and what each page rounds up
+    assert small.read_units == 49.0 + 18 * 0.5  # 400,000 bytes, and half a unit for rounding up each page
     large = estimate(described(100_000, 100_000 * 40_000), 1_000)
     assert large.read_units == 4_883.0 + 18 * 0.5
 
@@ -39,7 +39,7 @@ def test_a_table_that_says_nothing_of_its_size_has_a_bound() -> None:
 
 
 class Reader:
-    """A store with a table, which counts what is asked of it."""
+    """A store with one table, which records the scans that it receives."""
 
     def __init__(self, items: int, folder: Path) -> None:
         self.store = EmbeddedStore(folder / "store.db", durable=False)

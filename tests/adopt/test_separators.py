@@ -1,4 +1,4 @@
-"""What separates the parts of keys, and whether values are escaped."""
+"""Inferring the separator of key parts, and whether values are escaped."""
 
 from __future__ import annotations
 

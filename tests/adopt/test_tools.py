@@ -1,4 +1,4 @@
-"""Tables that PynamoDB, pydynox and boto3 have written: a model for each, and updates that the tool still reads."""
+"""Tables written by PynamoDB, pydynox and boto3: a model for each, and updates that the tool can still read."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ JUNE = datetime(2026, 6, 1, 8, 30, 0, 250_000, tzinfo=UTC)
 
 
 class Pynamo:
-    """Models of PynamoDB: a date as sort key, a discriminator, and an index."""
+    """PynamoDB models with a date as sort key, a discriminator and an index."""
 
     def __init__(self, url: str) -> None:
         class ByAuthor(GlobalSecondaryIndex[Any]):  # type: ignore[no-untyped-call]
@@ -174,7 +174,7 @@ def test_a_sort_key_of_pynamodb_that_is_an_instant_can_be_asked_for_a_range(serv
 
 
 class Dynox:
-    """A model of pydynox whose keys are templates, and one with a discriminator."""
+    """pydynox models whose keys are templates, with a discriminator."""
 
     def __init__(self, url: str) -> None:
         connection = DynamoDBClient(region=REGION, access_key=KEY, secret_key=SECRET, endpoint_url=url)
@@ -269,7 +269,7 @@ def table(name: str, *indexes: str) -> dict[str, Any]:
 
 
 def by_hand(separator: str) -> Iterator[dict[str, Any]]:
-    """Users and their orders, as boto3 is often used: raw values, emails in lower case, numbers with a width."""
+    """Yield users and their orders, as boto3 code often writes them: raw values, lower-case emails, padded numbers."""
     for name in ("Ada Lovelace", "Bob"):
         email = f"{name.split()[0]}@X.de"
         key = {"pk": {"S": f"USER{separator}{email.lower()}"}}
@@ -313,6 +313,6 @@ def test_boto3_reads_what_the_model_has_updated(server: Server) -> None:
 
 
 def steady(item: dict[str, Any]) -> str:
-    """An item in one spelling: sets in order, numbers as DynamoDB gives them."""
+    """Return an item as text in a canonical form: number sets sorted, numbers as DynamoDB returns them."""
     item = {name: {"NS": sorted(value["NS"])} if "NS" in value else value for name, value in item.items()}
     return repr(sorted(item.items())).replace("'1.50'", "'1.5'")

@@ -1,6 +1,6 @@
-"""Tables that ElectroDB and dynamodb-onetable write: a model for each, and updates that the tool still reads.
+"""Tables written by ElectroDB and dynamodb-onetable: a model for each, and updates that the tool can still read.
 
-The scripts in `written/` run on the Node of a Python package; `make test` brings the tools from npm.
+The scripts in `written/` run on the Node.js of a Python package; `make test` installs the tools from npm.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Script = Callable[..., str]
 
 @pytest.fixture
 def script(server: Server, tmp_path: Path) -> Script:
-    """Runs one of the scripts against the server, and gives what it printed."""
+    """A function that runs one of the scripts against the server, and returns its output."""
     folder = tmp_path / "scripts"
     folder.mkdir()
     for each in _SCRIPTS.iterdir():
@@ -69,7 +69,7 @@ def test_electrodb(electro: Server) -> None:
         ("$planner#team_{team:lower}", "$employee_2#email_{email:lower}"),
         ("$planner#team_{team:lower}", "$employee_2#salary_{salary:08}"),
     ]
-    # One task has nobody assigned, and ElectroDB writes an empty value there: no template of ours does.
+    # One task has no assignee. ElectroDB then writes an empty value into the key, which no template of Partita does.
     assert [(key.hash, key.range) for key in task.keys] == [
         ("$planner#team_{team:lower}", "$task_1#project_{project:lower}#taskid_{task_id:lower}"),
         ("{gsi1pk}", "{gsi1sk}"),

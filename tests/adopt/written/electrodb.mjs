@@ -1,4 +1,4 @@
-// A table as ElectroDB writes it. With `read` as its argument, it reads what another program has changed.
+// Write a table with ElectroDB. With the argument `read`, read the table after another program has changed it.
 import { Entity, Service } from "electrodb";
 import { client, create, definition, print } from "./table.mjs";
 
@@ -74,7 +74,7 @@ async function write() {
   await print(TABLE);
 }
 
-/** What ElectroDB itself sees of everything, by every index. */
+/** Print the items that ElectroDB itself reads, from the table and from the index. */
 async function read() {
   const service = new Service({ task: Task, employee: Employee }, { client, table: TABLE.TableName });
   const found = [

@@ -1,4 +1,4 @@
-// A table as dynamodb-onetable writes it. With `read` as its argument, it reads what another program has changed.
+// Write a table with dynamodb-onetable. With the argument `read`, read the table after another program has changed it.
 import { Table } from "dynamodb-onetable";
 import { client, create, definition, print } from "./table.mjs";
 
@@ -62,7 +62,7 @@ async function write() {
   await print(TABLE);
 }
 
-/** What OneTable itself sees of everything, by every index. */
+/** Print the items that OneTable itself reads, from the table and from the index. */
 async function read() {
   const found = [
     await Account.find({ id: "a1" }),

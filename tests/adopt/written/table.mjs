@@ -1,4 +1,4 @@
-// What both scripts share: a client for the server at $ENDPOINT, a table, and its items as they are stored.
+// Shared by both scripts: a client for the server at $ENDPOINT, and functions to define, create and print a table.
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from "@aws-sdk/client-dynamodb";
 
 export const client = new DynamoDBClient({
@@ -7,7 +7,7 @@ export const client = new DynamoDBClient({
   credentials: { accessKeyId: "local", secretAccessKey: "secret" },
 });
 
-/** The parameters of a table whose keys and indexes are texts: `{ GSI1: ["gs1pk", "gs1sk"] }`. */
+/** Return the parameters of a table whose keys are all strings. `indexes` is like `{ GSI1: ["gs1pk", "gs1sk"] }`. */
 export function definition(name, key, indexes) {
   const schema = ([hash, range]) => [
     { AttributeName: hash, KeyType: "HASH" },
@@ -29,7 +29,7 @@ export function definition(name, key, indexes) {
 
 export const create = (table) => client.send(new CreateTableCommand(table));
 
-/** Print the table and what is in it, as DynamoDB's JSON, in a steady order. */
+/** Print the table and its items in DynamoDB's JSON, in a stable order. */
 export async function print(table) {
   const { Items } = await client.send(new ScanCommand({ TableName: table.TableName }));
   const sorted = Items.map((item) => Object.fromEntries(Object.entries(item).sort())).map((item) => JSON.stringify(item)).sort();
