@@ -1,4 +1,4 @@
-"""Two checkouts are measured by turns, line by line, and a line that became dearer is said."""
+"""Comparing two checkouts line by line in alternating rounds, and the error if a suite fails."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def yielded(name):
 
 
 def checkout(place: Path, *lines: tuple[str, float]) -> Path:
-    """A checkout with one suite, whose lines take so long; where it has ended, there is a file."""
+    """Create a checkout with one suite, whose lines report these seconds; it creates the file `ended` when it ends."""
     (place / "bench").mkdir(parents=True)
     (place / "bench" / "__init__.py").touch()
     code = _SUITE.format(lines=lines, ended=str(place / "ended"))

@@ -1,4 +1,4 @@
-"""Rounds in turn, medians and their spread, and more rounds where noise decides."""
+"""Comparisons: alternating rounds, medians and quartiles, and more rounds if noise could decide."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AT_LEAST_TWO = Bar("at least", 2)
 
 
 def side(*seconds: float) -> tuple[Side, list[float]]:
-    """A side that takes these times, again and again, and what it has been asked for."""
+    """Return a side that reports these times cyclically, and the list of the times that it has reported."""
     asked: list[float] = []
 
     def measure() -> float:
@@ -27,7 +27,7 @@ def test_both_sides_are_measured_in_turn_after_one_turn_to_warm_up() -> None:
 
 
 def test_the_ratio_is_the_median_of_the_rounds_with_its_quartiles() -> None:
-    ours, _ = side(9, 1, 1, 1, 1, 1)  # the first is the turn to warm up
+    ours, _ = side(9, 1, 1, 1, 1, 1)  # the first time belongs to the warm-up round
     theirs, _ = side(9, 10, 30, 20, 50, 40)
     found = compare("x", AT_LEAST_TWO, ours, theirs, repetitions=5)
     assert (found.ratio, found.low, found.high, found.rounds) == (30, 20, 40, 5)
@@ -42,9 +42,9 @@ def test_a_ratio_that_must_be_small_is_ours_by_theirs() -> None:
 @pytest.mark.parametrize(
     ("theirs", "rounds"),
     [
-        ((2.0,), 5),  # never spreads
+        ((2.0,), 5),  # no spread
         ((9.0, 11.0), 5),  # far from the bar
-        ((1.0, 2.0, 3.0), 20),  # around the bar: as long as it may
+        ((1.0, 2.0, 3.0), 20),  # around the bar: the maximum number of rounds
     ],
 )
 def test_what_noise_could_decide_is_measured_longer(theirs: tuple[float, ...], rounds: int) -> None:

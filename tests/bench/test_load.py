@@ -14,7 +14,7 @@ _OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 
 
 class Server:
-    """Answers each line with the same bytes, one after the other; closes a connection after so many lines."""
+    """A server that sends the same response to every line, and closes a connection after a number of lines."""
 
     def __init__(self, response: bytes, lines: int | None = None) -> None:
         self.seen: list[bytes] = []

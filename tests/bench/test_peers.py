@@ -1,4 +1,4 @@
-"""Peers of the harness alone: installed once, and skipped where no registry has them."""
+"""Peers that only the harness uses: installed once, and skipped if no registry has them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bench._peers import node_peer, python_peer
 
 
 class Registry:
-    """Installs what it has, and counts how often it is asked."""
+    """An installer that succeeds only for the packages that it has, and records the commands that it receives."""
 
     def __init__(self, file: str | None = None, *, has_it: bool = True) -> None:
         self.asked: list[list[str]] = []

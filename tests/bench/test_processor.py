@@ -1,4 +1,4 @@
-"""What other processes spend is counted with all of their threads, whether these have ended or not."""
+"""The processor time of other processes includes all of their threads, also those that have ended."""
 
 from __future__ import annotations
 

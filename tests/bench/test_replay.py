@@ -1,4 +1,4 @@
-"""A server that repeats what another one answered: it asks once for each question, whoever sends it."""
+"""The replay server forwards each distinct request once, and repeats the response to all clients."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partita.store.remote import Credentials, RemoteStore
 
 TABLE = "tasks"
 LONG = "x" * 300_000
-"""A text that comes in several pieces."""
+"""A text that is too long to arrive in one piece."""
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def recorded(store: EmbeddedStore) -> Iterator[str]:
     with serving(store) as (_, port), closing(socket.create_server(("127.0.0.1", 0))) as listener:
         threading.Thread(target=serve, args=(listener, port), daemon=True).start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        listener.shutdown(socket.SHUT_RDWR)  # to close it would leave the thread waiting
+        listener.shutdown(socket.SHUT_RDWR)  # close() alone would not wake the thread that waits in accept()
 
 
 def test_what_was_answered_once_is_repeated_to_all_clients(store: EmbeddedStore, recorded: str) -> None:

@@ -1,4 +1,4 @@
-"""The memory of processes: what they share is counted once, and what each has copied for itself besides."""
+"""The memory of processes: shared pages are counted once, copied pages for each process."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def taken(file: Path, *words: str) -> float:
-    """What a program takes that does this, with what it has forked."""
+    """Return the megabytes of a program that executes these words, including its forks."""
     command = [sys.executable, "-S", "-E", "-c", PROGRAM, str(file), *words]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None

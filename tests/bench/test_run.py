@@ -1,4 +1,4 @@
-"""The record of a run: its shape, what was skipped, and the exit code."""
+"""One run of the harness: its output, its record, what was skipped, and the exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def holds(folder: Path) -> Iterator[Comparison | Skipped]:
 
 
 def misses(folder: Path) -> Iterator[Comparison | Skipped]:
-    assert not list(folder.iterdir())  # what another suite has written does not stand in the way
+    assert not list(folder.iterdir())  # each suite has its own folder
     yield Comparison("slow, to fast", 3.0, 1.0, 3.0, Bar("at most", 2), "why it is slow")
 
 

@@ -1,4 +1,4 @@
-"""Explanations and forecasts: the request as DynamoDB would get it, and what it should cost and did cost."""
+"""Explanations and forecasts: the request that DynamoDB would receive, its predicted and its measured cost."""
 
 from __future__ import annotations
 

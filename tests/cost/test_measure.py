@@ -1,4 +1,4 @@
-"""Every kind of pattern is measured with arguments from the sample data."""
+"""Measuring every kind of pattern with arguments from the sample data."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def on_day(day: date) -> None:
 
 @collect(SensorPage, "SENSOR#{name}", budget=Rcu(1))
 def between(name: str, at: Span[datetime]) -> None:
-    """A sensor with readings of some time."""
+    """A sensor with its readings in a span of time."""
 
 
 def seed(now: float) -> list[Operation[Any]]:
@@ -97,7 +97,7 @@ class VectorNote(Entity, table=NOTES):
 
 @search(VectorNote, VectorNote.by_meaning, budget=SearchedKb(64))
 def similar_notes(user_id: str, vector: Vector, top: int) -> None:
-    """Notes that are like a vector."""
+    """Notes whose text is similar to a vector."""
 
 
 def test_a_search_is_measured_with_the_vector_of_a_sample_and_its_cost_is_a_range() -> None:
@@ -126,7 +126,7 @@ LETTERS = Table("measured-letters", registry=Registry())
 
 
 class Letter(Entity, table=LETTERS):
-    """A letter of more than a read unit."""
+    """A letter of more than one read unit."""
 
     primary: ClassVar = Key("USER#{user_id}", "{number:06}")
 
@@ -137,7 +137,7 @@ class Letter(Entity, table=LETTERS):
 
 @pattern()
 def remove_letter(letter: Letter) -> Delete[Letter]:
-    """Throw a letter away."""
+    """Delete a letter."""
     return delete(letter)
 
 
@@ -148,7 +148,7 @@ def letters_of(user_id: str) -> None:
 
 @query(Letter, Letter.primary)
 def letters_again(user_id: str) -> None:
-    """The same once more."""
+    """The letters of a user, as a second pattern."""
 
 
 def test_a_pattern_does_not_see_what_another_has_written() -> None:

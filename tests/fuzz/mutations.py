@@ -1,4 +1,4 @@
-"""Inputs that are nearly right: seeds with a few edits, the same ones in every run."""
+"""Nearly valid inputs: seeds with a few random edits, the same ones in every run."""
 
 from __future__ import annotations
 

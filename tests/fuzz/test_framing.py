@@ -1,4 +1,4 @@
-"""The second opinion about where requests end counts what is clear, and nothing that is not."""
+"""Counting requests independently of the parsers: whole valid ones count, but nothing after an ambiguous one does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command: what it says without the fuzzer, and what it keeps of what it finds."""
+"""`python -m fuzz`: its output without the fuzzer, and which findings it keeps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fuzz import run
 
 
 def raised(name: str) -> Exception:
-    """What looking up a name raises that is not there."""
+    """Return the exception that looking up a missing name raises."""
     found: dict[str, int] = {}
     try:
         found[name]
@@ -58,7 +58,7 @@ def test_findings_of_two_places_are_two(tmp_path: Path) -> None:
 
 
 class Worker:
-    """Stands in for the process that fuzzes."""
+    """A fake for the process that fuzzes."""
 
     def __init__(self, *findings: str, status: int = 0) -> None:
         self._findings = findings

@@ -1,4 +1,4 @@
-"""Every target holds for its seeds, for what once broke it, and for inputs that are nearly right."""
+"""Every target passes with its seeds, with inputs that once broke it, and with nearly valid inputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items come back from the file as they went in, in canonical form."""
+"""Items that are encoded and decoded again are equal to the originals, in canonical form."""
 
 from __future__ import annotations
 
