@@ -1,4 +1,4 @@
-"""Random work of two writers, compared with a plain dictionary: results, errors, versions, expiry and every index."""
+"""Random operations of two writers, compared with a dictionary: results, errors, versions, expiry and every index."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ points = st.none() | st.integers(-3, 3)
 
 
 class Dictionary(RuleBasedStateMachine):
-    """`items` is what should be stored and seen; `held` is what the writers read at some time, perhaps outdated."""
+    """`items` has the expected tasks; `held` has the tasks as a writer last read them, perhaps outdated."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Dictionary(RuleBasedStateMachine):
         return None if expired else task
 
     def expect(self, operation: Operation[Any], outcome: Task | type[Exception] | None) -> None:
-        """Run the operation, which must give that result or raise that error."""
+        """Run the operation, which must return that result or raise that error."""
         if isinstance(outcome, type):
             try:
                 got = self.db.run(operation)
@@ -99,7 +99,7 @@ class Dictionary(RuleBasedStateMachine):
         if held is None:
             return
         changed = held.model_copy(update={"status": status})
-        stored = self.items.get(task_id)  # a put is guarded by the stored version, expired or not
+        stored = self.items.get(task_id)  # put checks the stored version, even of an expired item
         if stored is None or stored.version != held.version:
             self.expect(put(changed), VersionConflict)
         else:
@@ -138,7 +138,7 @@ class Dictionary(RuleBasedStateMachine):
 
     @rule(task_id=ids, status=statuses, due=dues, note=st.sampled_from("xy"))
     def upsert(self, task_id: str, status: Status, due: date | None, note: str) -> None:
-        """A task that is there is changed, and one that is not is made of the defaults; both images are right."""
+        """An upsert changes an existing task, or creates one from the defaults; both images are correct."""
         now = self.live(task_id)
         changes = (f(Task.status).set(status), f(Task.due).set(due), f(Task.notes).append([note]))
         before = Task(user_id="u", task_id=task_id) if now is None else now
@@ -155,7 +155,7 @@ class Dictionary(RuleBasedStateMachine):
 
     @rule(first=ids, second=ids, status=statuses)
     def transact(self, first: str, second: str, status: Status) -> None:
-        """Move one task and make another, or neither."""
+        """In one transaction, change one task and insert another."""
         held, now = self.held.get(first), self.live(first)
         if first == second or held is None:
             return
@@ -170,7 +170,7 @@ class Dictionary(RuleBasedStateMachine):
 
     @rule(task_id=ids)
     def add_a_step(self, task_id: str) -> None:
-        """Something else within the range of the tasks."""
+        """Put an item of another entity into the key range of the tasks."""
         self.db.run(put(Step(user_id="u", task_id=task_id, number=1)))
 
     @rule(seconds=st.integers(1, 10))

@@ -1,4 +1,4 @@
-"""Batches: split as DynamoDB asks, aligned with what was asked, finished or named as unfinished."""
+"""Batches: splitting, results in the order of the gets, retries, and the error that names unprocessed items."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_what_is_left_unprocessed_is_sent_again(faulty: Session, store: FaultySt
     assert found == tuple(comments(5))
     sizes = [len(request.writes) for request in store.requests if isinstance(request, BatchWriteItem)]
     assert sizes == [5, 3, 3]
-    assert fake_clock() > before  # it waited between the tries
+    assert fake_clock() > before  # it waited between the attempts
 
 
 def test_a_batch_that_cannot_be_finished_names_the_writes_that_are_left(faulty: Session, store: FaultyStore) -> None:
@@ -127,7 +127,7 @@ def test_a_conditional_write_in_a_batch_is_refused(write: object) -> None:
 
 
 def test_one_item_may_be_asked_for_twice(faulty: Session, store: FaultyStore) -> None:
-    """DynamoDB refuses a batch that names an item twice, so it is read once."""
+    """DynamoDB refuses a batch that names an item twice, so such an item is requested once."""
     task = faulty.run(insert(Task(user_id="u", task_id="t")))
     assert faulty.run(batch_get([task_by_id("u", "t"), task_by_id("u", "t")])) == (task, task)
     assert [len(request.gets) for request in store.requests if isinstance(request, BatchGetItem)] == [1]
@@ -136,7 +136,7 @@ def test_one_item_may_be_asked_for_twice(faulty: Session, store: FaultyStore) ->
 
 
 class Meeting:
-    """A store whose batches of gets wait for each other: they return only where several are asked at once."""
+    """A store whose batch gets block until as many of them as `parties` are running at the same time."""
 
     def __init__(self, store: EmbeddedStore, parties: int) -> None:
         self._store = store
@@ -159,7 +159,7 @@ class Meeting:
         return await self._store.execute_async(request)
 
     def close(self) -> None:
-        """It belongs to someone else."""
+        """Do nothing: the fixture closes the store."""
 
 
 def test_the_requests_of_a_large_batch_are_sent_at_once(db: Session, partita_store: EmbeddedStore) -> None:
@@ -236,7 +236,7 @@ def test_a_view_with_a_field_that_the_entity_has_not_is_refused() -> None:
 
 
 def test_gets_of_different_consistency_are_sent_apart(faulty: Session, store: FaultyStore) -> None:
-    """A batch request has one consistency for all keys of a table."""
+    """A BatchGetItem request has one consistency for all keys of a table."""
     faulty.run(batch_write([put(comment) for comment in comments(3)]))
     gets = [comment_by_id("u", "0"), comment_by_id("u", "1").consistent(), comment_by_id("u", "2")]
     assert faulty.run(batch_get(gets)) == tuple(comments(3))

@@ -1,4 +1,4 @@
-"""Collections with a range, an order and a limit for each entity: what is not asked for is not read."""
+"""Collections with a range, an order and a limit for each entity: they read only what they return."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def account_page(name: str) -> None: ...
 
 @pytest.fixture
 def hub(partita_db: Session) -> Session:
-    """A repository with 30 issues, 40 stars and 40 forks, of a kilobyte each."""
+    """A repository with 30 issues, 40 stars and 40 forks, of about 1 KB each."""
     partita_db.create_tables([HUB])
     partita_db.run(insert(Repo(owner="ada", name="engine")))
     partita_db.run(batch_write([put(issue(n)) for n in range(1, 31)]))
@@ -151,7 +151,7 @@ def test_a_repository_and_its_newest_issues_are_one_query_of_what_they_hold(hub:
     with hub.meter.watch() as seen:
         page = hub.run(repo_page("ada", "engine"))
     assert numbers(page) == list(range(30, 10, -1))
-    # 20 issues of about 1,000 bytes and the repository: 2.5 units, where the partition has 110,000 bytes.
+    # 20 issues of about 1,000 bytes and the repository: 2.5 units, although the partition has 110,000 bytes.
     assert [(run.requests, run.read) for run in seen] == [(("QueryTable",), 2.5)]
 
 
@@ -170,7 +170,7 @@ def test_a_range_restricts_the_entity_that_has_the_field(hub: Session) -> None:
     assert numbers(page) == [8, 7, 6, 5]
     assert page is not None
     assert page.repo.name == "engine"
-    # One query from issue 5 to the repository would read issues 9 to 30 as well.
+    # A single query from issue 5 to the repository would also read issues 9 to 30.
     assert [(len(run.requests), run.read) for run in seen] == [(2, 1.0)]
 
 
@@ -194,7 +194,7 @@ def test_entities_may_have_other_names_for_the_fields_of_the_partition(hub: Sess
 
 
 def test_items_that_are_read_and_not_asked_for_are_gone_past(hub: Session) -> None:
-    """A star expires, or another entity stands in the range: the limit is of what is seen."""
+    """A limit counts only the entity that it is declared for, not other items in the range."""
     hub.run(insert(Account(name="org")))
     for user in "abc":
         hub.run(insert(Membership(account="org", user=user)))
@@ -282,7 +282,7 @@ def test_items_of_no_entity_are_told_of_and_do_not_count(hub: Session) -> None:
 
 
 def test_one_item_between_two_parts_does_not_make_them_two_queries(partita_db: Session) -> None:
-    """To read one item more costs less than to ask twice."""
+    """Reading one unwanted item costs less than a second query."""
     shop = Table("shop", registry=Registry())
 
     class Line(Entity, table=shop):

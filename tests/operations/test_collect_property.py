@@ -1,4 +1,4 @@
-"""Collections against lists in Python: whatever lies in a partition, they give what is asked for, and read no more."""
+"""Collections compared with lists in Python: they return exactly the requested items, and read no more."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class BoxAndDates:
 
 
 class Asked:
-    """A declared collection, and what it should give."""
+    """A declared collection, and its expected result."""
 
     def __init__(self, result: type[Any], limits: dict[type[Any], int], *, newest_first: bool, ranged: bool) -> None:
         def whole(name: str) -> None: ...
@@ -85,7 +85,7 @@ class Asked:
         self.result, self.limits, self.newest_first, self.ranged = result, limits, newest_first, ranged
 
     def parts(self, stored: list[Any], span: Span[int]) -> dict[str, list[Any]]:
-        """What is asked for, by field, before limits."""
+        """Return the expected items of each field."""
         fields = {"box": Box, "lid": Lid, "apples": Apple, "cherries": Cherry, "dates": Date}
         found: dict[str, list[Any]] = {}
         for field in self.result.__dataclass_fields__:
@@ -97,7 +97,7 @@ class Asked:
         return found
 
     def expected(self, stored: list[Any], span: Span[int]) -> Any:
-        """The result."""
+        """Return the expected result."""
         parts = self.parts(stored, span)
         singles = ("box", "lid")
         return self.result(
@@ -129,7 +129,7 @@ spans = st.builds(
 
 
 class Counting:
-    """Counts the items that a store inspects."""
+    """A store that counts the items that its queries inspect."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -160,8 +160,8 @@ def test_a_collection_gives_what_is_asked_for_and_reads_no_more(
         made = asked.make("b", span) if asked.ranged else asked.make("b")
         assert Session(counting).run(made) == asked.expected(stored, span)
         parts = asked.parts(stored, span)
-        # A box or lid may lie between two others that are read in one query; for one that is missing, an item more of
-        # the range behind it is read.
+        # A query may read a box or lid that lies between two requested ranges; if a requested box or lid is missing,
+        # it reads one more item of the next range.
         assert counting.inspected <= sum(map(len, parts.values())) + SINGLES
 
 

@@ -1,4 +1,4 @@
-"""Running again after another writer was first."""
+"""Running a procedure again after a conflict with another writer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.runtime import run
 
 
 def meeting(*errors: PartitaError, ran: list[int]) -> Any:
-    """Makes a procedure that meets one of the errors each time, and then succeeds."""
+    """Return a procedure that raises one of the errors in each run, and then succeeds."""
     waiting = list(errors)
 
     def procedure() -> Procedure[str]:

@@ -1,4 +1,4 @@
-"""Cursors: opaque, sealed, and good for nothing but the query that they continue."""
+"""Cursors: opaque, encrypted, and valid only for the query that they continue."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_odd_texts_are_refused_as_cursors(text: str) -> None:
 
 def test_a_cursor_of_an_older_version_is_refused() -> None:
     body = b"\x01" + b"\x81\xa2PK\xa1u"
-    raw = hmac.digest(b"secret", b"q\0" + body, hashlib.sha256)[:16] + body  # as they were signed before
+    raw = hmac.digest(b"secret", b"q\0" + body, hashlib.sha256)[:16] + body  # version 1 was only signed
     with pytest.raises(InvalidCursor, match="outdated"):
         CursorSealer(b"secret").open(text_of(raw), "q")
 

@@ -1,4 +1,4 @@
-"""Index-safe writes: whatever path a write takes, the stored index keys are those of the stored entity."""
+"""Index-safe writes: after every kind of write, the stored index keys match the stored entity."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def index_keys(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def assert_index_keys_fit(db: Session, *kinds: type[Any]) -> None:
-    """Every stored item has exactly the index keys that the entity in it makes."""
+    """Check that every stored item has exactly the index keys that its entity produces."""
     for item in db.maintenance("compare index keys").run(scan_items(TABLE)):
         schema = next(schema_of(kind) for kind in kinds if schema_of(kind).owns(item))
         assert index_keys(item) == index_keys(schema.item(schema.entity(item)))
@@ -108,7 +108,7 @@ def by_transaction(db: Session, changes: list[Change]) -> None:
 def by_transaction_or_alone(db: Session, changes: list[Change]) -> None:
     try:
         db.transact(update(task_by_id("u", "t"), *changes))
-    except OperationError:  # the key cannot be known without reading, which a transaction cannot
+    except OperationError:  # finding the new key needs a read, which a transaction cannot do
         by_key(db, changes)
 
 
@@ -189,7 +189,7 @@ def test_such_an_update_is_refused_in_a_transaction(db: Session) -> None:
 
 
 class Interrupting(FaultyStore):
-    """Lets another writer in before each of the first updates."""
+    """A store that lets another writer in before each of its first updates."""
 
     def __init__(self, store: Any, meddle: Callable[[int], object], times: int) -> None:
         super().__init__(store)

@@ -1,4 +1,4 @@
-"""An item that stands in another's partition of an index is in none of its lists: its own key says whose it is."""
+"""Reads of an index skip items whose primary key names another owner than the index partition."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Note(Entity, table=TABLE):
 
 
 class Draft(Entity, table=TABLE):
-    """Only a part of its own partition is the user's; the width of the year differs between its keys."""
+    """A draft whose partition key also contains the year, which the index key pads to another width."""
 
     primary: ClassVar = Key("DRAFT#{year:04}#{user_id}", "DRAFT")
     by_user: ClassVar = Key("DRAFTER#{user_id}#{year:06}", "DRAFT", index="GSI1")
@@ -53,14 +53,14 @@ class Booking(Entity, table=BOOKED):
 
 
 class Title(BaseModel):
-    """A view of a note, without whose it is."""
+    """A view of a note without its owner."""
 
     title: str
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """What a user has."""
+    """The notes of a user."""
 
     notes: tuple[Note, ...]
 
@@ -97,14 +97,14 @@ def bookings(number: int) -> None:
 
 @collect(Shelf, "USER#{user_id}", index="GSI1")
 def shelf_of(user_id: str) -> None:
-    """All that a user has."""
+    """A user's notes, as a collection."""
 
 
 MINE = Note(user_id="b#b", note_id="mine", title="mine")
 
 
 def planted(**fields: Any) -> Item:
-    """What an attacker may write to a partition of their own: an item with the victim's index keys."""
+    """Return an item that an attacker may write to their own partition: it has the victim's index keys."""
     stranger = Note(user_id="eve", note_id="planted", title="planted")
     theirs = {name: MINE_STORED[name] for name in ("GSI1PK", "GSI1SK", "GSI2PK", "GSI2SK")}
     return {**schema_of(Note).item(stranger), **theirs, **fields}
@@ -153,7 +153,7 @@ def test_the_partition_of_a_local_index_is_the_tables_own(attacked: Session) -> 
 def test_a_count_leaves_it_to_the_store_where_the_partition_says_whose_the_items_are() -> None:
     assert notes_by_month("b#b").count().request().count_only
     assert notes_by_title("b#b").count().request().count_only
-    assert not bookings(7).count().request().count_only  # a number by itself is compared here
+    assert not bookings(7).count().request().count_only  # numbers are compared in Python
 
 
 def test_a_part_of_the_key_is_enough_to_say_whose_an_item_is(db: Session) -> None:

@@ -1,4 +1,4 @@
-"""What a caller requires of the version that a write replaces."""
+"""Preconditions: which stored versions a caller allows a write to replace."""
 
 from __future__ import annotations
 

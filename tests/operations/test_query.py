@@ -1,4 +1,4 @@
-"""Queries: entity-safe, in order, paged without gap or repetition, filtered pages filled, bounded."""
+"""Queries: only items of their entity, order, pages without gaps or repetitions, filters, limits and views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write sharding: all shards read as one range, in order, with one limit and one cursor."""
+"""Write sharding: all shards are read as one range, in order, with one limit and one cursor."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_page_costs_the_sum_of_what_it_reads_of_its_shards(db: Session) -> Non
     assert [len(each) for each in parts] == [8] * 4
     whole, *shards = seen
     assert whole.requests == ("QueryTable",) * 4
-    assert whole.read == sum(run.read for run in shards) == 4.0  # 32 items of a kilobyte, for a page of 20
+    assert whole.read == sum(run.read for run in shards) == 4.0  # 32 items of 1 KB are read for a page of 20
 
 
 def test_explain_counts_all_shards(db: Session) -> None:
@@ -166,14 +166,14 @@ def test_explain_counts_all_shards(db: Session) -> None:
     assert len(explained.at_once) == 4
     partitions = [each["ExpressionAttributeValues"][":0"]["S"] for each in explained.at_once]
     assert partitions == [f"EVENTS#t#{n}" for n in range(4)]
-    assert explained.predicted == Rcu(4)  # 8 items of 1,024 bytes of each
+    assert explained.predicted == Rcu(4)  # 8 items of 1,024 bytes from each shard
     assert (explained.consumed, explained.requests_sent) == (Rcu(2), 4)
     assert "events: Query on the table, 4 at once" in str(explained)
     assert str(explained).endswith("and 2 more like these")
 
 
 def test_a_shard_that_runs_out_is_read_on(db: Session) -> None:
-    """All items of one shard come first."""
+    """All items are in one shard, so that its first read does not fill the page."""
     first = [made(n) for n in range(200)]
     lonely = [each for each in first if each.shard == 0]
     db.run(batch_write([put(each) for each in lonely]))
@@ -246,14 +246,14 @@ def test_an_insert_goes_into_one_shard(db: Session) -> None:
 
 
 def test_a_page_gives_up_after_ten_reads_of_a_shard(db: Session, fake_clock: FakeClock) -> None:
-    """Nothing of what is read is to be seen: the page is empty, and says where to go on."""
+    """All items that are read have expired: the page is empty, and its cursor says where to continue."""
     expired = [made(n, until=int(fake_clock()) + 1) for n in range(200)]
     db.run(batch_write([put(each) for each in expired if each.shard == 0]))
     fake_clock.advance(5)
     with db.meter.watch() as seen:
         page = db.run(events("t").page(1))
     assert (page.items, page.next_cursor is None) == ((), False)
-    assert len(seen[0].requests) == 10 + 3  # and one of each other shard
+    assert len(seen[0].requests) == 10 + 3  # ten reads of that shard, and one of each other shard
 
 
 def test_items_of_nobody_are_counted_over_all_shards(db: Session) -> None:

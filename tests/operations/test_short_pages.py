@@ -1,4 +1,4 @@
-"""DynamoDB may end a page before its limit: shards and collections are whole nonetheless."""
+"""DynamoDB may end a page before its limit: reads of shards and collections are complete nonetheless."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 class ShortPages:
-    """A store whose queries end when they like."""
+    """A store whose queries return fewer items than their limit, at random."""
 
     def __init__(self, store: Store, seed: int) -> None:
         self._store = store

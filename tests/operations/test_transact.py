@@ -1,4 +1,4 @@
-"""Transactions: all or nothing, reasons mapped to operations, tokens, and reads of one instant."""
+"""Transactions: all or nothing, reasons mapped to operations, tokens, and reads of several items at one instant."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_token_is_forgotten_after_ten_minutes(db: Session, fake_clock: FakeClo
 def test_the_same_transaction_of_an_expiring_entity_keeps_its_token_while_time_passes(
     db: Session, fake_clock: FakeClock
 ) -> None:
-    """A retry a second later is the same request: what is sent must not hold the time of sending."""
+    """A retry a second later must be the same request, so it must not contain the time at which it is sent."""
     once = transact(insert(TASK), token="token")
     db.run(once)
     fake_clock.advance(1)

@@ -1,4 +1,4 @@
-"""Upserts: one request makes or changes an item, and what it leaves is what a whole entity would have left."""
+"""Upserts: one request creates or changes an item, and leaves it as a put of the whole entity would."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Line(BaseModel):
 
 
 class Cart(Entity, table=CARTS):
-    """With a default of every kind, and a required field."""
+    """A cart with fields of every kind of default, and a required field."""
 
     primary: ClassVar = Key("CART#{user_id}", "CART")
     by_state: ClassVar = Key("STATE#{state}", "CART#{user_id}", index="GSI1")
@@ -81,7 +81,7 @@ def cart_of(user_id: str) -> None:
 
 @pattern(budget=Wcu(3))
 def add_line(user_id: str, line: Line) -> Upsert[Cart]:
-    """Put a line into a cart, which is made where there is none."""
+    """Add a line to a cart, and create the cart if it does not exist."""
     return upsert(Cart(user_id=user_id, currency="EUR"), f(Cart.lines).append([line]))
 
 
@@ -327,7 +327,7 @@ def is_open(state: str) -> bool:
 
 
 class Order(Entity, table=ORDERS):
-    """In both indexes while it is open; they share their partition key."""
+    """An order that is in both indexes while it is open; their keys share the partition attribute."""
 
     primary: ClassVar = Key("ORDER#{number}", "ORDER")
     by_shop: ClassVar = Key("SHOP#{shop}", "DAY#{day}", index="GSI1", when=is_open)

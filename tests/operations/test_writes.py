@@ -1,4 +1,4 @@
-"""Single writes: what they give back, what they refuse, and optimistic locking."""
+"""Writes of one item: their results, which of them are refused, and optimistic locking."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_an_update_of_what_was_never_stored_is_refused(db: Session) -> None:
 
 @pytest.fixture
 def unversioned(db: Session) -> Task:
-    """A stored task without the attribute of its version, as it reads."""
+    """A task that is stored without its version attribute, as it is read."""
     item = schema_of(Task).item(TASK)
     del item["version"]
     db.store.execute(PutItem(schema_of(Task).table.name, item))
