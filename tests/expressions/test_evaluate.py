@@ -1,4 +1,4 @@
-"""Conditions on items: what holds, what does not, and what a missing value does."""
+"""Evaluating conditions on items: which are true, which are false, and the effect of a missing value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing key conditions: equalities and at most one range, or a refusal."""
+"""Parsing key conditions: equalities and at most one range; anything else is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing DynamoDB's text: what it means, and how it is refused."""
+"""Parsing DynamoDB's text into expressions, and its messages for invalid text."""
 
 from __future__ import annotations
 
@@ -277,7 +277,7 @@ def test_deep_nesting_is_refused_and_not_fatal(text: str, message: str) -> None:
 
 
 def test_a_chain_nested_to_the_left_is_read_to_its_full_depth() -> None:
-    """As clients write it that join conditions two by two."""
+    """Clients that join conditions in pairs write such chains."""
     text, tree = "a = :one AND b = :one", And((A, B))
     for _ in range(148):
         text, tree = f"({text}) AND c = :one", And((tree, C))

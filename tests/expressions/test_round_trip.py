@@ -1,4 +1,4 @@
-"""Rendering and parsing are inverse, and no text is too odd to be refused politely."""
+"""Parsing a rendered expression returns an equal one, and any text is parsed or refused with `ValidationFailed`."""
 
 from __future__ import annotations
 

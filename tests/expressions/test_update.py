@@ -1,4 +1,4 @@
-"""Updates of items: what each clause does, and what it refuses."""
+"""Applying updates to items: the effect of each clause, and which updates are refused."""
 
 from __future__ import annotations
 
@@ -292,6 +292,6 @@ OLD: Item = {"p": 1, "a": {"b": "dog", "c": [1, 2, 3]}, "d": "cat"}
     ],
 )
 def test_only_touched_paths_are_returned(update: Update, before: Item, after: Item) -> None:
-    """A position is looked up as it stands, also after elements moved: so does DynamoDB."""
+    """The same list index is looked up before and after the update, even if elements moved, as in DynamoDB."""
     assert touched(update, OLD) == before
     assert touched(update, apply_update(update, OLD)) == after

@@ -1,4 +1,4 @@
-"""The rules of expressions that need no item."""
+"""The rules of expressions that can be checked without an item."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_three_hundred_operators_are_the_limit() -> None:
     def joined(count: int) -> Condition:
         return And((*[EQUAL] * count, Not(Compare("=", Size(A), Value(1)))))
 
-    validate_condition(joined(148))  # 148 and 148 joints, NOT, = and size
+    validate_condition(joined(148))  # 299 operators: 148 comparisons, 148 times AND, NOT, = and size
     assert refused_condition(And((joined(148), EQUAL))) == (
         "The expression contains too many operators; operator count: 301"
     )
@@ -225,7 +225,7 @@ def test_no_nesting_is_too_deep_to_be_refused() -> None:
     for _ in range(100_000):
         condition = Not(condition)
     assert refused_condition(condition) == "The expression contains too many operators; operator count: 301"
-    while isinstance(condition, Not):  # taken apart by hand, as Python would do it recursively
+    while isinstance(condition, Not):  # dismantled in a loop, so that nothing is freed recursively
         condition = condition.term
 
 
@@ -385,4 +385,4 @@ def test_very_deep_trees_are_freed_without_recursion() -> None:
     for _ in range(200_000):
         operand = IfNotExists(Path(("a",)), operand)
     update = Update((SetAction(Path(("a",)), operand),))
-    del condition, operand, update  # where the interpreter would end if it went down one tree by calls
+    del condition, operand, update  # the interpreter would crash here if it freed a tree recursively

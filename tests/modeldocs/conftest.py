@@ -1,4 +1,4 @@
-"""The command line, as its own tests run it."""
+"""The fixtures `folder` and `run` of the command line's tests."""
 
 from tests.cli.conftest import folder, run
 

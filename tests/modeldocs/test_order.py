@@ -1,4 +1,4 @@
-"""A page is the same whichever module of a service was imported first."""
+"""The generated page does not depend on the order in which the modules of a service are imported."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def forget() -> None:
 
 
 def page(*modules: str) -> str:
-    """What is written where the modules are imported in this order."""
+    """Import the modules in this order, and return the generated page."""
     forget()
     sample = [operation for name in modules for operation in import_module(name).SAMPLE]
     table = import_module("shop.table").TABLE

@@ -1,4 +1,4 @@
-"""The page that is written from a model: what is on it, and that the committed ones are current."""
+"""The page that is generated from a model: its content, and that the committed pages are current."""
 
 from __future__ import annotations
 

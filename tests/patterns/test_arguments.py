@@ -1,4 +1,4 @@
-"""Arguments of access patterns as text: what a form asks for, and what a pattern gets of it."""
+"""Arguments of access patterns as text: the fields of a form, and the values that are parsed from its texts."""
 
 from __future__ import annotations
 

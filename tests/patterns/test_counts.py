@@ -48,12 +48,12 @@ def count_books(author: str) -> None:
 
 @count(Book, Book.by_author)
 def count_books_in(author: str, year: Span[int]) -> None:
-    """How many books of an author are from some years."""
+    """The number of an author's books in a span of years."""
 
 
 @count(Task, Task.by_status, budget=Rcu(0.5))
 def count_tasks(user_id: str, status: Status) -> None:
-    """How many tasks are in one status."""
+    """The number of tasks in one status."""
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ LOGS = Table("logs", registry=Registry())
 
 
 class Entry(Entity, table=LOGS):
-    """Spread over four partitions of each day."""
+    """An entry of a day, whose entries are spread over four shards."""
 
     shard: ClassVar = Shards(4, "entry_id")
     primary: ClassVar = Key("DAY#{day}#{shard}", "ENTRY#{entry_id}")
@@ -109,7 +109,7 @@ class Entry(Entity, table=LOGS):
 
 @count(Entry, Entry.primary)
 def count_entries(day: str) -> None:
-    """How many entries a day has, in all shards."""
+    """The number of entries of a day, in all shards."""
 
 
 @query(Entry, Entry.primary)

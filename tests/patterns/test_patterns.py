@@ -1,4 +1,4 @@
-"""A pattern or collection that its keys cannot serve is refused when it is declared."""
+"""Patterns and collections are refused at declaration if their keys cannot serve them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_view_of_an_index_may_have_only_what_the_index_projects() -> None:
 
 
 def partly_projected(index: type[Index | LocalIndex], *names: str, ttl: str | None = None) -> Any:
-    """An entity with an index that projects only some of its fields; `note` is stored as `n`."""
+    """Return an entity with an index that projects only some of its fields; `note` is stored as `n`."""
 
     class Made(Entity, table=table(indexes=[index("SOME", projection=names or "KEYS_ONLY")], ttl=ttl)):
         primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
@@ -206,7 +206,7 @@ def test_a_pattern_knows_its_name_documentation_and_key() -> None:
 
 
 class TestNamedByArguments:
-    """Patterns that a recipe declares, without a function."""
+    """Patterns that are declared with a name and a doc instead of a function, as recipes do."""
 
     def test_they_are_what_a_function_declares(self) -> None:
         class Named(Entity, table=table()):
@@ -266,7 +266,7 @@ def many(cls: type) -> GenericAlias:
 
 
 def result(**fields: Any) -> type:
-    """A dataclass for the result of a collection."""
+    """Return a dataclass for the result of a collection."""
     return make_dataclass("Result", fields.items(), frozen=True)
 
 

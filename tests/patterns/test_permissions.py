@@ -1,4 +1,4 @@
-"""What declared patterns send, as a policy has to allow it."""
+"""The requests of declared patterns, as a policy has to allow them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches as access patterns: declared, proved, run by both kinds of session, metered, explained and allowed."""
+"""Searches as access patterns: declaration, checks, results in both kinds of session, metering, permissions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ TABLE = Table(
 
 
 class Mood(Enum):
-    """How a note is."""
+    """The mood of a note."""
 
     GLAD = "glad"
     SAD = "sad"
@@ -68,24 +68,24 @@ class Note(Entity, table=TABLE):
 
 
 class Title(BaseModel):
-    """What a list shows."""
+    """A view of a note: its text only."""
 
     text: str
 
 
 @search(Note, Note.by_meaning, budget=SearchedKb(4))
 def similar_notes(user_id: str, vector: Vector, top: int) -> None:
-    """A user's notes that are most like a vector."""
+    """A user's notes that are most similar to a vector."""
 
 
 @search(Note, Note.by_meaning, view=Title, budget=SearchedKb(4))
 def similar_titles(user_id: str, mood: Mood, vector: Vector, top: int = 2) -> None:
-    """The same of one mood, without the vectors."""
+    """The most similar notes of one mood, without their vectors."""
 
 
 @search(Note, EVERYWHERE, budget=SearchedKb(1))
 def notes_everywhere(vector: Vector, top: int) -> None:
-    """Everybody's notes."""
+    """The notes of all users that are most similar to a vector."""
 
 
 @get(Note, budget=Rcu(0.5))
@@ -198,7 +198,7 @@ def test_explain_says_what_is_sent_and_what_it_costs(session: Session) -> None:
 
 
 def test_what_a_search_costs_is_a_range_from_its_matches_to_all_that_it_compares(session: Session) -> None:
-    """What an index reads in between is not known, and on AWS is another figure each time."""
+    """How much an index reads for a search is unknown, and on AWS it differs from search to search."""
     for number in range(10, 310):
         session.run(insert(note(number, 0, 0, number, user="ben")))
     consumed = explain(similar_notes("ben", (1, 0, 0), 2), session).consumed
@@ -239,7 +239,7 @@ def test_a_search_of_what_its_index_does_not_project_is_refused_when_it_is_decla
         mood: str
 
     def hints(vector: Vector, top: int) -> None:
-        """Hints like a vector."""
+        """Hints that are similar to a vector."""
 
     with pytest.raises(ModelError, match="The index 'by-keys' does not project hint_id, text, which Hint needs"):
         search(Hint, index)(hints)
@@ -248,13 +248,13 @@ def test_a_search_of_what_its_index_does_not_project_is_refused_when_it_is_decla
 
 def test_a_search_that_does_not_fit_its_index_is_refused_when_it_is_declared() -> None:
     def no_vector(user_id: str, top: int) -> None:
-        """Lacks the vector."""
+        """Has no parameter for the vector."""
 
     def no_partition(vector: Vector, top: int) -> None:
-        """Lacks the partition."""
+        """Has no parameter for the partition."""
 
     def not_a_filter(user_id: str, text: str, vector: Vector, top: int) -> None:
-        """Asks for what the index does not hold."""
+        """Filters by a field that the index does not project."""
 
     cases: list[tuple[Any, str]] = [
         (no_vector, "has no parameter 'vector'"),
