@@ -1,4 +1,4 @@
-"""Declaring throw-away tables, entities and patterns, and expecting to be refused."""
+"""Functions that declare temporary tables, entities and patterns, and expect that a declaration is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refused(complaint: str) -> Any:
 def entity(
     primary: Any = None, *, on: Table | None = None, annotations: dict[str, Any] | None = None, **keys: Any
 ) -> Any:
-    """Make an entity class with these keys and fields."""
+    """Create an entity class with these keys and fields."""
     fields = {"user_id": str, "task_id": str, **(annotations or {})}
     defaults = {name: keys.pop(name) for name in list(keys) if name in fields}
     body = {
@@ -44,7 +44,7 @@ def entity(
 
 
 def made() -> Any:
-    """A new class each time, so that no pattern of one test is in the way of another's."""
+    """Return a new class on each call, so that the patterns of different tests do not clash."""
 
     class Made(Entity, table=table(indexes=[Index("GSI1"), Index("KEYS", projection="KEYS_ONLY")])):
         primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")

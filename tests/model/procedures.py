@@ -1,4 +1,4 @@
-"""A procedure in a module that imports nothing but its type."""
+"""A procedure in a module that imports only the type `Procedure`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from partita import Procedure
 
 
 def count_twice() -> Procedure[int]:
-    """Nothing, twice."""
+    """Return 2 without a request."""
     return 2
     yield

@@ -1,4 +1,4 @@
-"""A small model that the tests of keys, operations and sessions share: tasks of users, with steps and comments."""
+"""A small model that the tests of keys, operations and sessions share: users, tasks, steps of tasks, and comments."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Address(BaseModel):
 
 
 class User(Entity, table=TABLE):
-    """Alone in its sort key: one profile for each user."""
+    """One profile per user, whose sort key is constant."""
 
     primary: ClassVar = Key("USER#{user_id}", "PROFILE")
     user_id: str
@@ -71,7 +71,7 @@ class User(Entity, table=TABLE):
 
 
 class Task(Entity, table=TABLE):
-    """With a version, a TTL and three indexes, of which two are sparse."""
+    """A task with a version, a TTL and three indexes, two of which are sparse."""
 
     primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}")
     by_status: ClassVar = Key("USER#{user_id}", "STATUS#{status}#{task_id}", index="GSI1")
@@ -91,7 +91,7 @@ class Task(Entity, table=TABLE):
 
 
 class Step(Entity, table=TABLE):
-    """Its keys lie in the range of its task's."""
+    """A step of a task, whose sort key starts with that of the task."""
 
     primary: ClassVar = Key("USER#{user_id}", "TASK#{task_id}#STEP#{number:02}")
     user_id: str
@@ -100,7 +100,7 @@ class Step(Entity, table=TABLE):
 
 
 class Comment(Entity, table=TABLE):
-    """Without a version; its index key is made of two fields that change."""
+    """A comment without a version, whose index key consists of two fields that change."""
 
     primary: ClassVar = Key("USER#{user_id}", "COMMENT#{comment_id}")
     by_score: ClassVar = Key("MOOD#{mood}", "SCORE#{score:+06}#{comment_id}", index="GSI1")
@@ -153,7 +153,7 @@ def tasks_of(user_id: str) -> None:
 
 @query(Task, Task.primary)
 def tasks_like(user_id: str, task_id: Prefix[str]) -> None:
-    """Tasks whose identifier begins so."""
+    """Tasks whose identifier starts with a prefix."""
 
 
 @query(Task, Task.by_status, budget=Rcu(5))
@@ -173,7 +173,7 @@ def tasks_due(user_id: str, due: Span[date]) -> None:
 
 @query(Task, Task.by_points)
 def tasks_worth(user_id: str, points: Span[int]) -> None:
-    """Tasks with so many points."""
+    """Tasks whose points are in a span."""
 
 
 @query(Comment, Comment.by_score, newest_first=True)
@@ -188,7 +188,7 @@ def board(user_id: str) -> None:
 
 @collect(MaybeBoard, "USER#{user_id}")
 def maybe_board(user_id: str) -> None:
-    """A user, where there is one, with all comments."""
+    """A user, if it exists, with all comments."""
 
 
 @pattern(budget=Wcu(5))
@@ -204,11 +204,11 @@ def finish(task: Task) -> Update[Task]:
 
 
 steady = settings(deadline=None)
-"""For every property: how long one example takes proves nothing."""
+"""Settings of property tests: no deadline, because the duration of one example proves nothing."""
 
 
 def session_on(store: Store, clock: FakeClock, **settings: Any) -> Session:
-    """A session on a store that has the sample's table."""
+    """Return a session on this store, after creating the sample's table."""
     usual: dict[str, Any] = {"clock": clock, "secret": b"sample", "random": Random(0), "sleep": clock.advance}
     db = Session(store, **usual | settings)
     db.create_tables(SAMPLES)

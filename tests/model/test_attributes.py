@@ -1,4 +1,4 @@
-"""Which attributes hold an entity: bare keys, aliases, and tables of their own."""
+"""The attributes in which an entity is stored: bare keys, aliases, and a table for each entity."""
 
 from __future__ import annotations
 

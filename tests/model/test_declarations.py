@@ -1,4 +1,4 @@
-"""A wrong table or entity is refused when it is declared, with a message that names it."""
+"""A wrong table or entity is refused at declaration, with a message that names it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_table_that_no_store_would_take_is_refused(settings: dict[str, Any], c
 KEY_TYPES = 'one of "S", "N" and "B"'
 PROJECTIONS = 'Use "ALL", "KEYS_ONLY" or the names of attributes'
 VIEWS = "Use one of KEYS_ONLY, NEW_IMAGE, OLD_IMAGE, NEW_AND_OLD_IMAGES"
-odd: Any = Index  # type checkers know the words
+odd: Any = Index  # typed as Any, because type checkers know the allowed words
 odd_local: Any = LocalIndex
 INDEX = "The index 'GSI1'"
 

@@ -1,4 +1,4 @@
-"""Derived parts: they stand in keys alone, follow every write, and are asked for like fields."""
+"""Derived parts: stored only in keys, updated by every write, and queried like fields."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def band_of(celsius: int | None) -> str | None:
     return None if celsius is None else "hot" if celsius > 30 else "mild"
 
 
-def is_alarm(celsius: int | None, muted: bool) -> bool:  # noqa: FBT001 - a function of fields
+def is_alarm(celsius: int | None, muted: bool) -> bool:  # noqa: FBT001 - its parameters are fields
     return not muted and celsius is not None and celsius > 50
 
 
@@ -100,7 +100,7 @@ def made(minute: int = 0, **fields: Any) -> Reading:
 
 
 def is_whole(db: Session, expected: Reading) -> bool:
-    """Whether the stored item has exactly the keys that its fields make."""
+    """Whether the stored item has exactly the keys that its fields produce."""
     schema = schema_of(Reading)
     stored = db.store.execute(GetItem("sensors", schema.key(expected))).item
     assert stored is not None
@@ -244,7 +244,7 @@ def test_an_upsert_guards_a_condition_of_one_field(partita_db: Session) -> None:
     assert (door.uses, schema_of(Door).item(door).get("GSI1PK")) == (2, None)
 
 
-def is_ajar(ajar_now: bool) -> bool:  # noqa: FBT001 - a function of a field
+def is_ajar(ajar_now: bool) -> bool:  # noqa: FBT001 - its parameter is a field
     return ajar_now
 
 

@@ -1,4 +1,4 @@
-"""Entities and their stored form: derived keys, values of every type, expiry, and the way back."""
+"""Entities and their stored form: derived keys, values of every type, expiry, and reading items."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_an_item_expires_whatever_the_type_of_its_ttl(partita_db: Session, kind:
 def test_an_entity_is_frozen() -> None:
     task = Task(user_id="u", task_id="t")
     with pytest.raises(ValidationError, match="frozen"):
-        task.title = "x"  # type: ignore[misc]  # the very thing that is refused
+        task.title = "x"  # type: ignore[misc]  # the test checks that this is refused
 
 
 def test_with_changes_gives_a_changed_and_validated_copy() -> None:
@@ -223,7 +223,7 @@ def test_with_changes_gives_a_changed_and_validated_copy() -> None:
 
 def test_a_misspelt_field_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError):
-        getattr(Task, "statuss")  # noqa: B009 - the type checkers would see it otherwise
+        getattr(Task, "statuss")  # noqa: B009 - type checkers would reject a plain attribute access
 
 
 def test_a_value_is_not_a_field() -> None:
@@ -264,7 +264,7 @@ def test_a_strict_entity_reads_what_it_stored(partita_db: Session) -> None:
     saved = partita_db.run(insert(Strict(name="a", day=date(2026, 1, 1), status=Status.DONE, tags=frozenset("x"))))
     assert partita_db.run(strict_by_name("a")) == saved
     with pytest.raises(ValidationError):
-        Strict(name="a", day="2026-01-01", status=Status.DONE)  # type: ignore[arg-type]  # strict, as asked for
+        Strict(name="a", day="2026-01-01", status=Status.DONE)  # type: ignore[arg-type]  # refused in strict mode
 
 
 def test_an_entity_that_forbids_its_key_attributes_is_refused() -> None:

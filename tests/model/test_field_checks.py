@@ -1,4 +1,4 @@
-"""A field that would not read back as it was stored is refused when the class is made."""
+"""Fields whose values would not read back as they were stored are refused when the class is created."""
 
 from __future__ import annotations
 

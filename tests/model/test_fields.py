@@ -1,4 +1,4 @@
-"""Conditions and changes by field: what each does to a stored item, seen through a real store."""
+"""Conditions and changes by field, tested by their effect on an item in a real store."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ class Order(Entity, table=Table("orders", registry=Registry())):
 def order_by_id(order_id: str) -> None: ...
 
 
-ANY: Any = Order  # an optional field has no members to a type checker
+ANY: Any = Order  # type checkers see no members of an optional field
 LINE = Line(s="a", count=2)
 ORDER = Order(
     order_id="o",

@@ -1,4 +1,4 @@
-"""Indexes as people declare them: inverted, with shared attributes, and with several attributes in a key."""
+"""Inverted indexes, indexes with shared attributes, and indexes with several attributes in a key."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Order(Entity, table=ORDERS):
 
 
 class Member(Entity, table=ORDERS):
-    """Has some attributes of an index, but not all: it is not in it."""
+    """An entity that has only some attributes of an index, so that it is not in the index."""
 
     primary: ClassVar = Key("TENANT#{tenant}", "MEMBER#{name}")
 

@@ -1,4 +1,4 @@
-"""What is stored reads back the same: TTLs, aliases, serializers and models inside."""
+"""Entities read back as they were stored: TTLs, aliases, serializers and nested models."""
 
 from __future__ import annotations
 
@@ -92,12 +92,12 @@ def thing_by_id(thing_id: str) -> None:
 
 @query(Thing, Thing.primary)
 def things(thing_id: str) -> None:
-    """The things of one identifier."""
+    """All things with an identifier."""
 
 
 @query(Thing, Thing.primary, view=ThingView)
 def briefly(thing_id: str) -> None:
-    """The same, with their expiry alone."""
+    """All things with an identifier, read into a view with their expiry only."""
 
 
 def thing(**fields: Any) -> Thing:

@@ -1,4 +1,4 @@
-"""Keys as another tool has written them: separators, raw values, case, dates, numbers."""
+"""Keys in the formats of other tools: separators, raw values, case, dates, numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_value_may_stand_in_another_form(spec: str, value: Any, text: str) -> 
     ("spec", "value", "error"),
     [
         ("epoch", datetime(1971, 1, 1, tzinfo=UTC), "10 digits"),
-        ("epoch", datetime(2026, 1, 1), "no time zone"),  # noqa: DTZ001 - that is the mistake
+        ("epoch", datetime(2026, 1, 1), "no time zone"),  # noqa: DTZ001 - the mistake to detect
         ("%Y", datetime(2026, 1, 1), "no time zone"),  # noqa: DTZ001
     ],
 )

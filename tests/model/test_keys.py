@@ -1,4 +1,4 @@
-"""Key templates: escaping, order, emptiness, and what two templates could both make."""
+"""Key templates: escaping, order, empty values, and overlapping templates."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_width_pads_a_number(spec: str, value: Any, text: str) -> None:
         ("+03", -1000, "does not fit into 3 digits"),
         ("03", Decimal("NaN"), "NaN does not fit into 3 digits"),
         ("+03", Decimal("-Infinity"), "does not fit into 3 digits"),
-        ("03", Decimal("1e999999999"), "does not fit into 3 digits"),  # which would be written out for hours
+        ("03", Decimal("1e999999999"), "does not fit into 3 digits"),  # writing out all its digits would take hours
         pytest.param("03", 10**5_000, "does not fit into 3 digits", id="5,000 digits"),
     ],
 )
@@ -272,7 +272,7 @@ def test_two_templates_overlap_exactly_when_some_key_fits_both(left: str, right:
         return
     shared = [key for key in KEYS if one.matches(key) and other.matches(key)]
     if one.overlaps(other):
-        # A key that fits both need not be longer than the two shortest keys together.
+        # The shortest key that fits both is at most as long as the shortest keys of both together.
         assert shared or least_length(one) + least_length(other) > LONGEST
     else:
         assert shared == []

@@ -1,4 +1,4 @@
-"""Mistakes that people make, and exactly what they are told."""
+"""Common mistakes, and the exact error message for each of them."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def pattern_with_a_body() -> None:
     @get(Task)
     def task_printed(user: str, task_id: str) -> None:
         """A task."""
-        print(user, task_id)  # noqa: T201 - that is the mistake
+        print(user, task_id)  # noqa: T201 - the mistake to detect
 
 
 def budget_of_nothing() -> None:

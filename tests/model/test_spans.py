@@ -1,4 +1,4 @@
-"""Spans and prefixes of key fields: exactly what a filter over everything would find, at both ends."""
+"""Spans and prefixes of key fields find exactly the items that a filter over all items finds."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_span_of_bare_texts_finds_what_a_filter_would(words: set[str], span: S
 @example({"a", "b"}, Span.before("b"))
 @example({"a\0", "a"}, Span.after("a"))
 def test_a_span_of_texts_at_the_end_of_a_key_finds_what_a_filter_would(words: set[str], span: Span[str]) -> None:
-    # In a key, texts are ordered as they are escaped.
+    # In a key, texts are ordered by their escaped form.
     low, high = (None if end is None else escape(end) for end in (span.low, span.high))
     in_key = Span(low, high, span.include_low, span.include_high)
     if in_key.low is not None and in_key.high is not None and in_key.low > in_key.high:

@@ -1,4 +1,4 @@
-"""Compressed and encrypted fields as they are declared: what they are stored as, and where they cannot be."""
+"""Compressed and encrypted fields: their stored form, and the declarations that are refused."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Page(Entity, table=TABLE):
 
 
 class Excerpt(BaseModel):
-    """A view that does not know of the form."""
+    """A view that declares the body as a plain string, without its stored form."""
 
     name: str
     body: str
@@ -76,7 +76,7 @@ def page(name: str) -> None:
 
 @query(Page, Page.by_state, view=Excerpt, budget=Rcu(1))
 def excerpts(state: str) -> None:
-    """What pages say."""
+    """The bodies of pages in one state."""
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ def person(email: str) -> None:
 
 @get(Person)
 def person_since(email: str, joined: datetime) -> None:
-    """A person by their address and day."""
+    """A person by their address and the instant when they joined."""
 
 
 ODD = {"pk": "USER#ada@x.de", "sk": "JOINED#2020-01-01T00:00:00Z"}

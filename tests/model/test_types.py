@@ -1,4 +1,4 @@
-"""Entities told apart by an attribute, and attributes that no entity knows."""
+"""Entities that are distinguished by a type attribute, and attributes that no entity declares."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_unknown_attributes_go_along_where_they_are_allowed() -> None:
 
     @get(Loose)
     def loose_by_name(name: str) -> None:
-        """A loose one."""
+        """An entity that allows undeclared attributes, by its name."""
 
     db = Session(EmbeddedStore(":memory:"))
     db.create_tables([table])

@@ -123,7 +123,7 @@ def test_a_batch_that_cannot_be_finished_names_the_gets_that_are_left(faulty: Se
 )
 def test_a_conditional_write_in_a_batch_is_refused(write: object) -> None:
     with pytest.raises(OperationError, match="a batch cannot check conditions"):
-        batch_write([write])  # type: ignore[list-item]  # of all kinds
+        batch_write([write])  # type: ignore[list-item]  # the writes have several types
 
 
 def test_one_item_may_be_asked_for_twice(faulty: Session, store: FaultyStore) -> None:

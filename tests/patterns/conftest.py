@@ -1,4 +1,4 @@
-"""A session on the sample's table."""
+"""The fixture `db`: a session on a store with the sample's table."""
 
 from tests.model.conftest import db
 
