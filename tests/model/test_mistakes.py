@@ -131,7 +131,7 @@ def budget_of_nothing() -> None:
 
 def parameter_without_a_type() -> None:
     @query(Task, Task.primary)
-    def tasks_untyped(user) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - that is the mistake
+    def tasks_untyped(user) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001 - the mistake to detect
         """Tasks."""
 
 

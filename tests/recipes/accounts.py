@@ -1,4 +1,4 @@
-"""Versioned accounts as three generations of one program see them: the tests of several recipes share them."""
+"""Versioned accounts in three generations of one program, shared by the tests of several recipes."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def _table(generation: int) -> Table:
 
 
 def name_from_owner(item: Item) -> Item:
-    """Version 2 calls the owner by name."""
+    """Migrate to version 2, which renames `owner` to `name`."""
     return {**{name: value for name, value in item.items() if name != "owner"}, "name": item["owner"]}
 
 
 def cents_from_units(item: Item) -> Item:
-    """Version 3 counts in cents."""
+    """Migrate to version 3, which stores the balance in cents."""
     return item | {"balance": item["balance"] * 100}
 
 
 class FirstAccount(Entity, table=_table(1)):
-    """As version 1 had it."""
+    """An account in version 1."""
 
     primary: ClassVar = Key("ACCOUNT#{pk}", "DATA")
     by_owner: ClassVar = Key("OWNER#{owner}", "ACCOUNT#{pk}", index="GSI1")
@@ -38,7 +38,7 @@ class FirstAccount(Entity, table=_table(1)):
 
 
 class SecondAccount(Entity, table=_table(2)):
-    """As version 2 had it."""
+    """An account in version 2."""
 
     primary: ClassVar = Key("ACCOUNT#{pk}", "DATA")
     by_owner: ClassVar = Key("OWNER#{name}", "ACCOUNT#{pk}", index="GSI1")
@@ -48,7 +48,7 @@ class SecondAccount(Entity, table=_table(2)):
 
 
 class Account(Entity, table=_table(3)):
-    """As it is now."""
+    """An account in the current version."""
 
     primary: ClassVar = Key("ACCOUNT#{pk}", "DATA")
     by_owner: ClassVar = Key("NAME#{name}", "ACCOUNT#{pk}", index="GSI1")
@@ -91,12 +91,12 @@ TABLES = list(GENERATIONS[2])
 
 
 def mapped(**fields: Any) -> Account:
-    """An account with some fields given."""
+    """Return an account with these fields, and defaults for the others."""
     return Account.model_validate({"pk": "a1", "name": "Ada", "balance": 0} | fields)
 
 
 def stored(db: Session, pk: str = "a1") -> Item:
-    """The item of an account as it lies in the store."""
+    """Return the stored item of an account."""
     request: Get[Account] = account_by_pk(pk)
     item = db.store.execute(request.request()).item
     assert item is not None
@@ -104,10 +104,10 @@ def stored(db: Session, pk: str = "a1") -> Item:
 
 
 def place(db: Session, item: Item) -> None:
-    """Put an item into the table as other code might have written it."""
+    """Put an item into the table, as any other code could."""
     db.store.execute(PutItem("accounts", item))
 
 
 def deposited(amount: int) -> Any:
-    """A change that adds to the balance."""
+    """Return a change that adds to the balance."""
     return lambda account: account.model_copy(update={"balance": account.balance + amount})

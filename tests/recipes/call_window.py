@@ -1,4 +1,4 @@
-"""A recipe as a user writes it, with public names alone: so many calls in a window of time, and no more.
+"""A recipe as users write it, with public names only: a limit on the calls in a window of time.
 
 class ApiCalls(CallCount, table=TABLE):
     primary: ClassVar = Key("CALLS#{caller}", "WINDOW#{window:012}")
@@ -25,7 +25,7 @@ C = TypeVar("C", bound="CallCount")
 
 
 class CallCount(Entity):
-    """The calls of one caller in one window. Subclass it with a table that has a TTL, and a key of both."""
+    """The number of calls of one caller in one window. Subclass it for a table with a TTL; its key consists of both."""
 
     caller: str
     window: int
@@ -34,13 +34,13 @@ class CallCount(Entity):
 
 
 class CallWindow(Generic[C]):
-    """Admits so many calls of each caller in a window."""
+    """Admits a limited number of calls of each caller in each window."""
 
     def __init__(self, record: type[C], *, limit: int, window: timedelta) -> None:
-        """Declare a limit whose counts are kept in `record`.
+        """Declare a limit whose counts are stored in `record`.
 
         Raises:
-            ModelError: the key is not made of caller and window, or counts would not expire.
+            ModelError: the key does not consist of caller and window, or counts would not expire.
         """
         schema = schema_of(record)
         check_complete(schema, CallCount)
@@ -59,23 +59,23 @@ class CallWindow(Generic[C]):
         """Count a call.
 
         Raises:
-            LimitReached: the window has no room for it.
+            LimitReached: the window already has as many calls as the limit allows.
         """
         return Admit(self, caller)
 
 
 class Admit(Operation[C], Generic[C], frozen=True):
-    """Count one call; the result is the count."""
+    """Count one call, and return the stored count."""
 
     limit: CallWindow[C]
     caller: str
 
     def default_name(self) -> str:
-        """The name in metrics."""
+        """The name of the operation in metrics."""
         return f"{self.limit.calls_in(self.caller, 0).schema.name}.admit"
 
     def requests(self, context: Context) -> Requests[C]:
-        """One conditional update, which makes the item where there is none."""
+        """Send one conditional update, which creates the item if it does not exist."""
         window = int(context.clock()) // self.limit.seconds
         at = self.limit.calls_in(self.caller, window)
         record = at.schema.cls

@@ -1,7 +1,7 @@
-"""Every order in which several procedures can meet at one store, with crashes at every request.
+"""Run procedures on one store in every possible order, with crashes at every request.
 
-A procedure is a generator, so its requests can be let through one at a time: `play` asks before each who moves next,
-and `every_schedule` repeats a play until every possible choice was made.
+A procedure is a generator, so its requests can be sent one at a time: before each request, `play` chooses the procedure
+that sends it, and `every_schedule` repeats a play until it has made every possible choice.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from partita.store import Request, Store
 from partita.testing import FakeClock
 
 Choose: TypeAlias = Callable[[int], int]
-"""Picks one of so many options."""
+"""Returns the index of one of this number of options."""
 
 CRASHED: Final = "crashed"
-"""The result of a procedure that was cut off."""
+"""The result of a procedure that crashed."""
 
 
 class _Player:
-    """One procedure on its way, with the request that it wants to send next."""
+    """A running procedure, and the request that it will send next."""
 
     def __init__(self, requests: Generator[Any, Any, Any]) -> None:
         self.requests = requests
@@ -36,7 +36,7 @@ class _Player:
         self._advance(lambda: next(requests))
 
     def move(self, db: Session) -> None:
-        """Send the request, and go on to the next one."""
+        """Send the request, and run the procedure until its next one."""
         try:
             response = None if isinstance(self.next, Pause) else db.store.execute(self.next)
         except PartitaError as error:
@@ -46,17 +46,17 @@ class _Player:
             self._advance(lambda: self.requests.send(response))
 
     def crash(self) -> None:
-        """Be cut off here; the next request is never sent."""
+        """Crash before the next request is sent."""
         self.requests.close()
         self.result, self.done = CRASHED, True
 
     def crash_after(self, db: Session) -> None:
-        """Be cut off when the request was sent and before its response came."""
+        """Crash after the request was sent and before its response arrived."""
         try:
             if not isinstance(self.next, Pause):
                 db.store.execute(self.next)
         except PartitaError:
-            pass  # nobody is there to hear of it
+            pass  # the crashed procedure does not see the error
         self.crash()
 
     def _advance(self, resume: Callable[[], Any]) -> None:
@@ -71,9 +71,9 @@ class _Player:
 def play(
     db: Session, works: Sequence[Operation[Any] | Procedure[Any]], choose: Choose, *, crashes: int = 0
 ) -> list[Any]:
-    """Run the procedures in the order that is chosen; their results, errors and crashes, in the order they were given.
+    """Run the procedures in the chosen order; return their results, errors and crashes in the order of `works`.
 
-    At most `crashes` of them are cut off, each before or after any of its requests.
+    At most `crashes` of them crash, each before or after any of its requests.
     """
     players = [_Player(db._pipeline.run(work)) for work in works]
     while waiting := [player for player in players if not player.done]:
@@ -94,7 +94,7 @@ def overtaken(
     nth: int = 1,
     on: type[Request[Any]] = Request,
 ) -> Any:
-    """Run a procedure, and something else before its nth request of a kind; the result or error of the procedure."""
+    """Run a procedure, and call `other` before its nth request of a type; return the procedure's result or error."""
     player = _Player(db._pipeline.run(work))
     met = 0
     while not player.done:
@@ -107,7 +107,7 @@ def overtaken(
 
 
 def every_schedule() -> Iterator[Choose]:
-    """A chooser for each way through a play, until all were taken. The play must be the same but for the choices."""
+    """Yield one chooser per order, until all were tried. The plays must be identical except for the choices."""
     ahead: list[int] = []
     while True:
         trail: list[tuple[int, int]] = []
@@ -128,7 +128,7 @@ def every_schedule() -> Iterator[Choose]:
 
 @contextmanager
 def empty_db(tables: Iterable[Table], clock: FakeClock | None = None) -> Iterator[Session]:
-    """A session on a new store in memory that has the tables."""
+    """Open a session on a new in-memory store with these tables."""
     clock = clock or FakeClock()
     with EmbeddedStore(":memory:", clock=clock, sweep_every=None) as store:
         db = Session(store, clock=clock, secret=b"fake", strict_budgets=True, random=Random(0), sleep=clock.advance)
@@ -137,7 +137,7 @@ def empty_db(tables: Iterable[Table], clock: FakeClock | None = None) -> Iterato
 
 
 def on_store(db: Session, store: Store) -> Session:
-    """The same session on another store."""
+    """Return a copy of the session that uses another store."""
     other = copy(db)
     other.store = store
     return other

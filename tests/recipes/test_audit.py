@@ -1,4 +1,4 @@
-"""The audit trail: everything that can be written is there, and what cannot be does no harm."""
+"""The audit trail: every event that can be written is stored, and one that cannot be written does no harm."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ AUDIT = AuditTrail(AuditEntry, retention=timedelta(days=90))
 
 @query(AuditEntry, AuditEntry.primary)
 def events_of_user(user_id: str) -> None:
-    """What happened to a user."""
+    """The events of a user."""
 
 
 @query(AuditEntry, AuditEntry.by_correlation)
 def events_of_story(correlation_id: str) -> None:
-    """What happened in one larger story."""
+    """The events with the same correlation id."""
 
 
 @query(AuditEntry, AuditEntry.by_event)
 def events_of_month(event_type: str, month: str) -> None:
-    """What happened of one kind in one month."""
+    """The events of one type in one month."""
 
 
 @get(Award)
@@ -93,7 +93,7 @@ def audit(event: AuditEvent, user_id: str = "ada", trace: Trace = TRACE) -> Proc
 
 
 def award_part(part: int, before_audit: Callable[[], None]) -> Procedure[Award]:
-    """A business operation with its audit."""
+    """A business operation that also writes an audit event."""
     awarded = yield from insert(Award(part=part))
     before_audit()
     yield from audit(PartAwarded(part=part))

@@ -1,4 +1,4 @@
-"""Recipes are an extension point: one that is written with public names alone does all that those of the library do."""
+"""Recipes are an extension point: one that uses only public names can do everything that the library's recipes can."""
 
 from __future__ import annotations
 

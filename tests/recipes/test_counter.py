@@ -1,4 +1,4 @@
-"""Bounded counters: one conditional update, never out of bounds, whoever counts at the same time."""
+"""Bounded counters: one conditional update, never out of bounds, even with concurrent writers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Event(Entity, table=TABLE):
 
 
 class Prize(Entity, table=TABLE):
-    """Counted in an index, and with a version."""
+    """A prize with a version, whose counter is part of an index key."""
 
     primary: ClassVar = Key("PRIZE#{prize_id}", "META")
     by_left: ClassVar = Key("PRIZES", "LEFT#{left:04}#{prize_id}", index="GSI1")

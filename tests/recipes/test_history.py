@@ -1,4 +1,4 @@
-"""History: versions tile time, one is open, and every instant has its version, whatever order or crash writers meet."""
+"""History: versions without gaps, exactly one of them open, in every order of concurrent writers and with crashes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def prices_of(sku: str) -> None:
 
 @query(Price, Price.by_label, newest_first=True)
 def prices_labelled(label: str) -> None:
-    """All versions that have a label."""
+    """All versions with a label."""
 
 
 @query(Price, Price.current)
@@ -73,7 +73,7 @@ def current_prices() -> None:
 
 @get(UniqueClaim)
 def claim_on(field: str, value: str) -> None:
-    """Who has a value."""
+    """The claim on a value."""
 
 
 @pattern(budget=Wcu(12))
@@ -292,12 +292,12 @@ class Plain(Entity, table=TABLE):
 
 @query(Odd, Odd.primary)
 def odd_versions(name: str) -> None:
-    """Versions that sort by something else first."""
+    """Versions whose sort key does not start with their creation time."""
 
 
 @query(Plain, Plain.primary)
 def plain_things(name: str) -> None:
-    """No versions."""
+    """Items that are not versions."""
 
 
 @query(Price, Price.primary)
@@ -326,7 +326,7 @@ def test_a_draft_was_never_created() -> None:
 
 
 def assert_tiles(db: Session, sku: str) -> None:
-    """The versions of a thing follow each other without gap or overlap, and the last one alone is open."""
+    """Check that the versions of a thing follow each other without gap or overlap, and only the last one is open."""
     versions = all_versions(db, sku)
     assert [version.expires for version in versions] == [
         *(version.created for version in versions[1:]),
@@ -337,7 +337,7 @@ def assert_tiles(db: Session, sku: str) -> None:
 
 
 def assert_consistent(db: Session, skus: tuple[str, ...]) -> None:
-    """The index lists what is current, and the claims are those that current things make."""
+    """Check that the index lists the current versions, and that the claims are those of the current versions."""
     for sku in skus:
         assert_tiles(db, sku)
     latest = [version for sku in skus for version in all_versions(db, sku)[-1:] if not version.deleted]

@@ -1,4 +1,4 @@
-"""Idempotent commands: once and only once, whatever order, crash, expiry or payload they meet."""
+"""Idempotent commands: the effect happens exactly once, in every order, with crashes, expiry and other payloads."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def account_of(name: str) -> None:
 
 @query(Entry, Entry.primary)
 def entries_of(name: str) -> None:
-    """What was booked to an account."""
+    """The entries of an account."""
 
 
 @pattern(budget=Wcu(4))
@@ -104,7 +104,7 @@ def book(entry: Entry) -> Put[Entry]:
 
 @pattern(budget=Wcu(3), via=book)
 def book_alone(entry: Entry) -> Transaction:
-    """Book an entry, in a transaction."""
+    """Book an entry in a transaction."""
     return transact(book(entry))
 
 
@@ -409,7 +409,7 @@ class TestGuarantee:
             assert len(booked(db)) <= len({key for key, _ in commands})
             assert len(booked(db)) >= len(answers)
             assert balance(db) == 100 * len(booked(db))
-            for key in answers:  # what was answered is answered again, until it expires
+            for key in answers:  # a stored response is replayed until it expires
                 again = REQUESTS.record(command(key))
                 assert db.run(again) is not None
                 clock.advance(DAY)
@@ -439,7 +439,7 @@ class TestCost:
     def test_it_has_the_name_and_the_budget_of_its_plan_and_of_its_record(
         self, write: Callable[[], Any], name: str, budget: Budget | None
     ) -> None:
-        """Twice what a write alone may consume, but what a declared transaction may; and the record twice."""
+        """Twice the budget of a write, or once that of a declared transaction, plus twice the budget of the record."""
         run = BUDGETED.run(command(), Plan(ENTRY, write()), StoredResponse.of)
         next(run)  # reads the record
         once = run.send(None)

@@ -1,4 +1,4 @@
-"""Leases: never two holders whose writes both count, and a number that only rises."""
+"""Leases: only the current holder's writes succeed, and the fencing number only rises."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LEASES = Leases(WorkLease)
 
 @get(Journal)
 def journal(name: str) -> None:
-    """Who wrote while holding the lease, in order."""
+    """The fencing numbers of all writes under the lease, in order."""
 
 
 def acquire(owner: str) -> Operation[WorkLease]:
@@ -60,7 +60,7 @@ def acquire(owner: str) -> Operation[WorkLease]:
 
 
 def write_under(lease: WorkLease) -> Operation[None]:
-    """Write the lease's number down, while it is held."""
+    """Append the lease's fencing number to the journal, if the lease is still held."""
     return transact(
         update(journal("j"), f(Journal.fences).set(f(Journal.fences).with_appended([lease.fence]))),
         LEASES.check(lease),
@@ -163,7 +163,7 @@ class TestHolding:
 
 
 def worker(owner: str) -> Procedure[None]:
-    """Acquire, write twice, release."""
+    """Acquire the lease, write twice, and release it."""
     lease = yield from acquire(owner)
     yield from write_under(lease)
     yield from write_under(lease)
@@ -172,7 +172,7 @@ def worker(owner: str) -> Procedure[None]:
 
 class TestGuarantee:
     def test_in_every_order_with_a_crash_writes_under_one_lease_are_never_torn_by_another(self) -> None:
-        """Everyone's lease has run out as soon as it was taken: only the numbers keep them apart."""
+        """Every lease expires before its holder's next request, so only the fencing numbers keep the workers apart."""
         schedules = 0
         for choose in every_schedule():
             schedules += 1

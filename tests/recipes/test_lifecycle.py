@@ -1,4 +1,4 @@
-"""Lifecycles: only declared moves happen, whoever else is moving the same item."""
+"""Lifecycles: only declared transitions happen, even if several writers move the same item."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ class TestGuarantee:
 
 
 def lifecycle(entity: type[Any], body: dict[str, Any]) -> Any:
-    """Declare a lifecycle of requests with that body."""
+    """Declare a lifecycle of the entity by a class with this body."""
     return type("Life", (Lifecycle,), {"__orig_bases__": (GenericAlias(Lifecycle, (entity, Status)),), **body})
 
 

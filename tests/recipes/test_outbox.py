@@ -1,4 +1,4 @@
-"""Outboxes: a message is delivered if and only if its transaction was, at least once, and in order within its group."""
+"""Outboxes: a message is delivered at least once if its transaction commits, else never, in order within its group."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def place(db: Session, number: int, group: str = "ann", outbox: Outbox[Any] = NO
 
 
 class Inbox:
-    """A sender that remembers, and refuses what it is told to."""
+    """A sender that records messages, and refuses those whose number is in `refused`."""
 
     def __init__(self) -> None:
         self.got: list[tuple[str, int]] = []

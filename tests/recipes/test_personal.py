@@ -1,4 +1,4 @@
-"""Personal data: all of a user's is exported, all of it is erased, and nothing of anybody else's."""
+"""Personal data: export and erasure cover everything of one user, and nothing of anybody else."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class TestExport:
         assert pages(db, profile, "ann") == [Profile(user_id="ann").model_dump(mode="json")]
 
     def test_parts_are_there_with_what_they_belong_to(self, db: Session) -> None:
-        """In pages too: here, the orders of a user stand for the parts of the profile."""
+        """Items with parts are read in pages, too; here, the orders of a user are the parts of the profile."""
         with_parts = PersonalItems(
             "profile", profile_of, erase=_nothing, parts={"orders": lambda one: orders_of(one.user_id)}
         )

@@ -1,4 +1,4 @@
-"""Rate limits: a burst and then a steady rate for each caller, however many take at once."""
+"""Rate limits: a burst and then a steady rate for each caller, even with concurrent requests."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_it_lets_through_what_a_bucket_of_tokens_would(takes: list[tuple[int, in
         for pause, tokens in takes:
             clock.advance(pause / 1_000)
             left = min(10.0, left + 2 * pause / 1_000)
-            is_clear = abs(left - tokens) > 0.001  # where both are equal, rounding decides
+            is_clear = abs(left - tokens) > 0.001  # if both are almost equal, rounding decides
             try:
                 db.run(LIMITS.take("ann", tokens))
             except RateLimited:
@@ -124,7 +124,7 @@ def test_another_rate_takes_from_the_same_buckets(db: Session) -> None:
 
 
 def test_a_take_is_one_write_of_a_declared_name(db: Session) -> None:
-    for _ in range(2):  # of a bucket that is full, and of one that is not
+    for _ in range(2):  # from a full bucket, and from one that is not full
         assert_budget(db, LIMITS.take("ann"))
     (usage,) = db.meter.usage()
     assert (usage.name, usage.read, usage.write, usage.max_write) == ("CallerBucket.take", 0, 2, 1)

@@ -1,4 +1,4 @@
-"""Removing all that a query can reach, and nothing else, however often it is cut off."""
+"""Deleting everything that a query finds, and nothing else, even if it is interrupted repeatedly."""
 
 from __future__ import annotations
 

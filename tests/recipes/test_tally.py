@@ -1,4 +1,4 @@
-"""Tallies: the first addition makes them, and nobody is in the way of another."""
+"""Tallies: the first addition creates them, and concurrent additions do not conflict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class MonthTotal(Entity, table=TABLE):
 
 @get(MonthTotal)
 def month_total(shop: str, month: str) -> None:
-    """What a month adds up to."""
+    """The totals of a month."""
 
 
 MONTHS = Tally(MonthTotal)
@@ -77,7 +77,7 @@ def test_an_addition_happens_with_what_it_sums_up_or_not_at_all() -> None:
     with empty_db([TABLE]) as db:
         sale = Sale(shop="s1", sale_id="1")
         db.run(transact(insert(sale), MONTHS.add(part(5))))
-        with pytest.raises(Exception) as refused:  # noqa: PT011 - its cause is looked at
+        with pytest.raises(Exception) as refused:  # noqa: PT011 - its cause is checked
             db.run(transact(insert(sale), MONTHS.add(part(5))))
         assert isinstance(getattr(refused.value, "cause", None), AlreadyExists)
         assert total(db) == part(5)

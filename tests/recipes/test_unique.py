@@ -1,4 +1,4 @@
-"""Unique fields: no two entities have one value, whatever order, crash or change they meet."""
+"""Unique fields: no two entities have the same value, in every order of concurrent writers and with crashes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class UniqueClaim(Claim, table=TABLE):
 
 @get(UniqueClaim, budget=Rcu(0.5))
 def claim_on(field: str, value: str) -> None:
-    """Who has a value."""
+    """The claim on a value."""
 
 
 @get(Person)
@@ -162,7 +162,7 @@ class Misplaced(Claim, table=TABLE):
 
 @get(Misplaced)
 def misplaced(field: str, value: str, owner_name: str = "x") -> None:
-    """A claim that its own field and value do not name."""
+    """A claim whose key needs more than its field and value."""
 
 
 def test_a_wrong_declaration_is_refused_when_it_is_made() -> None:
@@ -177,7 +177,7 @@ def test_a_wrong_declaration_is_refused_when_it_is_made() -> None:
 
 
 def holders(db: Session) -> dict[str, str]:
-    """Who has which address, as the people themselves say; each address at most once."""
+    """Return the person of each address, read from the people; check that no two people have the same address."""
     people = db.maintenance("compare").run(scan(Person).page(100)).items
     found = {person.email.casefold(): person.person_id for person in people}
     assert len(found) == len(people), "two people have one address"

@@ -1,4 +1,4 @@
-"""Browser sessions: who holds a cookie is logged in until its end, and nobody else."""
+"""Browser sessions: the holder of a cookie is logged in until the session ends, and nobody else is."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def user_of(db: Session, cookie: str) -> str | None:
 
 
 def stored(db: Session) -> list[dict[str, Any]]:
-    """Every item in the table, expired or not."""
+    """Return every item in the table, expired or not."""
     return db.store.execute(ScanTable("sessions")).items
 
 
@@ -223,7 +223,7 @@ class TestEndingAll:
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """Random logins, visits, rotations, logouts and time, against a model that is a dictionary."""
+    """Random logins, visits, rotations, logouts and waiting times, compared with a model in a dictionary."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -232,7 +232,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.db = self.context.__enter__()
         self.count = 0
         self.alive: dict[str, tuple[str, int, int]] = {}
-        """Cookie to user, creation, and when it was last known to be seen."""
+        """By cookie: the user, the creation time, and the last visit that the session should have recorded."""
         self.dead: set[str] = set()
 
     def cookie(self) -> str:

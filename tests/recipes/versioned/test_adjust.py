@@ -1,4 +1,4 @@
-"""Adjusting: changes by what an item says, in whose way nobody is, with a last write that rises all the same."""
+"""Adjustments: relative changes of an item, which conflict with no other writer but still raise its last_write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backfills: what they count and rewrite, at which pace, and what they leave alone."""
+"""Backfills: which items they count and rewrite, at which rate, and which they leave unchanged."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_a_backfill_keeps_to_its_rate(db: Session, clock: FakeClock) -> None:
     insert_old(db, 10)
     before = clock()
     backfill(db, wcu_per_second=5)
-    wcu_per_item = 3  # the item, and its entry in the index, which moves
+    wcu_per_item = 3  # one for the item, two for its index entry, which moves
     assert clock() - before == pytest.approx(10 * wcu_per_item / 5)
 
 
@@ -176,7 +176,7 @@ def test_a_backfill_that_was_killed_anywhere_can_run_again(versions: list[int], 
 
 
 class Meddling(FaultyStore):
-    """A store where old code changes an item just before each of the backfill's writes."""
+    """A store in which old code changes an item just before each of the backfill's writes."""
 
     def execute(self, request: Any) -> Any:
         if isinstance(request, PutItem) and request.item["data_version"] == 3:

@@ -1,4 +1,4 @@
-"""Lazy migrations: every old version can be read, none is lost, and newer data is refused."""
+"""Lazy migrations: every old version can be read, no item is lost, and newer data is refused."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_newer_data_is_refused_for_reading(db: Session) -> None:
 
 @pytest.mark.req("A06")
 def test_newer_data_is_refused_for_every_write(db: Session) -> None:
-    """Also for a writer that knows the right last_write, as after a backfill, which keeps it."""
+    """This includes writers that know the correct last_write, for example after a backfill, which keeps it."""
     account = db.run(ACCOUNTS.insert(mapped(balance=9)))
     before = stored(db)
     held = Versioned(SecondAccount(pk="a1", name="Ada"), 2, account.last_write)
@@ -164,7 +164,7 @@ def test_a_chain_that_does_not_lead_to_the_data_version_is_refused(
 
 
 def test_old_and_new_code_writing_at_once_lose_nothing() -> None:
-    """Old code is refused once new code has written; what it wrote before is migrated."""
+    """Old code is refused after new code has written; what old code wrote before is migrated."""
     with empty_db(TABLES) as db:
         db.run(SECOND.insert(SecondAccount(pk="a1", name="Ada")))
         done = threading.Barrier(2)

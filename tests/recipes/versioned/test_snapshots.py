@@ -1,4 +1,4 @@
-"""Schema snapshots: which changes stored items survive, and what a developer has to do."""
+"""Schema snapshots: which changes are compatible with stored items, and what a developer has to do about the others."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_a_property_called_title_is_not_an_annotation() -> None:
     assert "title" in fields(title=(str, ...), description=(str, ...))["properties"]
 
 
-# Whole tables, as generations of one program.
+# Whole tables, in successive generations of one program.
 
 
 def generation(

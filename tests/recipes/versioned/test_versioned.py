@@ -1,4 +1,4 @@
-"""Versioned tables: what is stored, who wins, and what a loser learns."""
+"""Versioned tables: what is stored, which of two writers succeeds, and what the error tells the other one."""
 
 from __future__ import annotations
 
@@ -238,7 +238,7 @@ def test_in_any_order_three_writers_lose_nothing(data: st.DataObject) -> None:
 
 @pytest.mark.req("A10")
 def test_sixteen_writers_lose_none_of_ten_thousand_changes() -> None:
-    """A writer whose change loses twice makes it again, until all 10,000 were acknowledged."""
+    """A writer repeats a change that conflicted twice, until all 10,000 changes are acknowledged."""
     writers, changes = 16, 625
     with EmbeddedStore(":memory:") as store:
         db = Session(store)
@@ -323,7 +323,7 @@ def test_an_expired_item_is_gone_and_may_be_inserted_again() -> None:
         assert db.run(tokens.read("t")) == again
 
 
-# What the page says of its cost: items up to 1 KB, with one index.
+# The cost of operations, as on the documentation page: items up to 1 KB, with one index.
 
 
 @pattern(budget=Wcu(3))
