@@ -1,4 +1,4 @@
-"""AGENTS.md as a program: the steps of its checklists, done in a copy of the repository."""
+"""Run the checklists of AGENTS.md as a program, in a copy of the repository."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ BLOCK = re.compile(r"^```(console|diff|python)\n(.*?)^```$", re.MULTILINE | re.D
 
 
 class Block(Struct, frozen=True):
-    """A fenced block of a checklist: commands, a change, or code to be added."""
+    """A fenced block of a checklist: commands, a diff, or code to add."""
 
     kind: str
     text: str
 
     def follow(self, scratch: Scratch) -> None:
-        """Do what it says."""
+        """Run the commands, apply the diff, or add the code."""
         {"console": _run, "diff": _change, "python": _add}[self.kind](self.text, scratch)
 
 
 def blocks(guide: str) -> Iterator[Block]:
-    """The blocks of the checklists, in order."""
+    """Yield the blocks of all checklists, in order."""
     for kind, text in BLOCK.findall(guide.split("## Checklists")[1]):
         yield Block(kind, text)
 

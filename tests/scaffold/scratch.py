@@ -1,4 +1,4 @@
-"""Projects to scaffold in, and running commands in them."""
+"""Projects for the tests of scaffolding, and running commands in them."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ ROOT = Path(__file__).parents[2]
 
 
 class Scratch(Struct, frozen=True):
-    """A project in a folder of its own, whose code is found before ours."""
+    """A project in a separate folder, whose code takes precedence over that of this repository."""
 
     root: Path
     source: Path
 
     def new(self, arguments: str) -> str:
-        """Run `partita new` in the project, and give what it said."""
+        """Run `partita new` in the project, and return its output."""
         with chdir(self.root):
             said = CliRunner().invoke(main, ["new", *arguments.split()], prog_name="partita")
         assert said.exit_code == 0, said.output
         return said.output
 
     def run(self, *command: str, fails: bool = False) -> str:
-        """Run a program of the environment in the project, in a process of its own, and give what it said."""
+        """Run a program of the environment in the project, in a separate process, and return its output."""
         program = ["-c", "from partita.cli import main; main()"] if command[0] == "partita" else ["-m", command[0]]
         path = os.pathsep.join(filter(None, (str(self.source), os.environ.get("PYTHONPATH"))))
         said = subprocess.run(
@@ -51,7 +51,7 @@ class Scratch(Struct, frozen=True):
         return said.stdout
 
     def install(self) -> None:
-        """Make the entry points known, as an installation does."""
+        """Register the entry points of the services, as an installation does."""
         declared = tomllib.loads((self.source.parent / "pyproject.toml").read_text(encoding="utf-8"))
         services: Mapping[str, str] = declared["project"]["entry-points"][GROUP]
         known = {entry.name for entry in entry_points(group=GROUP)}
@@ -63,13 +63,13 @@ class Scratch(Struct, frozen=True):
 
 
 def copy_of_this_repository(folder: Path) -> Scratch:
-    """The services and tests of this repository, with its settings; the library itself is the installed one.
+    """Copy the services, tests and settings of this repository; the library itself is the installed one.
 
-    What the guide's example makes is left out, in case somebody has followed it here.
+    The files that the guide's example creates are skipped, in case somebody has followed the guide here.
     """
-    skip = shutil.ignore_patterns("guest_books", "visitor.*", "*.pyc.*")  # the last are being compiled now
+    skip = shutil.ignore_patterns("guest_books", "visitor.*", "*.pyc.*")  # the last are being written by Python
     for part in ("services", "tests", "schema"):
-        shutil.copytree(ROOT / part, folder / part, ignore=skip)  # with what Python has compiled: times are kept
+        shutil.copytree(ROOT / part, folder / part, ignore=skip)  # with bytecode, valid as times are kept
     shutil.copy(ROOT / "AGENTS.md", folder)
     shutil.copy(ROOT / "pyproject.toml", folder)
     settings = (ROOT / "services" / "pyproject.toml").read_text(encoding="utf-8").splitlines(keepends=True)
@@ -79,7 +79,7 @@ def copy_of_this_repository(folder: Path) -> Scratch:
 
 
 def a_project_of_its_own(folder: Path, name: str = "corner-shop", source: str = "src") -> Scratch:
-    """A package that somebody else begins, with nothing in it yet."""
+    """Create a user's project with an empty package."""
     package = folder / source / name.replace("-", "_")
     package.mkdir(parents=True)
     (package / "__init__.py").write_text('"""A shop."""\n', encoding="utf-8")

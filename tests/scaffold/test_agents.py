@@ -1,4 +1,4 @@
-"""AGENTS.md is right about the layers: every module is in one, and imports point down."""
+"""The layers in AGENTS.md are correct: every module is in one, and imports point down."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.scaffold.scratch import ROOT
 GUIDE = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
 SOURCES = ("src", "services/src")
 FACADE = {"src/partita/__init__.py"}
-"""The public names of the library, which everybody may import."""
+"""The public names of the library, which every module may import."""
 
 
 def layers() -> list[str]:
@@ -23,7 +23,7 @@ LAYERS = layers()
 
 
 def layer_of(module: str) -> int | None:
-    """The layer of a file: the one that names it most closely."""
+    """Return the layer of a file: that with the longest matching name."""
     named = [(len(name), number) for number, name in enumerate(LAYERS) if _is_in(module, name)]
     return max(named)[1] if named else None
 
@@ -33,7 +33,7 @@ def _is_in(module: str, name: str) -> bool:
 
 
 def imported(path: Path) -> set[str]:
-    """The files of ours that a module imports when it is imported itself."""
+    """Return the modules of this repository that a module imports at its top level."""
     names: set[str] = set()
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""Names of new things, in the forms that code needs."""
+"""Names of new entities and services, in the forms that code needs."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_what_means_something_elsewhere_is_a_name(text: str) -> None:
 
 
 ENTITY = Name("Zebra", "zebra")
-"""A word that is nowhere in the templates, as are the fields that begin with it."""
+"""A word that occurs nowhere in the templates; the names of all fields start with it, too."""
 
 
 def code_of_every_kind() -> Iterator[str]:
@@ -82,7 +82,7 @@ def style(identifier: str) -> tuple[bool, bool]:
 
 
 def beside(scope: SymbolTable) -> Iterator[str]:
-    """What an entity's own identifiers would meet, in each scope that binds one of them, if they were other words."""
+    """Yield the identifiers with the scope and style of an identifier of the entity, with which it could clash."""
     for own in ENTITY.identifiers & {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_local()}:
         yield from (each for each in scope.get_identifiers() if style(each) == style(own))
     for inner in scope.get_children():

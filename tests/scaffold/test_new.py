@@ -1,4 +1,4 @@
-"""`partita new` as a user meets it: what it says, what it refuses, and that it destroys nothing."""
+"""`partita new`: its output, what it refuses, and that it never overwrites or leaves partial files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from partita.cli import main
 
 @pytest.fixture(autouse=True)
 def in_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory is a project of somebody's own."""
+    """A user's project, which is the working directory."""
     a_project_of_its_own(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -1,6 +1,6 @@
-"""What is scaffolded passes lint, types and its own tests at once, here and in a project of somebody's own.
+"""Scaffolded code passes lint, type checks and its own tests, in this repository and in a user's project.
 
-The copy of this repository in which that is tried has also gone through all checklists of AGENTS.md.
+In the copy of this repository that is tested, all checklists of AGENTS.md have been followed, too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from tests.scaffold.guide import blocks
 from tests.scaffold.scratch import ROOT, Scratch, a_project_of_its_own, copy_of_this_repository
 
-SAME_WORKER = pytest.mark.xdist_group("types")  # and so one copy, and what a type checker knows already
+SAME_WORKER = pytest.mark.xdist_group("types")  # to share one copy, and the type checker's cache
 pytestmark = [pytest.mark.slow, pytest.mark.req("A08"), SAME_WORKER]
 
 ENTITY = "entity parcel --service todo --owner user_id --index state --index due:date"
@@ -26,7 +26,7 @@ SMALL = "service notes --index api"
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory: pytest.TempPathFactory) -> Scratch:
-    """A copy of this repository with new entities and services of every kind, and all that AGENTS.md says done."""
+    """A copy of this repository with new entities and services of every kind, after all checklists of AGENTS.md."""
     scratch = copy_of_this_repository(tmp_path_factory.mktemp("here"))
     for arguments in (ENTITY, BARE, VERSIONED, OWNED, PLAIN, SMALL):
         scratch.new(arguments)
@@ -53,7 +53,7 @@ def test_its_rules_and_format_are_ours(here: Scratch) -> None:
 
 def test_its_types_are_strict(here: Scratch, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
-    if (ROOT / ".mypy_cache").exists():  # with what is known of the library, which mypy compares by its text
+    if (ROOT / ".mypy_cache").exists():  # its entries for the library are valid here: mypy compares content
         shutil.copytree(ROOT / ".mypy_cache", cache)
     here.run("mypy", "--strict", "--cache-dir", str(cache), *CODE, *TESTS)
 

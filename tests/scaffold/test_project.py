@@ -1,4 +1,4 @@
-"""The project that is added to: found from inside, and changed by one line."""
+"""The project to which code is added: how it is found, and the line that is added to its settings."""
 
 from __future__ import annotations
 
