@@ -1,4 +1,4 @@
-"""Asking an API for something that it must give."""
+"""Requests to an API that must succeed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import httpx
 
 
 async def ok(api: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
-    """The JSON of a successful answer; None where it has none."""
+    """Send a request that must succeed, and return the JSON of its response; None if the response has no JSON."""
     answer = await api.request(method, path, **request)
     assert answer.is_success, (method, path, answer.text)
     is_json = bool(answer.content) and "json" in answer.headers["Content-Type"]

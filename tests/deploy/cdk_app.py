@@ -1,11 +1,11 @@
-"""An app of AWS CDK with every construct, which prints what they are and what is synthesized."""
+"""An AWS CDK app with every construct, which prints the synthesized resources and the classes of the constructs."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-# Before anything of CDK, which starts Node: this chooses the one that came along.
+# Import this before anything of CDK, which starts Node.js: this selects the Node.js of the extra `cdk`.
 from partita.deploy.cdk import DeclaredQueue, DeclaredTable, DeployedService, VersionedTable
 
 # isort: split
@@ -30,7 +30,7 @@ ORDERS = Table(
 
 
 def main(folder: str) -> None:
-    """Make two stacks: a whole service with a role that runs it, and the parts by themselves."""
+    """Synthesize four stacks: a whole service with a role, single constructs, prefixed table names, and functions."""
     app = App(outdir=folder)
     whole, parts = Stack(app, "whole"), Stack(app, "parts")
     service = DeployedService(whole, "Service", SERVICE)

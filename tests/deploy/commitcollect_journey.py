@@ -1,4 +1,4 @@
-"""A journey through CommitCollect: a browser logs in, its user trains and collects parts, and is forgotten."""
+"""A journey through CommitCollect: a user logs in, trains, collects parts, and finally deletes the account."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MILESTONE = {
 
 
 def commitcollect(clock: FakeClock) -> Journey:
-    """The journey, with a Strava of its own."""
+    """Return the journey, with its own model of Strava."""
     strava = StravaModel(clock)
 
     @contextmanager
@@ -63,7 +63,7 @@ def commitcollect(clock: FakeClock) -> Journey:
         await _log_in(visit)
         user_id = (await ok(visit.api, "GET", "/me"))["user_id"]
         await ok(visit.api, "DELETE", "/me")
-        visit.db.run(SESSIONS.create(new_session_id(), user_id))  # of another browser, just before
+        visit.db.run(SESSIONS.create(new_session_id(), user_id))  # as another browser could have done just before
         visit.work()
 
     return Journey(walk, prepare=_fill_the_catalogue, opened=opened)
@@ -91,9 +91,9 @@ async def _train_and_collect(visit: Visit, strava: StravaModel) -> None:
         await _strava_says(visit, number, "create")
     for queue in visit.queues.values():
         queue.execute(Send("nobody can read this", "group", "poison"))
-    visit.clock.advance(MINUTE)  # an event is remembered when it is surely over
+    visit.clock.advance(MINUTE)  # only settled events are recorded as processed
     visit.work()
-    await _commit(visit)  # which earlier workouts have reached already
+    await _commit(visit)  # earlier workouts already reach its target
     await ok(visit.api, "GET", "/audit", params={"correlation_id": "c"})
     await ok(visit.api, "GET", "/audit", params={"event_type": "logged_in", "month": "202601"})
     await ok(visit.api, "GET", "/awards", params={"milestone_id": milestone})
@@ -115,7 +115,7 @@ async def _change_milestones(visit: Visit) -> None:
     await ok(visit.api, "PATCH", f"/milestones/{milestone}", json={"version": 1, "title": "Run far"})
     await ok(visit.api, "PATCH", f"/milestones/{milestone}", json={"version": 2, "status": "CANCELLED"})
     await _commit(visit, target=1_000_000)
-    visit.clock.advance(20 * DAY)  # too late for that one
+    visit.clock.advance(20 * DAY)  # past the end of that milestone
     await _strava_says(visit, 1, "update")
     visit.work()
 

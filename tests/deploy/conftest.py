@@ -1,4 +1,4 @@
-"""Services as roles with policies run them."""
+"""Fixtures that run services in roles with policies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def site(tmp_path: Path, fake_clock: FakeClock) -> Site:
 
 @pytest.fixture
 def police(partita_store: EmbeddedStore) -> Police:
-    """Gives the store as it is for roles of a service."""
+    """A function that returns the store as roles of a service see it."""
 
     def policed(service: Service, *roles: RoleName, tags: dict[str, str] | None = None) -> PolicedStore:
         Session(partita_store).create_tables(service.tables)

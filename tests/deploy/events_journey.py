@@ -25,7 +25,7 @@ LOTTERY = {**FIRST_COME, "eventType": "LOTTERY"}
 
 
 async def events(visit: Visit) -> None:
-    """Two events; a request that is decided, one that got lost, a message that nobody can read, and a draw."""
+    """Two events: a decided request, one whose message is lost, a message that cannot be read, and a draw."""
     about = {**FIRST_COME, "description": "About it."}
     first = (await ok(visit.api, "POST", "/events", json=about, headers={"Idempotency-Key": "k"}))["eventId"]
     lottery = (await ok(visit.api, "POST", "/events", json=LOTTERY))["eventId"]
@@ -51,7 +51,7 @@ async def events(visit: Visit) -> None:
 
 
 async def _change(visit: Visit) -> None:
-    """An event whose seats are added and given back, one that is released, a draw in two steps, a cancellation."""
+    """Seats are added and returned, an event releases seats, a draw has two steps, and events are cancelled."""
     later = {"opensAt": "2026-01-01T14:00:00Z", "closesAt": "2026-01-01T15:00:00Z"}
     event = (await ok(visit.api, "POST", "/events", json={**FIRST_COME, **later}))["eventId"]
     await ok(visit.api, "PATCH", f"/events/{event}", json={"name": "B", "opensAt": "2026-01-01T13:00:00Z"})
@@ -75,7 +75,7 @@ async def _change(visit: Visit) -> None:
         await _apply_as(visit, user, event)
     visit.work()
     await ok(visit.api, "PATCH", f"/events/{event}", json={"capacityTotal": 2})
-    visit.db.run(update(seats_of(event), f(Seats.total).set(3), f(Seats.remaining).set(1)))  # by one who then died
+    visit.db.run(update(seats_of(event), f(Seats.total).set(3), f(Seats.remaining).set(1)))  # by a process that crashed
     visit.queues["events-notices"].execute(Send("nobody can read this", "bob", "poison"))
     visit.clock.advance(30 * MINUTE)
     visit.work()

@@ -1,4 +1,4 @@
-"""For each service, calls to every route of its API, in the ways that reach every access pattern behind them."""
+"""For each service, calls to every route of its API that use every access pattern of the routes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BOLIVIA: Final = {"alpha3Code": "BOL", "numericCode": "068", "name": "Bolivia"}
 
 
 async def todo(visit: Visit) -> None:
-    """A user's profile, whose email changes, and all of their tasks."""
+    """Create and change a user's profile, use tasks and reminders, and delete all data of the user."""
     for email in ("ann@example.com", "ann@example.org"):
         await ok(visit.api, "PUT", "/me", json={"email": email, "name": "Ann"})
     await todo_tasks(visit)
@@ -41,7 +41,7 @@ TASK: Final = {"title": "a", "priority": "low", "category": "home", "due_date": 
 
 
 async def todo_tasks(visit: Visit) -> None:
-    """All that is a user's own: some tasks, every list, changes, and the end."""
+    """Create, list, change and delete tasks."""
     task_id = (await ok(visit.api, "POST", "/tasks", json=TASK))["task_id"]
     await todo_once(visit)
     await todo_reads(visit, task_id)
@@ -53,12 +53,12 @@ async def todo_tasks(visit: Visit) -> None:
 
 
 async def todo_once(visit: Visit) -> None:
-    """A task that is created once, however often that is asked for."""
+    """Create a task with an idempotency key, so that repeated calls create only one."""
     await ok(visit.api, "POST", "/tasks", json=TASK, headers={"Idempotency-Key": "k"})
 
 
 async def todo_reads(visit: Visit, task_id: str) -> None:
-    """Who the user is, every list of their tasks, and one of them."""
+    """Read the user's profile, every list of their tasks, and one task."""
     await visit.api.get("/me")
     lists: list[dict[str, Any]] = [
         {},
@@ -81,7 +81,7 @@ async def todo_reads(visit: Visit, task_id: str) -> None:
 
 
 async def accounts(visit: Visit) -> None:
-    """Two accounts, some money that moves, and the end of one."""
+    """Create two accounts, move money, share an account, and delete one."""
     for pk in ("a1", "a2"):
         await ok(
             visit.api, "POST", "/accounts", json={"pk": pk, "name": "n", "balance": 9}, headers={"Idempotency-Key": pk}
@@ -110,7 +110,7 @@ async def accounts(visit: Visit) -> None:
     for method in ("GET", "DELETE"):
         await ok(visit.api, method, "/me/data")
     account = await ok(visit.api, "GET", "/accounts/a1")
-    for _ in range(LIMITS.rate.burst // 10):  # so that some of the requests are taken from the caller's bucket
+    for _ in range(LIMITS.rate.burst // 10):  # so many that some of them take tokens from the caller's bucket
         await ok(visit.api, "GET", "/accounts/a1")
     match = {"If-Match": str(account["last_write"])}
     account = await ok(visit.api, "PUT", "/accounts/a1", json={"name": "m", "balance": 9}, headers=match)
@@ -118,7 +118,7 @@ async def accounts(visit: Visit) -> None:
 
 
 async def countries(visit: Visit) -> None:
-    """A country that comes, is renamed, goes and comes back, and every way to ask for it."""
+    """Create, rename, delete and restore a country, and read it in every way."""
     await ok(visit.api, "PUT", "/countries/BO", json=BOLIVIA)
     await ok(visit.api, "PUT", "/countries/BO", json={**BOLIVIA, "alpha3Code": "BLV"}, headers={"Idempotency-Key": "k"})
     for path in (
@@ -147,7 +147,7 @@ async def countries(visit: Visit) -> None:
 
 @contextmanager
 def _reminding(installation: Installation) -> Iterator[Tools]:
-    """Reminders whose sender fails once, so that they are put back."""
+    """Open the tools of reminders with a sender that fails once, so that a reminder is sent again."""
     failures = iter([ConnectionError("not now")])
 
     def send(message: OutboxMessage) -> None:
@@ -166,4 +166,4 @@ JOURNEYS: Final[Mapping[str, Callable[[FakeClock], Journey]]] = {
 }
 
 ENDLESS: Final = {"/api/events/{event_id}/figures/stream", "/api/stream", "/api/tasks/stream"}
-"""Routes whose answers do not end; they read what another route of the journey reads."""
+"""Routes whose responses do not end, which no journey calls; they read what other routes of the journey read."""

@@ -1,4 +1,4 @@
-"""cfn-lint with its rules loaded once for all templates, as its own command does: they are hundreds of modules."""
+"""cfn-lint in the test process, so that its rules, hundreds of modules, are loaded once for all templates."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cfnlint.runner import Runner
 
 
 def faults(template: Mapping[str, Any]) -> list[str]:
-    """What cfn-lint has to say about a template, in each of two regions."""
+    """Return cfn-lint's findings about a template, in each of two regions."""
     decoded, errors = decode_str(json.dumps(template))
     return [str(match) for match in errors or _runner().validate_template(decoded)]
 

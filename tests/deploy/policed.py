@@ -1,4 +1,4 @@
-"""A store behind a policy: what the policy does not allow is refused as AWS would refuse it, and all use is noted."""
+"""A store behind a policy: it refuses what the policy does not allow, as AWS would, and records what is used."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARNS = arns_in("*", "*")
 
 
 class PolicedStore:
-    """Another store, as a role with this policy sees it. Sessions may carry the tags of who is calling."""
+    """A store as a role with this policy sees it. `tags` are the session tags, which identify the caller."""
 
     def __init__(self, store: Store, policy: dict[str, Any], *, tags: dict[str, str] | None = None) -> None:
         self.behind = store
@@ -38,11 +38,11 @@ class PolicedStore:
         return await self.behind.execute_async(request)
 
     def gate(self, queue: Queue) -> PolicedQueue:
-        """A queue whose use is noted with that of the store."""
+        """Return a queue that records its use together with that of the store."""
         return PolicedQueue(queue, self.used)
 
     def close(self) -> None:
-        """It belongs to someone else."""
+        """Do nothing: the inner store is closed by its fixture."""
 
     def _check(self, request: Request[Any]) -> None:
         for action, arn, leading_key in asked_by(request):
@@ -67,7 +67,7 @@ class PolicedStore:
 
 
 class PolicedQueue:
-    """Another queue, whose use as AWS would see it is noted."""
+    """A queue that records its use as AWS would see it."""
 
     def __init__(self, queue: Queue, used: set[tuple[str, str]]) -> None:
         self._queue = queue
@@ -104,7 +104,7 @@ _QUEUE_ACTIONS: Final[Mapping[type, tuple[str, ...]]] = {
 
 
 def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
-    """The actions and resources of a request, as the remote store calls AWS for it, each with its partition key."""
+    """Yield the actions and resources for which the remote store calls AWS, each with its partition key."""
     if isinstance(request, DescribeTable):
         for action in ("DescribeTable", "DescribeTimeToLive"):
             yield f"dynamodb:{action}", ARNS(Resource("table", request.table)), None
@@ -124,7 +124,7 @@ def asked_by(request: Request[Any]) -> Iterator[tuple[str, str, str | None]]:
 
 
 def allowed_by(policy: dict[str, Any]) -> set[tuple[str, str]]:
-    """Every action with every resource that a policy allows it on."""
+    """Return each pair of an action and a resource that a policy allows."""
     return {
         (action, resource)
         for statement in policy["Statement"]

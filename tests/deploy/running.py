@@ -1,4 +1,4 @@
-"""A service as it runs: its routes and its workers on stores and queues that may be behind policies."""
+"""A running service: its routes and workers, on stores and queues that may be behind policies."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ BASE = "https://service.test"
 ROUNDS = 5
 
 Gate = Callable[[Queue], Queue]
-"""Gives a queue as a role sees it."""
+"""Returns a queue as a role sees it."""
 
 
 class Visit(Struct, frozen=True):
-    """What a journey through a service has at hand."""
+    """The objects that a journey through a service uses."""
 
     api: httpx.AsyncClient
     clock: FakeClock
     work: Callable[[], None]
-    """Lets a worker do what there is to do."""
+    """Runs a worker, which does all pending work."""
     db: Session
-    """Runs what must have happened elsewhere, behind no policy."""
+    """A session without a policy, for what other programs would write."""
     queues: dict[str, Queue]
-    """The same for messages."""
+    """The queues without a policy, by name."""
 
 
 def _nothing(db: Session) -> None:
-    """Nothing has to be there before."""
+    """Do nothing, because the journey needs no prepared items."""
 
 
 class Journey(Struct, frozen=True):
-    """Calls to every route of a service, in the ways that reach every access pattern behind them, and its work."""
+    """Calls to every route of a service that use every access pattern of the routes, and the work of its worker."""
 
     walk: Callable[[Visit], Awaitable[None]]
     prepare: Callable[[Session], None] = _nothing
-    """Writes what must be there before."""
+    """Writes the items that the journey needs."""
     opened: Callable[[Installation], AbstractContextManager[Any]] | None = None
-    """Opens what the service uses, instead of what it would open itself."""
+    """Opens the resources of the service, in place of the service's own function."""
 
 
 class Site(Struct, frozen=True):
-    """Where a service runs: what it has besides its store."""
+    """The environment in which a service runs, except its store."""
 
     folder: Path
     clock: FakeClock
@@ -67,7 +67,7 @@ class Site(Struct, frozen=True):
 
     @contextmanager
     def resources(self, service: Service, journey: Journey, gate: Gate = lambda queue: queue) -> Iterator[Any]:
-        """What the service opens, with queues behind a gate; None where it opens nothing."""
+        """Open the service's resources, with queues behind a gate; yield None if the service has none."""
         opening = journey.opened or service.resources
         if opening is None:
             yield None
@@ -77,7 +77,7 @@ class Site(Struct, frozen=True):
 
     @contextmanager
     def projection(self, service: Service, store: Store) -> Iterator[OpenProjection | None]:
-        """The service's projection, filled from a store; None where it has none."""
+        """Open the service's projection, filled from a store; yield None if the service has none."""
         if service.projection is None:
             yield None
             return
@@ -95,7 +95,7 @@ class Site(Struct, frozen=True):
         projection: OpenProjection | None = None,
         meter: Meter | None = None,
     ) -> AsyncIterator[httpx.AsyncClient]:
-        """Calls the service's API as an operator."""
+        """Open a client that calls the service's API as an operator."""
         session = AsyncSession(store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter)
         projections = {service.name: projection} if projection else {}
         app = build_app([service], AppState(session, IDENTITY, {service.name: resources}, projections))
@@ -107,14 +107,14 @@ class Site(Struct, frozen=True):
             yield client
 
     def session(self, store: Store, meter: Meter | None = None) -> Session:
-        """A session that waits by the clock of the test."""
+        """Return a session that waits by advancing the test's clock."""
         wait = self.clock.advance
         return Session(store, clock=self.clock, secret=b"fake", strict_budgets=True, meter=meter, sleep=wait)
 
     def worker(
         self, service: Service, store: Store, resources: Any = None, meter: Meter | None = None
     ) -> Callable[[], None]:
-        """A function that lets a worker of the service run for some rounds."""
+        """Return a function that runs a worker of the service for some rounds."""
         session = self.session(store, meter)
 
         def work() -> None:
@@ -134,7 +134,7 @@ class Site(Struct, frozen=True):
 
 
 class _After(threading.Event):
-    """Is set after it was asked so often."""
+    """An event that is set after it was checked a number of times."""
 
     def __init__(self, rounds: int) -> None:
         super().__init__()
@@ -144,5 +144,5 @@ class _After(threading.Event):
         self._rounds -= 1
         return self._rounds < 0
 
-    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - a worker that has nothing to do goes on
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - an idle worker does not wait
         return False

@@ -1,4 +1,4 @@
-"""The constructs of AWS CDK: the same resources as the templates have, in a stack of one's own."""
+"""The AWS CDK constructs: the same resources as in the templates, in a stack of the user."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("deploy"), pytest.mark.r
 
 APP: Final = Path(__file__).with_name("cdk_app.py")
 LOGICAL_NAME: Final = re.compile(r"ServiceResources(\w+)[0-9A-F]{8}")
-"""CDK puts the path before a logical name, and a digest of it behind."""
+"""CDK adds the path before a logical name, and a hash after it."""
 
 
 class Synthesized(Struct):
@@ -33,7 +33,7 @@ class Synthesized(Struct):
 
 @pytest.fixture(scope="module")
 def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Synthesized:
-    """What CDK makes of the constructs: once, because it takes seconds to start, and with no Node on the path."""
+    """The output of the CDK app: run once, because it takes seconds to start, and without Node.js on the path."""
     folder = tmp_path_factory.mktemp("cdk")
     environment = {name: value for name, value in os.environ.items() if name != "JSII_NODE"} | {"PATH": str(folder)}
     command = [sys.executable, "-W", "error", str(APP), str(folder / "out")]

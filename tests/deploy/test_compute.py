@@ -1,4 +1,4 @@
-"""What runs a service on AWS: functions and containers. cfn-lint accepts them, and an emulator deploys them."""
+"""Functions and containers that run a service on AWS: cfn-lint accepts them, and an emulator deploys them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_has_nothing_to_run_has_nothing_that_runs() -> None:
 
 
 def statements(resources: dict[str, Any], role: str) -> list[tuple[list[str], list[Any]]]:
-    """What a role may do by itself, besides its policies."""
+    """Return the actions and resources of a role's inline policy."""
     (own,) = resources[role]["Properties"]["Policies"]
     return [(each["Action"], each["Resource"]) for each in own["PolicyDocument"]["Statement"]]
 
@@ -87,7 +87,7 @@ def test_records_that_fail_are_tried_again_until_the_stream_would_forget_them() 
     source = template(SERVICES["todo"], compute=LAKE)["Resources"]["TodoAppDataSource"]["Properties"]
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
     assert source["BisectBatchOnFunctionError"] is True
-    assert source["TumblingWindowInSeconds"] > 0  # or events would not name their shard
+    assert source["TumblingWindowInSeconds"] > 0  # otherwise, events would not name their shard
     assert (source["MaximumRetryAttempts"], source["MaximumRecordAgeInSeconds"]) == (-1, 23 * 3600)
     assert source["DestinationConfig"]["OnFailure"]["Destination"] == {"Fn::GetAtt": ["StreamDeadLetters", "Arn"]}
 
@@ -105,7 +105,7 @@ def test_every_queue_calls_the_worker_and_waits_for_it(name: str) -> None:
 
 
 def resolved(variables: dict[str, Any]) -> dict[str, str]:
-    """The environment of a function, as it is once CloudFormation has made it."""
+    """Return a function's environment with text in place of CloudFormation's references, as after a deployment."""
     made = {name: value if isinstance(value, str) else str(value) for name, value in variables.items()}
     return made | ({"PARTITA_METRICS": "off"} if "PARTITA_METRICS" in made else {})
 
@@ -145,7 +145,7 @@ def test_the_image_installs_wheels_with_constraints_and_is_not_root() -> None:
     assert "HEALTHCHECK" in instructions
     assert [said for name, _, said in lines if name == "USER"] == ["10001:10001"]
     assert "--constraint /build/constraints.txt /build/wheels/*.whl" in DOCKERFILE
-    assert "--no-compile" not in DOCKERFILE  # nobody can write bytecode later: the file system is read-only
+    assert "--no-compile" not in DOCKERFILE  # bytecode is compiled in the image, because the file system is read-only
     assert all(":" in image.split()[0] and "latest" not in image for name, _, image in lines if name == "FROM")
 
 
@@ -162,7 +162,7 @@ def client(endpoint: str, api: str) -> Any:
 
 
 def deploy(endpoint: str, name: str, compute: Compute, **parameters: str) -> dict[str, Any]:
-    """Deploy a service, whose functions then call the emulator; gives what the stack has, by logical names."""
+    """Deploy a service whose functions call the emulator; return its physical resource names by logical name."""
     made = json.dumps(template(SERVICES[name], compute=compute))
     for api in OF_AWS:
         made = made.replace(json.dumps(f"https://{api}.${{AWS::Region}}.${{AWS::URLSuffix}}"), json.dumps(endpoint))
@@ -177,7 +177,7 @@ def deploy(endpoint: str, name: str, compute: Compute, **parameters: str) -> dic
 
 @pytest.fixture(scope="module")
 def code(endpoint: str) -> dict[str, str]:
-    """The code of functions: nothing, because the emulator runs them where Partita is installed."""
+    """The parameters of the code of functions: an empty archive, because the emulator uses the installed Partita."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("README", "")
@@ -208,7 +208,7 @@ def test_functions_that_were_deployed_run(name: str, endpoint: str, code: dict[s
 
 @pytest.mark.slow
 def test_a_request_goes_through_the_api_and_the_queue_to_the_worker(endpoint: str, code: dict[str, str]) -> None:
-    """From the address of the API to the function, from there to SQS, and from SQS to the worker, who decides."""
+    """A request goes from the API's address to a function, to SQS, and to the worker, which decides it."""
     made = deploy(endpoint, "events", Functions(), **code)
     value = client(endpoint, "secretsmanager").get_secret_value(SecretId=made["Secret"])["SecretString"]
     identity = Identity(secret_for("tokens", value.encode()))

@@ -1,4 +1,4 @@
-"""Shared and several attributes, derived parts, shards, collections, upserts, stored forms: templates and policies."""
+"""Templates and policies of shared keys, derived parts, shards, collections, upserts and stored forms."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ TABLE = Table(
         Index("GSI2"),
     ],
 )
-REGISTRY.remove(TABLE)  # only tests of its policy look it up
+REGISTRY.remove(TABLE)  # registered only while a test runs
 
 
 def is_open(status: str) -> bool:
-    """Whether there is something to do."""
+    """Whether an order is open."""
     return status == "open"
 
 
 def hundreds(cents: int) -> int:
-    """What something is worth, without the small change."""
+    """The value in hundreds of cents, rounded down."""
     return cents // 100
 
 
@@ -109,12 +109,12 @@ def order_by_id(tenant: str, order_id: str) -> None:
 
 @query(Order, Order.inverted)
 def order_anywhere(order_id: str) -> None:
-    """An order whose tenant is not known."""
+    """An order by its id alone, if the tenant is unknown."""
 
 
 @query(Order, Order.by_region)
 def orders_worth(tenant: str, region: str, status: str, cents: Span[int]) -> None:
-    """Orders of a region by what they are worth."""
+    """Orders of a region and status with a value in a span."""
 
 
 @query(Order, Order.open)
@@ -124,17 +124,17 @@ def open_orders(tenant: str) -> None:
 
 @query(Order, Order.by_worth)
 def orders_of_worth(tenant: str, worth: int) -> None:
-    """Orders by what they are about worth."""
+    """Orders by their rounded value."""
 
 
 @collect(TenantPage, "TENANT#{tenant}", limits={Order: 2})
 def tenant_page(tenant: str) -> None:
-    """A tenant and two orders."""
+    """A tenant and its first two orders."""
 
 
 @pattern()
 def add_order(order: Order) -> Put[Order]:
-    """A new order."""
+    """Add an order."""
     return insert(order)
 
 
@@ -146,13 +146,13 @@ def close_order(order: Order) -> Update[Order]:
 
 @pattern()
 def charge_order(tenant: str, order_id: str, card: str) -> Upsert[Order]:
-    """Note the card of an order, which may be new."""
+    """Set the card of an order, and create the order if it does not exist."""
     return upsert(order_by_id(tenant, order_id), f(Order.card).set(card), f(Order.text).set(card * 100))
 
 
 @pattern()
 def drop_order(order: Order) -> Delete[Order]:
-    """Drop an order."""
+    """Delete an order."""
     return delete(order)
 
 
@@ -190,7 +190,7 @@ def test_a_template_has_every_attribute_of_an_index_in_order() -> None:
     assert {"AttributeName": "cents", "AttributeType": "N"} in table["AttributeDefinitions"]
 
 
-@pytest.mark.xdist_group("deploy")  # where the rules are loaded already
+@pytest.mark.xdist_group("deploy")  # in the worker that has loaded the rules
 def test_cfn_lint_accepts_the_template() -> None:
     assert faults(template(SERVICE)) == []
 
@@ -210,7 +210,7 @@ def test_an_index_with_other_attributes_is_another() -> None:
 
 
 def journey(db: Session) -> None:
-    """Use every pattern."""
+    """Run every pattern."""
     orders = [db.run(add_order(Order(tenant="acme", order_id=f"o{n}", cents=n))) for n in range(5)]
     assert db.run(order_by_id("acme", "o1")) == orders[1]
     assert db.run(order_anywhere("o1")).items == (orders[1],)

@@ -1,4 +1,4 @@
-"""Which roles need what, and how that is written as a policy."""
+"""The permissions that each role needs, and the policy that is derived from them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def add_job(job: Job) -> Put[Job]:
 
 @pattern()
 def restate(job: Job) -> UpsertImages[Job]:
-    """Make a job or set its state, and say what it was."""
+    """Create a job or set its state, and return both images."""
     return upsert(job, f(Job.state).set(job.state)).images()
 
 
@@ -122,7 +122,7 @@ VersionedTable(
 
 
 def work(context: WorkerContext) -> None:
-    """Nothing to do."""
+    """Do nothing."""
 
 
 SERVICE = Service(
@@ -214,7 +214,7 @@ def test_a_caller_needs_what_begins_with_the_caller() -> None:
 
 
 def test_a_caller_writes_only_where_no_index_can_be_reached() -> None:
-    """A policy binds the key of the table, and nothing can bind that of a global index: it is just an attribute."""
+    """A policy can restrict the table's key, but not the key of a global index, which is a plain attribute."""
 
     def writing(*indexes: Index | LocalIndex) -> Service:
         table = Table("letters", indexes=indexes, registry=Registry())
@@ -235,7 +235,7 @@ def test_a_caller_writes_only_where_no_index_can_be_reached() -> None:
     for harmless in ((), (LocalIndex("LSI1"),), (Index("GSI1", hash="PK"),)):
         everything = ["PutItem", "BatchWriteItem", "UpdateItem", "DeleteItem", "ConditionCheckItem"]
         assert everything == allowed(writing(*harmless))
-    # Letters are not in the index, but an item with its key would be.
+    # No letter is in the index, but an item with the attributes of its key would be.
     assert allowed(writing(Index("GSI1"))) == ["DeleteItem", "ConditionCheckItem"]
 
 
@@ -356,7 +356,7 @@ def test_patterns_of_one_name_on_two_tables_are_both_needed() -> None:
 
 
 MOST_CHARACTERS = 6_144
-"""Of a managed policy, without white space."""
+"""The maximum size of a managed policy, without white space."""
 
 
 @pytest.mark.parametrize("service", discover(), ids=lambda service: service.name)
@@ -374,7 +374,7 @@ class Vault(Entity, table=Table("vaults", registry=Registry())):
 
 
 def test_who_seals_fields_may_use_the_key_and_nothing_else_of_kms() -> None:
-    """Credentials of one caller are not allowed it: whoever has them could open what is not theirs."""
+    """A caller's own credentials must not allow it, because their holder could decrypt the data of others."""
     vaults = schema_of(Vault).table
     sealed = replace(SERVICE, tables=(*SERVICE.tables, vaults), encryption_key="1234-5678")
     using: tuple[RoleName, ...] = ("request", "worker")

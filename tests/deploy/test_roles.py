@@ -1,4 +1,4 @@
-"""The derived policies are enough for every route and worker of every service, and nothing in them is unused."""
+"""The derived policies are sufficient for every route and worker of every service, and nothing in them is unused."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _uncalled(service: Service, calls: Sequence[httpx.Request]) -> set[str]:
 
 
 def _parts(name: str) -> Sequence[str]:
-    """The declared things that an operation is made of, by the name that it is metered under."""
+    """Return the names of the declared patterns and recipes in an operation's metered name."""
     return name.split("+")
 
 
@@ -108,7 +108,7 @@ CAPTURED = [service for service in SERVICES.values() if needs(service, "cdc")]
 
 
 class _Seen:
-    """A sink that remembers how far it came, and nothing else."""
+    """A sink that stores only its positions."""
 
     def __init__(self) -> None:
         self.at: Mapping[str, int] = {}
@@ -116,7 +116,7 @@ class _Seen:
     def positions(self) -> Mapping[str, int]:
         return self.at
 
-    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - only where it is
+    def apply(self, batch: Sequence[ItemChange], positions: Mapping[str, int]) -> None:  # noqa: ARG002 - not needed
         self.at = positions
 
     def load(self, snapshot: Snapshot) -> None:
@@ -136,7 +136,7 @@ def test_the_policy_of_change_capture_is_enough_to_follow_and_no_more(
             Consumer(capture, table, sink).catch_up()  # filling a new sink reads the whole table
         Consumer(both, table, sink).catch_up()
         Consumer(capture, table, sink).catch_up()
-    if service.projection is not None and service.projection.table not in tables:  # with nothing to fill it with
+    if service.projection is not None and service.projection.table not in tables:  # a keys-only stream loads nothing
         with closing(service.projection.open(tmp_path / "projection.db")) as projection:
             Consumer(capture, service.projection.table, projection).catch_up()
             Consumer(capture, service.projection.table, projection).catch_up()
@@ -206,7 +206,7 @@ def test_credentials_of_a_caller_put_nothing_into_the_lists_of_others(police: Po
     for write in writes:
         with pytest.raises(AccessDenied):
             policed.execute(write)
-    db.store.execute(writes[0])  # by other means
+    db.store.execute(writes[0])  # written without the policy
     assert list(db.run(tasks_with_status("bob", Status.PENDING))) == []
 
 
@@ -245,7 +245,7 @@ sys.exit(found != known())
 
 
 def test_a_service_declares_everything_as_soon_as_it_is_found() -> None:
-    """Or its policies would depend on what else happens to be loaded."""
+    """Otherwise its policies would depend on which other modules are loaded."""
     assert subprocess.run([sys.executable, "-c", EVERY_MODULE], check=False).returncode == 0
 
 

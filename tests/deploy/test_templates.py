@@ -1,4 +1,4 @@
-"""Every template pleases cfn-lint and is deployed to a server with CloudFormation, and its service then runs there."""
+"""Every template passes cfn-lint and can be deployed with CloudFormation, and its service runs on the result."""
 
 from __future__ import annotations
 
@@ -167,14 +167,14 @@ def test_throttles_are_watched_on_the_table_and_on_each_global_index() -> None:
 
 @pytest.fixture(scope="module")
 def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with CloudFormation of its own: on the shared one, other tests have the same tables."""
+    """A separate emulator with CloudFormation, because other tests create the same tables on the shared one."""
     with ministack(tmp_path_factory.mktemp("ministack"), "cloudformation", "cloudwatch", "iam") as url:
         yield url
 
 
 @pytest.fixture(scope="module")
 def deployed(endpoint: str) -> Iterator[RemoteStore]:
-    """A store whose tables come from the templates."""
+    """A store whose tables were created by the templates."""
     cloudformation = _client(endpoint, "cloudformation")
     for name, service in SERVICES.items():
         cloudformation.create_stack(
@@ -186,7 +186,7 @@ def deployed(endpoint: str) -> Iterator[RemoteStore]:
 
 
 def _stack(service: str) -> str:
-    """The name of a service's stack, which has no underscores."""
+    """Return the name of a service's stack, which must not contain underscores."""
     return service.replace("_", "-")
 
 
@@ -199,12 +199,12 @@ def _client(endpoint: str, api: str) -> Any:
 def test_a_deployed_table_is_as_it_is_declared(name: str, deployed: RemoteStore) -> None:
     for table in SERVICES[name].tables:
         found = differences(table.schema, deployed.execute(DescribeTable(table.name)).schema)
-        # The emulator takes the TTL of a table from its own API alone.
+        # The emulator sets the TTL of a table only by its own API call.
         assert [each.what for each in found if each.what != f"TTL {table.schema.ttl} is not set"] == []
 
 
 class Noting(HttpTransport):
-    """Notes which calls are made."""
+    """A transport that records which API calls are sent."""
 
     def __init__(self) -> None:
         super().__init__(Limits())
@@ -220,7 +220,7 @@ class Noting(HttpTransport):
 
 
 TRANSACTIONS = {"TransactGetItems", "TransactWriteItems"}
-"""Calls that are allowed by the actions of their parts."""
+"""Calls that need the permissions of their parts instead of one of their own."""
 
 
 @pytest.mark.parametrize("name", JOURNEYS)

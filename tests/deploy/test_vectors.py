@@ -31,7 +31,7 @@ class Note(Entity, table=TABLE):
 
 @search(Note, Note.by_meaning, budget=SearchedKb(4))
 def similar_notes(user_id: str, vector: Vector, top: int) -> None:
-    """A user's notes that are most like a vector."""
+    """A user's notes that are most similar to a vector."""
 
 
 SERVICE = Service("meanings", "Meanings", "Notes by meaning.", (TABLE,), caller=("user_id",))
@@ -74,7 +74,7 @@ def test_a_policy_allows_the_search_of_that_index_alone() -> None:
 
 
 def test_a_caller_cannot_be_held_to_a_partition() -> None:
-    """AWS has no condition on the partition of a search."""
+    """AWS has no condition key for the partition of a search."""
     assert left_out(SERVICE) == (
         LeftOut("similar_notes", "it searches vectors, and a policy cannot limit a search to a partition"),
     )
