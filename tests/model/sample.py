@@ -217,7 +217,7 @@ def session_on(store: Store, clock: FakeClock, **settings: Any) -> Session:
 
 @contextmanager
 def fresh_session() -> Iterator[Session]:
-    """A session on an empty store, for tests that need many."""
+    """Open a session on an empty store, for tests that need many of them."""
     clock = FakeClock()
     with EmbeddedStore(":memory:", clock=clock) as store:
         yield session_on(store, clock)

@@ -260,7 +260,7 @@ def test_conditions_and_derived_parts_are_described() -> None:
     assert [match.relation for match in key_matches(SENSORS.patterns["reading"])] == ["is", "is"]
 
 
-# --- what is refused ---
+# --- refused declarations ---
 
 
 def unannotated(user_id: str):  # type: ignore[no-untyped-def]  # noqa: ANN201

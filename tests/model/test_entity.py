@@ -308,7 +308,7 @@ def test_entities_may_share_fields_and_keys_by_inheritance(partita_db: Session) 
     assert changed == Second(name="a", title="x", number=3)
 
 
-# --- items that others wrote ---
+# --- items from other writers ---
 
 
 def write(db: Session, **attributes: Any) -> None:

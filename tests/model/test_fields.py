@@ -126,7 +126,7 @@ def test_a_change_has_the_same_effect_on_the_entity_and_in_the_store(
     assert saved.with_changes(change) == changed.model_copy(update={"version": saved.version})
 
 
-# --- what stands for None and for an empty set by being absent ---
+# --- None and empty sets, which are stored as absent attributes ---
 
 EMPTY = Task(user_id="u", task_id="t")
 

@@ -114,7 +114,7 @@ def db(partita_db: Session) -> Session:
     return partita_db
 
 
-# --- the way there and back ---
+# --- writing and reading ---
 
 
 @pytest.mark.parametrize(

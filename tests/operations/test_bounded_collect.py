@@ -270,7 +270,7 @@ async def test_an_async_session_reads_the_ranges_at_once(hub: Session) -> None:
     assert numbers(found) == list(range(1, 21))
 
 
-# --- items that are in the way ---
+# --- unwanted items in a range ---
 
 
 def test_items_of_no_entity_are_told_of_and_do_not_count(hub: Session) -> None:

@@ -273,7 +273,7 @@ def test_a_key_cannot_be_upserted() -> None:
         upsert(cart_of("ada"), f(Cart.user_id).set("ben"))
 
 
-# --- whatever is upserted, the index keys are those of the entity ---
+# --- the index keys always match the entity ---
 
 Writes = st.lists(st.tuples(st.booleans(), st.booleans(), task_changes), min_size=1, max_size=5)
 

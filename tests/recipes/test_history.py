@@ -322,7 +322,7 @@ def test_a_draft_was_never_created() -> None:
     assert Price(sku="s1", cents=1).created == UNWRITTEN
 
 
-# --- any order, any crash ---
+# --- every order of writers, with crashes ---
 
 
 def assert_tiles(db: Session, sku: str) -> None:
