@@ -1,4 +1,4 @@
-"""`python -m tests.simulation`: run many seeds; a failure prints how to run it again, made smaller.
+"""`python -m tests.simulation`: run many seeds; a failure prints a command that repeats a smaller version of the run.
 
 python -m tests.simulation --seeds 0..10000 --steps 100
 python -m tests.simulation --seed 4711 --steps 100 --trace
@@ -26,7 +26,7 @@ FAILED = 1
 
 
 class Sum(Struct):
-    """What many runs came to."""
+    """The totals of many runs."""
 
     runs: int = 0
     steps: int = 0
@@ -36,7 +36,7 @@ class Sum(Struct):
     faults: Counter[str] = Counter()
 
     def add(self, result: Result) -> None:
-        """One run more."""
+        """Add the figures of one run."""
         self.runs += 1
         self.steps += result.steps
         self.requests += result.executed
@@ -53,7 +53,7 @@ class Sum(Struct):
 
 
 def command_of(plan: Plan, bug: str | None = None) -> str:
-    """What repeats a run."""
+    """Return the command that repeats a run."""
     parts = [f"python -m tests.simulation --seed {plan.seed} --steps {plan.steps} --scenario {plan.chosen}"]
     parts += [f"--without {','.join(map(str, sorted(plan.without)))}"] if plan.without else []
     parts += [f'--planted "{bug}"'] if bug else []
@@ -61,7 +61,7 @@ def command_of(plan: Plan, bug: str | None = None) -> str:
 
 
 def report(result: Result, bug: str | None = None) -> str:
-    """A failure, with all that is needed to see it again."""
+    """Return a description of a failed run: its failure, its faults, and the command that repeats it."""
     lines = [f"FAILED: seed {result.plan.seed} at step {result.steps}, commit {_commit()}", f"  {result.failure}"]
     lines += [f"  {fault}" for fault in result.faults]
     return "\n".join([*lines, f"  again: {command_of(result.plan, bug)}"])
@@ -73,7 +73,7 @@ def _commit() -> str:
 
 
 def run_planted(plan: Plan, *, bug: str | None, keep_trace: bool = False) -> Result:
-    """A run, with a bug put back where one is named."""
+    """Run a plan, with a bug put back if one is named."""
     with planted(bug) as wrap:
         return simulate(plan, wrap=wrap, keep_trace=keep_trace)
 
@@ -94,7 +94,7 @@ def _results(plans: Sequence[Plan], jobs: int, bug: str | None) -> Iterable[Resu
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run seeds until one fails, or to the end."""
+    """Run seeds until the maximum number of failures, or to the end."""
     options = _options().parse_args(arguments)
     without = frozenset(int(number) for number in options.without.split(",") if number)
     seeds = [options.seed] if options.seed is not None else range(*map(int, options.seeds.split("..")))

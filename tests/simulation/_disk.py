@@ -1,4 +1,4 @@
-"""A simulated disk under SQLite: unsynchronised writes are lost, torn or reordered; it is full, or cannot be read."""
+"""A simulated disk under SQLite: it loses, tears or reorders unsynchronised writes, is full, or cannot be read."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import apsw
 from tests.durability.disk import Contents, write_all
 
 SECTOR: Final = 512
-"""A disk writes so many bytes as a whole, and may stop in between."""
+"""The number of bytes that a disk writes atomically; a larger write may be torn between sectors."""
 TORN: Final = 0.3
 KEPT: Final = (0.0, 0.5, 0.9)
-"""Of the outstanding writes, at a loss of power."""
+"""The shares of outstanding writes that may survive a loss of power."""
 VFS_NAME: Final = "simulated"
 
 
 class TornContents(Contents):
-    """A file of a disk that makes its outstanding writes in any order, and some of them in part."""
+    """A file whose outstanding writes reach the disk in any order, some of them only in part."""
 
     def after_power_loss(self, rng: Random, kept: float) -> bytearray:
-        """What is left: any of the outstanding writes, in any order, some of them torn."""
+        """Return what a loss of power leaves: some of the outstanding writes, in any order, some of them torn."""
         shuffled = rng.sample(self.unsafe, len(self.unsafe))
         left = [(offset, _torn(data, rng)) for offset, data in shuffled if rng.random() < kept]
         return write_all(bytearray(self.safe), left)
@@ -36,7 +36,7 @@ def _torn(data: bytes | None, rng: Random) -> bytes | None:
 
 
 class SimulatedDisk(apsw.VFS):
-    """What SQLite opens its files through, in this process, while it is used as a context manager."""
+    """The default VFS of SQLite in this process, until the `with` block ends."""
 
     def __init__(self) -> None:
         self.real = apsw.vfs_names()[0]
@@ -62,7 +62,7 @@ class SimulatedDisk(apsw.VFS):
         self.files.pop(filename, None)
 
     def copy(self, folder: Path, target: Path, *, lost_by: Random | None = None) -> None:
-        """Copy a folder as another process would find it; with `lost_by`, as it is after a loss of power."""
+        """Copy a folder as another process would see it; with `lost_by`, as a loss of power leaves it."""
         target.mkdir()
         for name, contents in list(self.files.items()):
             if Path(name).parent == folder:
@@ -70,7 +70,7 @@ class SimulatedDisk(apsw.VFS):
                 (target / Path(name).name).write_bytes(left)
 
     def forget(self, folder: Path, place: Path) -> None:
-        """Remove a folder, which is at another place where it was moved."""
+        """Remove a folder. `place` is its current path, which differs from `folder` if it was moved."""
         for name in [name for name in self.files if Path(name).parent == folder]:
             del self.files[name]
         shutil.rmtree(place)

@@ -1,4 +1,4 @@
-"""What goes wrong, and how often: drawn from the seed, and numbered, so that each fault can be left out of a run."""
+"""Faults and their rates: drawn from the seed and numbered, so that each fault can be left out of a run."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ RATES: Final[Mapping[str, float]] = {
     "folder moved": 0.003,
     "clock ahead": 0.4,
 }
-"""How often each kind strikes where it may, in a run that has it; most runs have only some kinds."""
+"""The probability of each kind wherever it may happen, in a run that has this kind; most runs have only some kinds."""
 
 _SHARE: Final = 0.5
-"""So many of the kinds a run has. Faults of all kinds at once hide what a few of them would show."""
+"""The share of the kinds that a run has on average, because all kinds at once would hide the effects of a few."""
 
 
 class Fault(Struct, frozen=True):
-    """One thing that went wrong."""
+    """One fault that happened."""
 
     number: int
     step: int
@@ -47,7 +47,7 @@ class Fault(Struct, frozen=True):
 
 
 class Faults:
-    """Decides whether something goes wrong here. After `heal`, nothing does."""
+    """Decides whether a fault happens. After `heal`, none does."""
 
     def __init__(self, random: Random, *, without: Container[int] = (), spared: Container[str] = ()) -> None:
         self._random = random
@@ -59,7 +59,7 @@ class Faults:
         self.happened: list[Fault] = []
 
     def happens(self, kind: str, step: int, where: str) -> bool:
-        """Whether this goes wrong, here and now."""
+        """Decide whether a fault of this kind happens now, and record it."""
         drawn = self._random.random()
         if self._healed or kind not in self._kinds or drawn >= RATES[kind] * self._strength:
             return False
@@ -70,14 +70,14 @@ class Faults:
         return True
 
     def between(self, low: float, high: float) -> float:
-        """A random length of time."""
+        """Return a random duration in seconds between two limits."""
         return self._random.uniform(low, high)
 
     def heal(self) -> None:
-        """From now on nothing goes wrong."""
+        """Let no more faults happen."""
         self._healed = True
 
     @property
     def random(self) -> Random:
-        """For what else is decided by the way things go wrong."""
+        """The random generator of the faults, for their details."""
         return self._random

@@ -1,4 +1,4 @@
-"""A worker that keeps a sink up to date, as `partita serve` does: after trouble it goes on from where the sink is."""
+"""A worker that keeps a sink up to date, like `partita serve`: after an error it continues from the sink's position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from partita.change import Consumer, Sink
 
 
 class ClosableSink(Sink, Protocol):
-    """A sink on files."""
+    """A sink that has open files."""
 
     def close(self) -> None:
         """Close the files."""
@@ -28,16 +28,16 @@ S = TypeVar("S", bound=ClosableSink)
 
 @contextmanager
 def opened(sink: S) -> Iterator[S]:
-    """Close it in the end."""
+    """Yield the sink, and close it at the end."""
     try:
         yield sink
     finally:
-        with suppress(apsw.FullError):  # the disk is full; SQLite itself would not mind at this point
+        with suppress(apsw.FullError):  # the disk is full; SQLite itself ignores that when it closes a file
             sink.close()
 
 
 def follow(world: World, process: Process, table: Table, open_sink: Callable[[], ClosableSink]) -> None:
-    """Bring the changes of a table into a sink, for ever. A process that cannot open it ends, and is started again."""
+    """Apply the changes of a table to a sink for ever. A process that cannot open the sink ends, and is restarted."""
     with suppress(*PASSING), opened(open_sink()) as sink:
         pause = world.kernel.sleep
         consumer = Consumer(world.store(process), table, sink, batch=5, clock=process.clock, pause=pause)

@@ -1,7 +1,7 @@
-"""The scheduler: tasks that wait for each other's turns, a clock that jumps to what happens next, and a trace.
+"""The scheduler: tasks that run one at a time, a clock that jumps to the next event, and a trace.
 
-A task is a greenlet: it is written with blocking calls, as users write, and gives way only where it waits. So whatever
-runs here runs in one thread, and the order of all that happens follows from the seed.
+A task is a greenlet: it is written with blocking calls, as in a normal program, and yields control only when it waits.
+So everything runs in one thread, and the seed determines the order of all events.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from msgspec import Struct
 from partita.testing import Crash
 
 START: Final = 1_767_268_800.0
-"""When every simulation begins: 2026-01-01T12:00:00Z."""
+"""The start time of every simulation: 2026-01-01T12:00:00Z."""
 
 Resume: TypeAlias = Callable[["Outcome"], None]
 
 
 class Outcome(Struct, frozen=True):
-    """What a task has waited for: a value, or an error that is raised in it."""
+    """The result of a wait: a value, or an error to raise in the waiting task."""
 
     value: Any = None
     error: BaseException | None = None
 
     def get(self) -> Any:
-        """The value.
+        """Return the value.
 
         Raises:
-            BaseException: the error, where it is one.
+            BaseException: the error, if there is one.
         """
         if self.error is not None:
             raise self.error
@@ -40,22 +40,22 @@ class Outcome(Struct, frozen=True):
 
 
 def outcome_of(call: Callable[[], Any]) -> Outcome:
-    """What comes of a call, kept for later."""
+    """Call the function, and return its value or its error."""
     try:
         return Outcome(call())
-    except Exception as error:  # noqa: BLE001 - whoever waits for it decides what to do with it
+    except Exception as error:  # noqa: BLE001 - the waiting task decides what to do with it
         return Outcome(error=error)
 
 
 class Trace:
-    """What happened, as a digest; and as lines, where somebody wants to read them."""
+    """The events of a run as a digest, and as lines if `keep` is set."""
 
     def __init__(self, *, keep: bool = False) -> None:
         self.lines: list[str] | None = [] if keep else None
         self._hash = hashlib.sha256()
 
     def add(self, line: str) -> None:
-        """Note one thing that happened."""
+        """Add one event."""
         self._hash.update(line.encode())
         self._hash.update(b"\n")
         if self.lines is not None:
@@ -63,12 +63,12 @@ class Trace:
 
     @property
     def digest(self) -> str:
-        """Two runs with the same digest did the same."""
+        """The digest of all events, which is the same for two runs that did the same."""
         return self._hash.hexdigest()
 
 
 class Process:
-    """What is killed as a whole: tasks on one node. Its clock may be ahead or behind."""
+    """The tasks of one node, which are killed together. Its clock may be ahead or behind."""
 
     def __init__(self, kernel: Kernel, name: str) -> None:
         self.name = name
@@ -78,24 +78,24 @@ class Process:
         self._kernel = kernel
 
     def clock(self) -> float:
-        """The time, as this process knows it."""
+        """Return the time according to the clock of this process."""
         return self._kernel.now + self.skew
 
     def spawn(self, work: Callable[[], object]) -> None:
-        """Begin a task soon."""
+        """Schedule the start of a new task."""
         task = Task(self._kernel, self, work)
         self.tasks.append(task)
         self._kernel.later(0.0, f"start {self.name}", task.begin)
 
     def kill(self) -> None:
-        """End all of its tasks where they are. What they do on their way out reaches nobody."""
+        """End all tasks. Requests that they make during their cleanup are not sent."""
         self.alive = False
         for task in self.tasks:
             task.end()
 
 
 class Task:
-    """A line of work; it runs until it waits."""
+    """Blocking code that runs in a greenlet until it waits."""
 
     def __init__(self, kernel: Kernel, process: Process, work: Callable[[], object]) -> None:
         self.process = process
@@ -106,12 +106,12 @@ class Task:
         self._greenlet = greenlet(self._main, kernel.greenlet)
 
     def begin(self) -> None:
-        """Run it up to its first wait."""
+        """Run the task up to its first wait."""
         if self.process.alive:
             self._switch(None)
 
     def wait(self, arrange: Callable[[Resume], None]) -> Any:
-        """Give way until what is arranged resumes this task; a second resumption of the same wait is ignored."""
+        """Yield control until the function passed to `arrange` resumes this task; a second call of it is ignored."""
         if not self.process.alive:
             raise Crash(self.process.name)
         self._waits += 1
@@ -121,7 +121,7 @@ class Task:
         return outcome.get()
 
     def end(self) -> None:
-        """Raise `Crash` in it."""
+        """Raise `Crash` in the task."""
         if self._greenlet.dead or not self._greenlet:
             self.is_done = True
             return
@@ -148,13 +148,13 @@ class Task:
             self._work()
         except Crash:
             pass
-        except Exception as error:  # noqa: BLE001 - the simulation ends with it
+        except Exception as error:  # noqa: BLE001 - any error ends the simulation
             self._kernel.fail(error)
         self.is_done = True
 
 
 class Kernel:
-    """Runs what is due, one thing after another; the clock stands where the last one was due."""
+    """Runs scheduled actions one after another; the clock shows the time for which the last one was scheduled."""
 
     def __init__(self, *, keep_trace: bool = False) -> None:
         self.now = START
@@ -167,20 +167,20 @@ class Kernel:
         self._number = 0
 
     def clock(self) -> float:
-        """The true time."""
+        """Return the true time."""
         return self.now
 
     def later(self, seconds: float, label: str, action: Callable[[], None]) -> None:
-        """Have something done in so many seconds."""
+        """Schedule an action in the given number of seconds."""
         self._number += 1
         heapq.heappush(self._due, (self.now + seconds, self._number, label, action))
 
     def sleep(self, seconds: float) -> None:
-        """Let the current task wait."""
+        """Suspend the current task for the given number of seconds."""
         self.wait(lambda resume: self.later(max(seconds, 0.0), "wake", lambda: resume(Outcome())))
 
     def wait(self, arrange: Callable[[Resume], None]) -> Any:
-        """Let the current task wait for what is arranged."""
+        """Suspend the current task until the function passed to `arrange` resumes it."""
         assert self.current is not None, "only a task can wait"
         return self.current.wait(arrange)
 
@@ -190,7 +190,7 @@ class Kernel:
             self.failure = error
 
     def step(self) -> bool:
-        """Do the next thing; False where there is nothing left to do."""
+        """Run the next action. Return False if there is none, or if the run has failed."""
         if not self._due or self.failure is not None:
             return False
         self.now, _, label, action = heapq.heappop(self._due)

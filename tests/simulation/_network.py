@@ -1,4 +1,4 @@
-"""The network between processes and the server: requests and responses are lost, late, doubled, or cut off."""
+"""The network between processes and the server: requests and responses are lost, late or duplicated, or cut off."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 TIMEOUT: Final = 2.0
 AHEAD_SECONDS: Final = 20 * 3_600.0
-"""How far the server's clock is set ahead: longer than any message is hidden, shorter than commands are known."""
+"""How far the server's clock is set ahead: longer than any visibility timeout, shorter than commands are remembered."""
 _LATENCY: Final = (0.0005, 0.02)
 _READS: Final = (GetItem, QueryTable, BatchGetItem, TransactGetItems)
 _REPEATABLE: Final = (*_READS, Send, Acknowledge, Postpone)
@@ -33,25 +33,25 @@ POLL_SECONDS: Final = 0.5
 
 
 class Network:
-    """Carries requests. What may go wrong with each is decided when it is sent."""
+    """Carries requests to the server and responses back, and injects faults."""
 
     def __init__(self, kernel: Kernel, faults: Faults, server: Server) -> None:
         self._kernel = kernel
         self._faults = faults
         self._server = server
         self._cut_off: dict[str, float] = {}
-        """Until when a process does not reach the server."""
+        """The time until which each process cannot reach the server."""
         self.executed = 0
 
     def heal(self) -> None:
-        """From now on nothing is lost."""
+        """Reconnect all processes that are cut off."""
         self._cut_off.clear()
 
     def send(self, process: Process, target: str, request: Any) -> Any:
         """Send a request for the current task, and wait for its response.
 
         Raises:
-            StoreUnavailable: there was none in time; whether it happened is unknown.
+            StoreUnavailable: no response arrived in time; whether the request was executed is unknown.
         """
         return self._kernel.wait(lambda resume: self._send(process, target, request, resume))
 
@@ -73,7 +73,7 @@ class Network:
         self._kernel.later(delay, where, lambda: self._deliver(target, request, where, None if lost else resume))
 
     def _deliver(self, target: str, request: Any, where: str, resume: Resume | None) -> None:
-        """Execute a request at the server, and send the response on its way."""
+        """Execute a request at the server, and schedule the delivery of the response."""
         self.executed += 1
         for kind in ("power loss", "kill server"):
             if self._server.is_up and self._happens(kind, where):
@@ -97,7 +97,7 @@ class Network:
             self._kernel.later(self._delay() + slow, f"{where} response", lambda: resume(outcome))
 
     def _change_server(self, where: str) -> None:
-        """Set its clock ahead for a while, or move its folder away under it."""
+        """Set the server's clock ahead for a while, or move its folder away while it runs, if such a fault happens."""
         if self._happens("clock step", where) and not self._server.process.skew:
             self._server.process.skew = AHEAD_SECONDS
             self._kernel.later(self._faults.between(0.5, 10.0), "clock set back", self._set_back)
@@ -132,7 +132,7 @@ class Network:
         return TransactionConflict(reason.message) if hasattr(request, "condition") else None
 
     def _is_lost(self, kind: str, request: Any, where: str) -> bool:
-        """A snapshot scans with a session of its own, which would wait for real."""
+        """Whether a request has this fault; never a scan, because retry delays of snapshots do not follow the seed."""
         return not isinstance(request, ScanTable) and self._happens(kind, where)
 
     def _is_repeatable(self, request: Any) -> bool:
@@ -151,7 +151,7 @@ class Network:
 
 
 class NetworkStore:
-    """A store that one process reaches through the network."""
+    """The store as one process reaches it over the network."""
 
     def __init__(self, network: Network, process: Process) -> None:
         self._network = network
@@ -162,15 +162,15 @@ class NetworkStore:
         return self._network.send(self._process, STORE, request)  # type: ignore[no-any-return]
 
     async def execute_async(self, request: Request[R]) -> R:
-        """As `execute`: there is no event loop here."""
+        """Like `execute`, because there is no event loop here."""
         return self.execute(request)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing, because there is nothing to release."""
 
 
 class NetworkQueue:
-    """A queue that one process reaches through the network."""
+    """A queue as one process reaches it over the network."""
 
     def __init__(self, network: Network, kernel: Kernel, process: Process, name: str) -> None:
         self.name = name
@@ -179,7 +179,7 @@ class NetworkQueue:
         self._process = process
 
     def execute(self, request: QueueRequest[R]) -> R:
-        """Send the request, and wait for its response; a `Receive` waits here, and not at the server."""
+        """Send the request, and wait for its response. A `Receive` with a wait polls from here instead."""
         if not isinstance(request, Receive):
             return self._network.send(self._process, self.name, request)  # type: ignore[no-any-return]
         ends, at_once = self._kernel.now + request.wait, replace(request, wait=0.0)
@@ -188,8 +188,8 @@ class NetworkQueue:
         return found  # type: ignore[no-any-return]
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
-        """As `execute`: there is no event loop here."""
+        """Like `execute`, because there is no event loop here."""
         return self.execute(request)
 
     def close(self) -> None:
-        """Nothing to release."""
+        """Do nothing, because there is nothing to release."""

@@ -1,4 +1,4 @@
-"""Bugs that are put back, to see that a simulation finds them: past ones of Partita, and those of the textbooks."""
+"""Bugs that are put back, to check that a simulation finds them: past bugs of Partita, and bugs from textbooks."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ Wrap = Callable[[EmbeddedStore], Store]
 
 
 class Bug(Struct, frozen=True):
-    """A bug, how it is put back, and the scenario that shows it."""
+    """A bug: the scenario that finds it, its effect, and how it is put back."""
 
     scenario: str
     was: str
-    """What it did."""
+    """The effect of the bug."""
     put_back: Callable[[], AbstractContextManager[object]] = nullcontext
     wrap: Wrap | None = None
     first_seed: int = 0
-    """Where to begin to look for it: what needs much to come together is far away from seed 0."""
+    """The seed at which the search starts; a bug that needs many coincidences shows up only far from seed 0."""
 
 
 def _always_hidden() -> AbstractContextManager[object]:
@@ -133,7 +133,7 @@ PLANTED: Final[Mapping[str, Bug]] = {
 
 @contextmanager
 def planted(name: str | None) -> Iterator[Wrap | None]:
-    """Put a bug back in the block; gives what is to be put before the store, where that is where it is."""
+    """Put a bug back for the block. Yield the wrapper for the store if the bug is in the store, or else None."""
     if name is None:
         yield None
         return

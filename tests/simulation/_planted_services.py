@@ -1,4 +1,4 @@
-"""Bugs that the services had, or might have had: how each is put back."""
+"""Bugs that the services had, or might have had: each function puts one back."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from partita_services.events.transitions import Attempt, QueuePlace, lost
 
 
 def seats_for_arrivals() -> AbstractContextManager[object]:
-    """A freed seat is free, and whoever comes next takes it."""
+    """A freed seat is taken by the next arrival, and not by the waiting list."""
 
     def remaining(event: Event, seats: Seats) -> int:
         return seats.remaining
@@ -43,7 +43,7 @@ def seats_for_arrivals() -> AbstractContextManager[object]:
 
 
 def no_fence() -> AbstractContextManager[object]:
-    """Who decides does not look whether another has decided since."""
+    """A worker decides without checking whether another worker has decided in the meantime."""
 
     def taking(seats: Seats, after: Seats) -> Any:
         names = (Seats.remaining, Seats.entered, Seats.listed, Seats.last_queued_at, Seats.updated_at)
@@ -55,12 +55,12 @@ def no_fence() -> AbstractContextManager[object]:
 
 
 def left_behind() -> AbstractContextManager[object]:
-    """The sweeper finds nobody."""
+    """The sweeper finds no stuck requests."""
     return patch.object(sweeper.Sweeper, "_stuck", lambda *_: [])
 
 
 def entry_rejected() -> AbstractContextManager[object]:
-    """An entry that is delivered again is taken for one that comes after the draw has begun."""
+    """A redelivered entry is treated as if it arrived after the beginning of the draw."""
 
     def too_late(event: Event, place: QueuePlace, attempt: Attempt) -> tuple[Any, ...]:
         return lost(event, place, attempt, Reason.CLOSED)
@@ -69,12 +69,12 @@ def entry_rejected() -> AbstractContextManager[object]:
 
 
 def frozen_lease() -> AbstractContextManager[object]:
-    """A lease that was taken with a clock that is ahead is held until then."""
+    """A lease that was acquired while a clock was ahead is held until that time."""
     return patch.object(LEASES, "_longest", timedelta(days=3_650))
 
 
 def no_record() -> AbstractContextManager[object]:
-    """A command is not remembered."""
+    """Commands have no idempotency records."""
 
     def run(self: Any, command: Command, plan: Any, respond: Any) -> Procedure[CommandOutcome[Any]]:
         result = yield from run_plan(plan)
@@ -84,7 +84,7 @@ def no_record() -> AbstractContextManager[object]:
 
 
 def progress_taken_back() -> AbstractContextManager[object]:
-    """What a milestone has reached is not kept, and is counted again when it is over."""
+    """The progress of a milestone is not stored, but measured again after the milestone has ended."""
 
     def advance(milestone: Milestone, earned: int, _: Progress, at: datetime) -> Update[Milestone]:
         earned_now = f(Milestone.parts_earned).set(earned)
@@ -99,7 +99,7 @@ def progress_taken_back() -> AbstractContextManager[object]:
 
 
 def award_over_another() -> AbstractContextManager[object]:
-    """Parts are written without a look at whether another worker has awarded them, or the milestone has ended."""
+    """Parts are awarded without checking whether another worker has done so, or whether the milestone has ended."""
 
     def advance(milestone: Milestone, earned: int, _: Progress, at: datetime) -> Update[Milestone]:
         changes = [f(Milestone.parts_earned).set(earned)]

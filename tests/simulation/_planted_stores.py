@@ -1,4 +1,4 @@
-"""Stores that break one promise each, now and then."""
+"""Stores with one bug each, which affects some requests."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from partita.store import (
 R = TypeVar("R")
 
 EVERY: Final = 7
-"""One in so many requests of the kind is treated wrongly."""
+"""One in this number of requests of the kind is executed wrongly."""
 
 
 class _Wrong:
-    """A store that hands most requests on."""
+    """A store that executes most requests correctly, and some of certain kinds wrongly."""
 
     kinds: tuple[type, ...]
 
@@ -33,7 +33,7 @@ class _Wrong:
         self._count = 0
 
     def execute(self, request: Request[R]) -> R:
-        """Execute it, as the store does or not."""
+        """Execute a request, in some cases wrongly."""
         if isinstance(request, self.kinds):
             self._count += 1
             if self._count % EVERY == 0:
@@ -41,11 +41,11 @@ class _Wrong:
         return self._store.execute(request)
 
     async def execute_async(self, request: Request[R]) -> R:
-        """The same."""
+        """Like `execute`."""
         return self.execute(request)
 
     def wrong(self, request: Any) -> Any:
-        """Treat a request wrongly."""
+        """Execute a request wrongly."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -54,7 +54,7 @@ class _Wrong:
 
 
 class StaleReads(_Wrong):
-    """Some reads give what was there at an earlier read of the same item."""
+    """Some reads return the response of the first read of the same item."""
 
     kinds = (GetItem,)
 
@@ -63,29 +63,29 @@ class StaleReads(_Wrong):
         self._before: dict[str, Any] = {}
 
     def execute(self, request: Request[R]) -> R:
-        """Remember what is read."""
+        """Execute a request, and remember the first response for each key."""
         response = super().execute(request)
         if isinstance(request, GetItem):
             self._before.setdefault(str(request.key), response)
         return response
 
     def wrong(self, request: Any) -> Any:
-        """What was there at the first read."""
+        """Return the response of the first read."""
         return self._before.get(str(request.key)) or self._store.execute(request)
 
 
 class LostUpdates(_Wrong):
-    """Some transactions are acknowledged, and not done."""
+    """Some transactions are acknowledged, but not executed."""
 
     kinds = (TransactWriteItems,)
 
-    def wrong(self, request: Any) -> Any:  # noqa: ARG002 - one signature
-        """Nothing happens, and all is said to be well."""
+    def wrong(self, request: Any) -> Any:  # noqa: ARG002 - the same signature for all stores
+        """Return a successful response without executing the transaction."""
         return TransactWriteResponse(())
 
 
 class PartialTransactions(_Wrong):
-    """Some transactions are done in two parts, and a reader may come in between."""
+    """Some transactions are executed in two parts, and a read may run in between."""
 
     kinds = (TransactWriteItems, TransactGetItems)
 
@@ -94,7 +94,7 @@ class PartialTransactions(_Wrong):
         self._left: list[Any] = []
 
     def execute(self, request: Request[R]) -> R:
-        """What is left of an earlier transaction comes after the next request."""
+        """Execute a request, and then the remaining writes of an earlier transaction."""
         left, self._left = self._left, []
         try:
             return super().execute(request)
@@ -103,7 +103,7 @@ class PartialTransactions(_Wrong):
                 self._store.execute(action)
 
     def wrong(self, request: Any) -> Any:
-        """The first write now, the others later."""
+        """Execute the first write, and leave the others for later."""
         if isinstance(request, TransactGetItems):
             return self._store.execute(request)
         first, *self._left = request.actions
@@ -111,11 +111,11 @@ class PartialTransactions(_Wrong):
 
 
 class ReorderedStream(_Wrong):
-    """Two records of a page change places."""
+    """Some pages have their records in reverse order."""
 
     kinds = (ReadStream,)
 
     def wrong(self, request: Any) -> Any:
-        """The last one first."""
+        """Return the page with its records in reverse order."""
         page = self._store.execute(request)
         return StreamPage(page.records[::-1], page.closed)

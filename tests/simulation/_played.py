@@ -1,4 +1,4 @@
-"""The stream of a table, played from its beginning: it must lead to the table."""
+"""Replay the stream of a table from its beginning, and compare the result with the table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from partita.values import Item
 
 
 class Played:
-    """The table as its stream says that it is; after a crash of the server it is played from its beginning."""
+    """The items that the stream of a table produces. After a crash of the server, the replay starts again."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -21,13 +21,13 @@ class Played:
         self._after: dict[str, int] = {}
 
     def check(self, world: World, items: list[Item]) -> None:
-        """The stream leads to these items of the table."""
+        """Check that replaying the stream produces these items of the table."""
         names = [attribute.name for attribute in self._table.schema.key]
         found = {tuple(item[name] for name in names): item for item in items}
         expect(self._on(world, names) == found, "the stream does not lead to the table")
 
     def _on(self, world: World, names: list[str]) -> dict[tuple[Any, ...], Item]:
-        """Play what has come since."""
+        """Apply the new records, and return all items."""
         if self._crashes != world.server.crashes:
             self._crashes, self._items, self._after = world.server.crashes, {}, {}
         store, table = world.server.front, self._table.name

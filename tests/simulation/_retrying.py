@@ -1,4 +1,4 @@
-"""What a careful client does when it does not know what became of its request: it asks again, a few times."""
+"""Retries of a careful client, which repeats a request a few times if it does not know whether it was executed."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ PASSING: Final = (
     Unprocessed,
     IdempotencyInProgress,
 )
-"""Trouble that passes. After some of it nobody knows whether the request happened."""
+"""Transient errors. After some of them, it is unknown whether the request was executed."""
 
 
 class GaveUp(Exception):
-    """A client has asked often enough; whether the request happened is unknown."""
+    """A client has used all its tries; whether the request was executed is unknown."""
 
 
 def ask_again(world: World, ask: Callable[[], Any], *, tries: int = 5) -> Any:
-    """Ask until there is a response.
+    """Call `ask` until it succeeds, and wait longer after each transient error.
 
     Raises:
-        GaveUp: there was none.
+        GaveUp: every try failed with a transient error.
     """
     for attempt in range(tries):
         try:

@@ -1,4 +1,4 @@
-"""One run: from a seed to what came of it."""
+"""Run one simulation from its seed, and return its result."""
 
 from __future__ import annotations
 
@@ -41,33 +41,33 @@ SCENARIOS: Final[Mapping[str, Callable[[], Scenario]]] = {
 CHECK_EVERY: Final = 10
 SETTLE_EVERY: Final = 25
 SETTLE_STEPS: Final = 20_000
-_SHM: Final = Path("/dev/shm")  # noqa: S108 - a folder in memory, where there is one
+_SHM: Final = Path("/dev/shm")  # noqa: S108 - a folder in memory, used only if it exists
 
 
 class Plan(Struct, frozen=True):
-    """What is to be run; the same plan always does the same."""
+    """The parameters of a run; the same plan always produces the same run."""
 
     seed: int
     steps: int = 200
     scenario: str = ""
-    """By default the seed chooses."""
+    """The name of the scenario; if it is empty, the seed chooses one."""
     without: frozenset[int] = frozenset()
-    """Faults that are left out, by number."""
+    """The numbers of the faults that are left out."""
     check_every: int = CHECK_EVERY
 
     @property
     def chosen(self) -> str:
-        """The scenario."""
+        """The name of the scenario to run."""
         return self.scenario or list(SCENARIOS)[self.seed % len(SCENARIOS)]
 
 
 class Result(Struct, frozen=True):
-    """What came of a run."""
+    """The result of a run."""
 
     plan: Plan
     steps: int
     seconds: float
-    """Simulated time."""
+    """The simulated time at the end of the run."""
     executed: int
     crashes: int
     faults: tuple[Fault, ...]
@@ -87,7 +87,7 @@ def simulate(
     scenario: Callable[[], Scenario] | None = None,
     keep_trace: bool = False,
 ) -> Result:
-    """Run a plan. `wrap` puts something before the store, and `scenario` takes the place of the named one."""
+    """Run a plan. `wrap` may wrap the server's store, and `scenario` replaces the scenario that the plan names."""
     made = (scenario or SCENARIOS[plan.chosen])()
     faults = Faults(Random(f"faults of {plan.seed}"), without=plan.without, spared=made.spared)
     with _quiet(), _room() as folder, SimulatedDisk() as disk:
@@ -112,7 +112,7 @@ def simulate(
 
 
 def _play(world: World, scenario: Scenario, plan: Plan) -> str | None:
-    """Let things go wrong, then let everything come to an end; the failure, where there is one."""
+    """Run the steps with faults, then run without faults until everything is settled. Return the failure, or None."""
     try:
         scenario.start(world)
         while world.kernel.steps < plan.steps and world.kernel.step():
@@ -120,7 +120,7 @@ def _play(world: World, scenario: Scenario, plan: Plan) -> str | None:
         world.calm()
         while not _is_settled(world, scenario):
             if world.kernel.steps > plan.steps + SETTLE_STEPS:
-                raise Violated("it does not come to an end")  # noqa: TRY301 - as any other failure
+                raise Violated("it does not come to an end")  # noqa: TRY301 - handled like any other failure
             scenario.check(world)
         if world.kernel.failure is not None:
             raise world.kernel.failure  # noqa: TRY301
@@ -128,13 +128,13 @@ def _play(world: World, scenario: Scenario, plan: Plan) -> str | None:
         scenario.check_end(world)
         world.server.verify()
         _note_items(world, scenario)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the run has failed
+    except Exception as error:  # noqa: BLE001 - any error is a failure of the run
         return f"{type(error).__name__}: {error}"
     return None
 
 
 def _is_settled(world: World, scenario: Scenario) -> bool:
-    """Go on for a while where it is not."""
+    """Whether the run has failed or is settled. If neither, run more steps; True if there are none left."""
     if world.kernel.failure is not None or scenario.is_settled(world):
         return True
     return not all(world.kernel.step() for _ in range(SETTLE_EVERY))
@@ -146,7 +146,7 @@ def _check(world: World, scenario: Scenario, plan: Plan) -> None:
 
 
 def _note_items(world: World, scenario: Scenario) -> None:
-    """What is stored in the end is part of the trace."""
+    """Add the stored items to the trace."""
     for table in scenario.tables:
         for item in world.items(table):
             world.kernel.trace.add(repr(sorted((name, str(value)) for name, value in item.items())))
@@ -156,7 +156,7 @@ _TEMPLATES: Final[dict[str, tempfile.TemporaryDirectory[str]]] = {}
 
 
 def _template(name: str, scenario: Scenario) -> Path:
-    """The files that a scenario begins with, made once in this process."""
+    """Return the folder with the initial files of a scenario, which are created once per process."""
     if name not in _TEMPLATES:
         _TEMPLATES[name] = tempfile.TemporaryDirectory(dir=_place())
         folder = Path(_TEMPLATES[name].name)
@@ -176,7 +176,7 @@ def _place() -> Path | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """What the product logs about faults is expected here."""
+    """Disable logging, because the faults cause many expected log messages."""
     logging.disable(logging.CRITICAL)
     try:
         yield

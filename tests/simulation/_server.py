@@ -1,4 +1,4 @@
-"""The machine that has the store and the queues: it executes requests, loses power, and starts from what is left."""
+"""The server with the store and the queues: it executes requests, crashes, and restarts from what is left."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STORE: Final = "store"
 
 
 class Server:
-    """A process with one store and some queues, on one simulated disk. `wrap` may put something before the store."""
+    """A process with one store and some queues, on one simulated disk. `wrap` may wrap the store."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Server:
         self._policies = queues
         self._wrap = wrap
         self._kept: Path | None = None
-        """What is at the place of the folder, where that was moved away."""
+        """The copy to restart from, if the folder was moved away."""
         self._folders = 0
         self._folder = root / "0"
         shutil.copytree(template, self._folder)
@@ -57,7 +57,7 @@ class Server:
         }
 
     def execute(self, target: str, request: Any) -> Any:
-        """Execute a request to the store, or to a queue by its name."""
+        """Execute a request at the store, or at the queue with this name."""
         if not self.is_up:
             raise StoreUnavailable("The server is down.")
         return self.front.execute(request) if target == STORE else self.queues[target].execute(request)
@@ -84,7 +84,7 @@ class Server:
         self._go_on_with(left)
 
     def move_away(self) -> None:
-        """Move the folder away while the server goes on; whoever starts it again finds a copy in its place."""
+        """Move the folder away while the server runs; a copy in its place is used by the next start."""
         if self._kept is not None:
             return
         self._kept = self._new_folder()
@@ -92,17 +92,17 @@ class Server:
         self._folder.rename(self._folder.with_name(f"{self._folder.name}-moved"))
 
     def restore(self) -> None:
-        """Start again in the place where the folder was."""
+        """Restart from the copy, if the folder was moved away."""
         if self._kept is not None:
             self._go_on_with(self._kept)
 
     def _go_on_with(self, left: Path) -> None:
-        if self._kept is not None and left != self._kept:  # it crashes where nobody looks any more
+        if self._kept is not None and left != self._kept:  # it crashed in the moved folder: the copy is used
             self.disk.forget(left, left)
             left = self._kept
         before = self._folder
         self.crashes += 1
-        self.disk.is_full = False  # whoever starts it again makes room first
+        self.disk.is_full = False  # space is freed before the restart
         self.close()
         self._folder = left
         self.disk.forget(before, before if self._kept is None else before.with_name(f"{before.name}-moved"))
@@ -115,15 +115,15 @@ class Server:
 
     @property
     def is_whole(self) -> bool:
-        """Whether its data can be looked at: it is up, and its folder is where it was."""
+        """Whether the data can be checked: the server is up, and its folder was not moved away."""
         return self.is_up and self._kept is None
 
     def sweep(self) -> None:
-        """Delete what has expired, trim streams, and bring the log into the file."""
+        """Delete expired items, trim streams, and checkpoint the log."""
         self.store.sweep()
 
     def verify(self) -> None:
-        """Look for damage."""
+        """Check the files of the store and the queues for damage."""
         self.store.verify()
         for queue in self.queues.values():
             queue.verify()
@@ -136,7 +136,7 @@ class Server:
 
 
 def make_template(folder: Path, tables: Callable[[EmbeddedStore], None], queues: Mapping[str, QueuePolicy]) -> None:
-    """Make the files that every simulation of a kind begins with: tables, and empty queues."""
+    """Create the initial files of every simulation of a scenario: tables, and empty queues."""
     with EmbeddedStore(folder / f"{STORE}.db", clock=lambda: 0.0) as store:
         tables(store)
     for name, policy in queues.items():

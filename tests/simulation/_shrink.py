@@ -1,4 +1,4 @@
-"""From a run that fails to a smaller one that fails in the same way: fewer faults, and a check after every step."""
+"""Reduce a failed run to a smaller one that fails in the same way: fewer faults, and a check after every step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_RUNS: int = 200
 
 
 def shrink(failed: Result, run: Callable[[Plan], Result]) -> Result:
-    """Leave out faults, many at a time and then fewer, as long as it still fails in the same way (ddmin)."""
+    """Leave out faults, first many at a time and then fewer, as long as the run fails in the same way (ddmin)."""
     best, runs = failed, 0
     left = [fault.number for fault in failed.faults]
     size = max(len(left) // 2, 1)
@@ -40,5 +40,5 @@ def _is_same(result: Result, failed: Result) -> bool:
 
 
 def _kind(failure: str | None) -> str | None:
-    """The class of the error, and the first words of what it says."""
+    """Return the class of the error and the first words of its message."""
     return None if failure is None else " ".join(failure.split()[:4])

@@ -1,4 +1,4 @@
-"""Strava, as workers reach it over a network that loses things, and an athlete who trains there and is told of."""
+"""Strava over a network that loses requests and responses, and an athlete whose activities produce events."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LATENCY: Final = (0.01, 0.2)
 
 
 class DistantStrava:
-    """Strava as one process reaches it: requests and responses are lost."""
+    """Strava as one process reaches it; requests and responses may be lost."""
 
     def __init__(self, world: World, process: Process, model: StravaModel) -> None:
         self._world = world
@@ -47,7 +47,7 @@ class DistantStrava:
 
 
 def tools_of(world: World, process: Process, model: StravaModel, send: Sender) -> Tools:
-    """What a worker or a route has, in one process."""
+    """Return the tools of a worker or a route in one process."""
     vault = Vault(SETTINGS.token_key, Random(f"{process.name} seals").randbytes)
     application = Application(SETTINGS, vault, process.clock)
     queue, notices = world.queue(process, QUEUE), world.queue(process, NOTICE_QUEUE)
@@ -55,16 +55,16 @@ def tools_of(world: World, process: Process, model: StravaModel, send: Sender) -
 
 
 class Athlete:
-    """Someone who trains: each thing that they do is followed by an event, which is told until somebody takes it."""
+    """An athlete. Everything that they do produces an event, which is delivered until it is accepted."""
 
     def __init__(self, model: StravaModel, random: Random) -> None:
         self.model = model
         self.best: dict[int, float] = {}
-        """The longest that each activity ever was."""
+        """The longest distance that each activity has had."""
         self._random = random
 
     def act(self, at: float) -> EventJob:
-        """Train, or change or delete an earlier activity; what Strava tells of it."""
+        """Add an activity, or change or delete an earlier one, and return Strava's event for it."""
         known = sorted(self.model.activities)
         kind = self._random.choice(("create", "create", "update", "delete")) if known else "create"
         number = len(self.best) + 1 if kind == "create" else self._random.choice(known)

@@ -1,4 +1,4 @@
-"""One simulated world: a server, processes around it, and the scenario that says what they do."""
+"""One simulated world: a server, client and worker processes, and the scenario that defines their work."""
 
 from __future__ import annotations
 
@@ -21,42 +21,50 @@ from partita.values import Item
 RESTART_SECONDS: Final = 3.0
 SWEEP_SECONDS: Final = 30.0
 SKEW_SECONDS: Final = 20.0
-"""How far the clock of a worker is off: the services allow for half a minute."""
+"""The maximum error of a worker's clock; the services tolerate half a minute."""
 AHEAD_SECONDS: Final = 86_400.0
-"""How far it is ahead where somebody has set it wrongly, for a while."""
+"""How far the clock of a worker is ahead while it is set wrongly."""
 
 
 class Violated(AssertionError):
-    """Something does not hold that must hold."""
+    """An invariant does not hold."""
 
 
 class Scenario(Protocol):
-    """What runs in a world, and what must hold there."""
+    """The work of the processes in a world, and its invariants."""
 
     tables: Sequence[Table]
     queues: Mapping[str, QueuePolicy]
     spared: Container[str]
-    """Kinds of faults that it cannot bear by its own contract."""
+    """Kinds of faults that do not happen in this scenario, because the code under test need not tolerate them."""
 
     def start(self, world: World) -> None:
-        """Begin: spawn clients and workers."""
+        """Spawn clients and workers."""
         ...
 
     def check(self, world: World) -> None:
-        """Look at the server's data between any two steps; what is wrong is `Violated`."""
+        """Check the invariants of the server's data between two steps.
+
+        Raises:
+            Violated: an invariant does not hold.
+        """
         ...
 
     def is_settled(self, world: World) -> bool:
-        """Whether all that was begun is done, now that nothing goes wrong any more."""
+        """Whether all work is complete; asked when no more faults happen."""
         ...
 
     def check_end(self, world: World) -> None:
-        """Look at everything once it is settled."""
+        """Check the final data, once everything is settled.
+
+        Raises:
+            Violated: an invariant does not hold.
+        """
         ...
 
 
 class World:
-    """Everything there is in one run, made from its seed."""
+    """All parts of one run, created from its seed."""
 
     def __init__(
         self,
@@ -73,7 +81,7 @@ class World:
         self.faults = faults
         self.random = Random(f"work of {seed}")
         self.is_calm = False
-        """Whether clients begin nothing new."""
+        """Whether the faults are over, and clients start nothing new."""
         self.server = Server(self.kernel, disk, *folders, scenario.queues, wrap)
         self.folder = folders[1]
         self.network = Network(self.kernel, faults, self.server)
@@ -83,13 +91,13 @@ class World:
         self.kernel.later(SWEEP_SECONDS, "sweep", self._sweep)
 
     def client(self, name: str, work: Callable[[Process], object]) -> None:
-        """A process that does something and ends."""
+        """Start a process that does its work and ends."""
         process = Process(self.kernel, name)
         self.clients.append(process)
         process.spawn(lambda: work(process))
 
     def worker(self, name: str, work: Callable[[Process], object]) -> None:
-        """A process that works for ever. It is killed now and then, and started again."""
+        """Start a process that works for ever. It is occasionally killed, and then restarted."""
         self._lives += 1
         process = self._workers[name] = Process(self.kernel, f"{name}.{self._lives}")
         process.spawn(lambda: work(process))
@@ -116,21 +124,21 @@ class World:
         self.kernel.later(SWEEP_SECONDS, "sweep", self._sweep)
 
     def session(self, process: Process) -> Session:
-        """A session of a process, with its clock and its way to the server."""
+        """Return a session of a process, with its clock and its network connection to the server."""
         store = NetworkStore(self.network, process)
         random = Random(f"{process.name} pauses")
         return Session(store, clock=process.clock, secret=b"sim", random=random, sleep=self.kernel.sleep)
 
     def store(self, process: Process) -> Store:
-        """The store, as a process reaches it."""
+        """Return the store as a process reaches it over the network."""
         return NetworkStore(self.network, process)
 
     def queue(self, process: Process, name: str) -> Queue:
-        """A queue, as a process reaches it."""
+        """Return a queue as a process reaches it over the network."""
         return NetworkQueue(self.network, self.kernel, process, name)
 
     def calm(self) -> None:
-        """Nothing goes wrong any more, and nobody begins anything new."""
+        """Stop all faults, and let clients start nothing new."""
         self.is_calm = True
         self.faults.heal()
         self.network.heal()
@@ -139,7 +147,7 @@ class World:
         self.server.is_up, self.server.disk.is_full = True, False
 
     def end(self) -> None:
-        """End every process, so that it closes its files, and close those of the server."""
+        """Kill every process, so that it closes its files, and close the files of the server."""
         self.server.disk.is_full = False
         for process in (*self.clients, *self._workers.values()):
             process.kill()
@@ -151,11 +159,11 @@ class World:
 
     @property
     def truth(self) -> Session:
-        """A session straight to the server's store, where nothing is lost."""
+        """A session directly on the server's store, without network and faults."""
         return Session(self.server.store, clock=self.kernel.clock, secret=b"truth", random=Random(0))
 
     def items(self, table: Table) -> list[Item]:
-        """All items of a table, straight from the server."""
+        """Return all items of a table, directly from the server."""
         return all_items(self.server.front, table.name)
 
 
@@ -164,7 +172,7 @@ def _set_right(process: Process) -> None:
 
 
 def all_items(store: Store, table: str, index: str | None = None) -> list[Item]:
-    """All items of a table, or of an index."""
+    """Return all items of a table, or of an index."""
     page = store.execute(ScanTable(table, index=index))
     items = page.items
     while page.last_key is not None:
@@ -174,10 +182,10 @@ def all_items(store: Store, table: str, index: str | None = None) -> list[Item]:
 
 
 def expect(holds: object, message: str, *values: Any) -> None:
-    """Something that must hold.
+    """Check an invariant.
 
     Raises:
-        Violated: it does not.
+        Violated: the invariant does not hold.
     """
     if not holds:
         raise Violated(message.format(*values))

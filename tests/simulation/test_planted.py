@@ -1,4 +1,4 @@
-"""Bugs that are put back are found: past ones of this repository, and those that every textbook warns of."""
+"""Simulations find bugs that are put back: past bugs of this repository, and bugs from textbooks."""
 
 from __future__ import annotations
 

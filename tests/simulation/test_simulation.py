@@ -1,4 +1,4 @@
-"""Simulations from a seed: nothing is violated, one seed is one run, and what fails is made smaller and run again."""
+"""Simulations: invariants hold, the same seed repeats the same run, and a failed run is reduced and repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = {"lake": 2, "commitcollect": 5, "countries": 5}
 DEFAULT_SEEDS = 10
 STEPS = 250
 PARTS = 3
-"""How much is simulated with every run of the tests is a number of steps, so that it does not depend on the machine."""
+"""The tests simulate a fixed number of steps, not a fixed time, so that the speed of the machine does not matter."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -44,7 +44,7 @@ def test_a_run_leaves_no_file_open(scenario: str) -> None:
 
 
 def test_things_do_go_wrong() -> None:
-    """So the tests above can fail."""
+    """Check that faults happen, so that the tests above can fail."""
     kinds = {fault.kind for seed in range(12) for fault in simulate(Plan(seed, STEPS, "events")).faults}
     assert {"lose request", "lose response", "late request", "duplicate", "power loss", "kill worker"} <= kinds
 

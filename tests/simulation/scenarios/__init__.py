@@ -1,1 +1,1 @@
-"""What is simulated: who does what, and what must hold all the time and in the end."""
+"""The scenarios: the work of the processes, and the invariants at all times and at the end."""

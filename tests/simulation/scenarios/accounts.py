@@ -1,4 +1,4 @@
-"""Accounts: clients move money under keys, and ask again when no response came. Money is neither made nor lost."""
+"""Accounts: clients move money with idempotency keys, and retry without a response. Money is neither made nor lost."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OPERATOR: Final = Actor("op", is_operator=True)
 
 
 class Order(Struct, frozen=True):
-    """One command of a client, under a key of its own, which is also the memo of what it writes."""
+    """One command of a client, with its own idempotency key, which is also the memo of the entries that it writes."""
 
     kind: str
     key: str
@@ -44,7 +44,7 @@ class Order(Struct, frozen=True):
 
 
 class Accounts:
-    """What clients did, and what they were told."""
+    """The scenario `accounts`, with the responses that clients got."""
 
     tables: Sequence[Table] = SERVICE.tables
     queues: Mapping[str, QueuePolicy] = {}
@@ -52,11 +52,11 @@ class Accounts:
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
-        """What the client was told, by the key of its command."""
+        """The response that the client got, by the key of its command."""
         self.refused: set[str] = set()
 
     def start(self, world: World) -> None:
-        """Open the accounts, and begin."""
+        """Open the accounts, and start the clients."""
         for number, pk in enumerate(ACCOUNTS):
             occasion = Occasion(OPERATOR, START, f"opening-{number}")
             world.truth.run(run_plan(add_account(AccountDraft(pk=pk, name=pk, balance=OPENING), occasion)))
@@ -102,7 +102,7 @@ class Accounts:
         expect(before == body, "the command {} was told {}, and then {}", order.key, before, body)
 
     def check(self, world: World) -> None:
-        """Every balance is the sum of its entries, and so is every month; no command was done twice."""
+        """Check that every balance is the sum of its entries and of its months, and no command was executed twice."""
         balances = {(item["pk"], item["opened"]): item["balance"] for item in world.items(SERVICE.tables[0])}
         sums, months, done = Counter[Any](), Counter[Any](), Counter[str]()
         for item in world.items(LEDGER_TABLE):
@@ -120,11 +120,11 @@ class Accounts:
         expect(max(done.values(), default=0) <= 1, "a command was done twice: {}", done.most_common(1))
 
     def is_settled(self, world: World) -> bool:
-        """Clients end by themselves."""
+        """Whether all clients have ended."""
         return world.clients_are_done()
 
     def check_end(self, world: World) -> None:
-        """Transfers add up to nothing, and whatever a client was told is in the ledger."""
+        """Check that transfers add up to zero, and everything that was acknowledged to a client is in the ledger."""
         entries = [item for item in world.items(LEDGER_TABLE) if "amount" in item]
         moved = sum(item["amount"] for item in entries if item["kind"].startswith("transfer"))
         expect(moved == 0, "transfers made {}", moved)
@@ -154,7 +154,7 @@ def _replaced(order: Order, occasion: Occasion) -> Procedure[Plan[Account]]:
 
 
 def _reopened(order: Order, occasion: Occasion) -> Procedure[Plan[Any]]:
-    """Close the account, or open it where it is closed."""
+    """Close the account, or open it if it is closed."""
     account = yield from account_now(order.source)
     if account is None:
         return add_account(AccountDraft(pk=order.source, name=order.key, balance=order.amount), occasion)

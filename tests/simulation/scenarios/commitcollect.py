@@ -1,4 +1,4 @@
-"""CommitCollect: webhooks come twice or late, Strava and workers fail. Every part is awarded once, and stays."""
+"""CommitCollect: webhooks arrive twice or late, Strava and workers fail. Every part is awarded once, for good."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ MODEL: Final = "steam-locomotive"
 FIRST_LINK: Final = "link-0"
 TARGETS: Final = (1_000, 4_000, 12_000)
 OVERDUE: Final = timedelta(seconds=150)
-"""After so long somebody who wonders where the activities are presses the button."""
+"""If the activities are not there after this time, the user presses the button that reads them again."""
 TODAY: Final = datetime.fromtimestamp(START, UTC).date()
 
 
 class CommitCollect:
-    """One athlete, their milestones, and what was announced to them."""
+    """The scenario `commitcollect`: one athlete, their milestones, and the notices that were sent."""
 
     tables: Sequence[Table] = (TABLE, AUDIT_TABLE, IDEMPOTENCY_TABLE)
     queues: Mapping[str, QueuePolicy] = {QUEUE: POLICY, NOTICE_QUEUE: NOTICE_POLICY}
@@ -72,15 +72,15 @@ class CommitCollect:
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
-        """The milestone that each command has made."""
+        """The milestone that each command created, by the key of the command."""
         self.heard: dict[str, dict[str, Any]] = {}
-        """Notices, by their id."""
+        """The content of each notice, by its id."""
         self._seen: dict[str, Item] = {}
-        """Awards as they were seen first."""
+        """The awards as they were first stored."""
         self.athlete: Athlete
 
     def start(self, world: World) -> None:
-        """A user is connected, and a model is there."""
+        """Load a model, connect a user, and start the clients and workers."""
         strava = StravaModel(world.kernel.clock)
         self.athlete = Athlete(strava, Random(f"athlete {world.random.random()}"))
         world.truth.run(load_model(next(model for model in bundled() if model.model_id == MODEL)))
@@ -115,7 +115,7 @@ class CommitCollect:
         )
 
     def _train(self, world: World, process: Process) -> None:
-        """Do things at Strava, whose events come once, twice, or in another order; none is given up for good."""
+        """Change activities at Strava, and deliver each event once or twice, in any order, until it is accepted."""
         session, tools = world.session(process), self._tools(world, process)
         untold: list[EventJob] = []
         while untold or not world.is_calm:
@@ -127,12 +127,12 @@ class CommitCollect:
             for job in [each for each in untold if world.is_calm or world.random.random() < 0.7]:
                 with suppress(GaveUp):
                     ask_again(world, lambda: _receive(session, tools, job), tries=3)  # noqa: B023 - at once
-                    if world.is_calm or world.random.random() < 0.8:  # else Strava has not heard, and tells it again
+                    if world.is_calm or world.random.random() < 0.8:  # else Strava got no response, and sends it again
                         untold.remove(job)
             world.kernel.sleep(world.random.uniform(0.0, 1.5))
 
     def _commit(self, world: World, process: Process) -> None:
-        """Make milestones under keys, and ask again; cancel one now and then."""
+        """Create milestones with idempotency keys and retries, and cancel some of them."""
         session, count = world.session(process), 0
         while not world.is_calm:
             count += 1
@@ -179,7 +179,7 @@ class CommitCollect:
                 world.kernel.sleep(1.0)
 
     def _stay_connected(self, world: World, process: Process) -> None:
-        """Connect again where Strava lets nobody in, and have everything read again where that takes too long."""
+        """Reconnect if the connection is lost, and read all activities again if the backfill takes too long."""
         session, tools = world.session(process), self._tools(world, process)
         while True:
             with suppress(*PASSING, ConditionFailed, StravaError):
@@ -198,7 +198,7 @@ class CommitCollect:
             world.kernel.sleep(20.0)
 
     def check(self, world: World) -> None:
-        """Each part was awarded once, in order, for work that was done, and stays as it was."""
+        """Check that each part was awarded once, in order, for work that was done, and that awards do not change."""
         items = world.items(TABLE)
         awards = {each["SK"]: each for each in items if "#AWARD#" in each["SK"]}
         for key, before in self._seen.items():
@@ -226,7 +226,7 @@ class CommitCollect:
         expect(set(said) <= known, "a part was announced that nobody has: {}", set(said) - known)
 
     def is_settled(self, world: World) -> bool:
-        """All jobs are done, and everything is announced."""
+        """Whether all clients and jobs are done, the backfill is finished, and all notices are sent."""
         stats = [queue.execute(GetStats()) for queue in world.server.queues.values()]
         waits = any(each["PK"].startswith("NOTICES#") for each in world.items(TABLE))
         found = world.truth.run(connection_of(USER))
@@ -239,7 +239,7 @@ class CommitCollect:
         )
 
     def check_end(self, world: World) -> None:
-        """What is stored is what Strava has, nothing that was earned is missing, and every award was announced."""
+        """Check that activities match Strava, no earned part is missing, and every award was announced."""
         items = world.items(TABLE)
         stored = {int(each["activity_id"]): float(each["distance"]) for each in items if "started_local" in each}
         true = {number: each.distance for number, each in self.athlete.model.activities.items()}
@@ -258,14 +258,14 @@ class CommitCollect:
 
 
 def _receive(session: Session, tools: Tools, job: EventJob) -> None:
-    """As the route does it: the event is in the queue before Strava has its response."""
+    """Put the event into the queue, as the route does before it responds to Strava."""
     owner = str(job.owner_id)
     if session.run(owner_of(owner).consistent()) is not None:
         do(send(job, owner, tools.application.new_id()), session, tools)
 
 
 def _is_read(connection: Connection) -> bool:
-    """Whether all was read; who died between connecting and reading has read nothing."""
+    """Whether all activities were read. Only the first connection needs no backfill."""
     if connection.backfill is None:
         return connection.link_id == FIRST_LINK
     return connection.backfill.finished

@@ -1,4 +1,4 @@
-"""Countries: editors write versions under keys, and meet each other. What was ever said of an instant stays said."""
+"""Countries: editors write versions with idempotency keys, and conflict. The past that was once read never changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INDEXES: Final = {
 
 
 class Countries:
-    """What editors were told, and what was said of the past."""
+    """The scenario `countries`, with the responses that editors got, and results of queries for past instants."""
 
     tables: Sequence[Table] = (TABLE,)
     queues: Mapping[str, QueuePolicy] = {}
@@ -47,15 +47,15 @@ class Countries:
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
-        """The version that each command has written."""
+        """The version that each command wrote, by the key of the command."""
         self._seen: dict[tuple[str, str], Item] = {}
-        """Versions as they were seen first, and their ends."""
+        """All versions at the previous check."""
         self._said: dict[tuple[str, datetime], Country] = {}
-        """What was said of an instant that was over."""
+        """The first result of each query for a past instant."""
         self._played = Played(TABLE)
 
     def start(self, world: World) -> None:
-        """Begin with no country."""
+        """Start the editors, with no countries."""
         for number in range(EDITORS):
             world.client(f"editor-{number}", lambda process: self._edit(world, process))
 
@@ -87,7 +87,7 @@ class Countries:
             expect(before == body, "{} was told {}, and then {}", key, before, body)
 
     def check(self, world: World) -> None:
-        """Versions tile time and are never rewritten; codes have one owner; indexes and stream are the table."""
+        """Check versions (no gap, no rewrite), the owners of codes, and that indexes and stream match the table."""
         items = world.items(TABLE)
         versions = sorted(
             (each for each in items if "versionNumber" in each),
@@ -107,7 +107,7 @@ class Countries:
         self._ask_again(world, versions)
 
     def _check_unchanged(self, versions: Sequence[Item]) -> None:
-        """A version has its end once, and nothing else of it ever changes but its place in lists."""
+        """Check that a version never changes, except that it gets its end once, and moves between lists."""
         found = {_key(each): each for each in versions}
         for key, before in self._seen.items():
             now = found.get(key, {})
@@ -128,7 +128,7 @@ class Countries:
             expect(lists == (each["isDeleted"], not each["isDeleted"]), "{} is in the wrong list", each)
 
     def _check_codes(self, items: Sequence[Item], versions: Sequence[Item]) -> None:
-        """Every code of a country that is current is claimed by it, and by no other."""
+        """Check that each code of a current country is claimed by this country, and by no other."""
         current = [each for each in versions if "activeList" in each]
         held = {each["alpha2Code"]: each.get("owner") for each in items if each["alpha2Code"].startswith("UNIQUE#")}
         for field, attribute in (("alpha3", "alpha3Code"), ("numeric", "numericCode")):
@@ -138,7 +138,7 @@ class Countries:
             expect(claims == owners, "claims are {}, and should be {}", claims, owners)
 
     def _ask_again(self, world: World, versions: Sequence[Item]) -> None:
-        """What holds at an instant before the newest version is the same for ever."""
+        """Check that queries for instants before the newest version always have the same results."""
         for each in versions:
             if "expiryDate" in each:
                 at = datetime.fromisoformat(each["createDate"])
@@ -161,11 +161,11 @@ class Countries:
             )
 
     def is_settled(self, world: World) -> bool:
-        """Editors end by themselves."""
+        """Whether all editors have ended."""
         return world.clients_are_done()
 
     def check_end(self, world: World) -> None:
-        """Whatever an editor was told is in the history."""
+        """Check that every version that was acknowledged to an editor is in the history."""
         written = {
             f"{each['alpha2Code']} {each['versionNumber']}" for each in world.items(TABLE) if "versionNumber" in each
         }

@@ -1,4 +1,4 @@
-"""Events: users apply and cancel, workers decide what the queue delivers, and are killed. Seats, and their order."""
+"""Events: users apply and cancel; workers decide queued requests, and are killed. Seats are assigned in order."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NEVER: Final = 2**40
 
 
 class Events:
-    """One event, its users and its workers."""
+    """The scenario `events`: one event, its users and its workers."""
 
     tables: Sequence[Table] = (TABLE,)
     queues: Mapping[str, QueuePolicy] = {NAME: POLICY}
@@ -49,11 +49,11 @@ class Events:
 
     def __init__(self) -> None:
         self.told: dict[str, set[str]] = {}
-        """Which requests each user was told of."""
+        """The ids of the requests that were acknowledged to each user."""
         self.event: Event
 
     def start(self, world: World) -> None:
-        """Open the event, and begin."""
+        """Open the event, and start the users and workers."""
         random = world.random
         lottery = random.random() < 0.4
         draft = EventDraft(
@@ -85,12 +85,12 @@ class Events:
                     ask_again(world, lambda: session.run(cancel(request_id, process.name, now)))  # noqa: B023 - at once
 
     def _apply(self, world: World, session: Session, queue: Queue, process: Process) -> str:
-        """As the route does it: the request is stored and sent, and its batch noted; whatever fails is swept later."""
+        """Store and send a request, and record its batch, as the route does. The sweeper completes what fails here."""
         now = instant(process.clock())
         event = ask_again(world, lambda: session.run(event_by_id(self.event.event_id)))
 
         def applying() -> tuple[str, Application]:
-            batch = f"{process.name} at {world.kernel.now}"  # another for each try, as each call of the route joins one
+            batch = f"{process.name} at {world.kernel.now}"  # each try has its own, as each call of the route
             return batch, session.run(apply(event, process.name, now, run_plan, batch=batch))
 
         batch: str
@@ -114,7 +114,7 @@ class Events:
                 world.kernel.sleep(WAIT)
 
     def check(self, world: World) -> None:
-        """Seats and winners agree, nobody has two requests, and who won was not queued after who went away empty."""
+        """Check that seats match winners, nobody has two requests, and no winner was queued after a loser."""
         seats, requests = self._stored(world)
         winners = [each for each in requests if each["status"] == "SUCCEEDED"]
         expect(len(winners) <= seats["capacityTotal"], "{} won, of {}", len(winners), seats["capacityTotal"])
@@ -131,14 +131,14 @@ class Events:
         ]
         expect(len(set(places)) == len(places), "two requests have the same place")
         if self.event.freed_seats is FreedSeats.RELEASE:
-            return  # who found no seat may come again, behind those who came meanwhile
+            return  # who got no seat may apply again, after those who applied in the meantime
         in_order = sorted(requests, key=lambda each: str(each["queuedAt"]))
         decided = [each for each in in_order if each["status"] == "SUCCEEDED" or each.get("errorCode") in EMPTY]
         won = [each["status"] == "SUCCEEDED" for each in decided]
         expect(won == sorted(won, reverse=True), "somebody won who came after one that went away empty: {}", won)
 
     def is_settled(self, world: World) -> bool:
-        """Everything is decided, the event has ended, and the queue is empty."""
+        """Whether the event has ended, everything is decided and drawn, and the queue is empty."""
         if not world.clients_are_done() or world.kernel.now < START + CLOSES_IN:
             return False
         _, requests = self._stored(world)
@@ -149,7 +149,7 @@ class Events:
         )
 
     def check_end(self, world: World) -> None:
-        """As many won as there are seats, or as there are who want one; nobody who was told of a request lost it."""
+        """Check that no acknowledged request is gone, and that all seats are taken or every applicant has one."""
         seats, requests = self._stored(world)
         known = {each["requestId"] for each in requests}
         for user, told in self.told.items():

@@ -1,7 +1,7 @@
-"""Items: writes, transactions, batches and reads of a few lists, judged as histories; index, stream and projection.
+"""Items: writes, transactions, batches and reads of a few lists, checked as histories; index, stream and projection.
 
-Every read and append is part of a history, which must be strictly serializable. What the table holds must also be what
-the index, the stream played from its beginning, and a projection hold.
+Every read and append is part of a history, which must be strictly serializable. The index, the stream replayed from
+its beginning, and a projection must agree with the table.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ GROUPS: Final = ("red", "green", "blue")
 
 
 class Note(Entity, table=TABLE):
-    """Something that comes and goes."""
+    """An item that is written and deleted."""
 
     primary: ClassVar = Key("NOTE#{note_id}", "META")
     by_group: ClassVar = Key("GROUP#{group}", "NOTE#{note_id}", index="GSI1")
@@ -55,12 +55,12 @@ def note(note_id: str) -> None:
 
 
 class Items:
-    """What clients did, and where their history is."""
+    """The scenario `items`, with the history of its clients."""
 
     tables: Sequence[Table] = (TABLE,)
     queues: Mapping[str, QueuePolicy] = {}
     spared: Container[str] = ("clock step",)
-    """A token is known for ten minutes; for a clock that jumps they are over at once."""
+    """A transaction token is remembered for ten minutes, which a jump of the clock ends early."""
 
     def __init__(self) -> None:
         self.recorder = Recorder()
@@ -68,7 +68,7 @@ class Items:
         self._played = Played(TABLE)
 
     def start(self, world: World) -> None:
-        """Begin with nothing stored."""
+        """Start the clients and the projector, with an empty table."""
         for number in range(CLIENTS):
             world.client(f"client-{number}", lambda process: self._live(world, process))
         world.worker("projector", lambda process: follow(world, process, TABLE, lambda: open_projection(world)))
@@ -106,7 +106,7 @@ class Items:
             session.run(upsert(note(note_id), f(Note.group).set(group), f(Note.text).set(name)))
 
     def check(self, world: World) -> None:
-        """The index has what the table says that it has, and the stream leads to the table."""
+        """Check that the index and the replayed stream match the table."""
         items = world.items(TABLE)
         expected = sorted((i["GSI1PK"], i["GSI1SK"], i["PK"]) for i in items if "GSI1PK" in i)
         found = sorted((i["GSI1PK"], i["GSI1SK"], i["PK"]) for i in all_items(world.server.store, TABLE.name, "GSI1"))
@@ -118,24 +118,24 @@ class Items:
         self._played.check(world, items)
 
     def is_settled(self, world: World) -> bool:
-        """The projection has read everything."""
+        """Whether all clients have ended, and the projection matches the table."""
         return world.clients_are_done() and _projected(world) == _stored(world)
 
     def check_end(self, world: World) -> None:
-        """What every client saw has one order."""
+        """Check that the history of all clients has no anomalies."""
         ListClient(world.truth, self.recorder, "truth", world.random, self._next).read_all()
         for finding in find_anomalies(self.recorder.history):
             expect(False, "{}", finding)
 
 
 def open_projection(world: World) -> SqliteProjection:
-    """The projection's file, which is on the simulated disk, too."""
+    """Open the projection, whose file is on the simulated disk, too."""
     tables = "CREATE TABLE things (pk TEXT PRIMARY KEY, numbers TEXT, rest TEXT)"
     return SqliteProjection(world.folder / "projection.db", tables=tables, apply=_apply)
 
 
 def _apply(connection: apsw.Connection, change: ItemChange) -> None:
-    """Whatever is new in a list is added to what is there: a change that is passed over is not made good later."""
+    """Append only what is new in a list, so that a later change does not hide a skipped one."""
     pk, old, new = change.keys["PK"], change.old_item or {}, change.new_item
     if new is None:
         connection.execute("DELETE FROM things WHERE pk = ?", (pk,))

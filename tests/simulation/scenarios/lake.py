@@ -1,4 +1,4 @@
-"""The lake: as `items`, with a worker that fills a lake and is killed. In the end the lake is the table."""
+"""The lake: as `items`, with a worker that fills a lake and is killed. At the end, the lake matches the table."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ FOLDER = "lake"
 
 
 class LakeItems(Items):
-    """Items, and a lake of them."""
+    """The scenario `lake`: `items`, and a lake of their table."""
 
     def start(self, world: World) -> None:
-        """Begin with an empty lake."""
+        """Start the clients, and a worker that fills an empty lake."""
         super().start(world)
         world.worker("lake", lambda process: follow(world, process, TABLE, lambda: Lake(_place(world), TABLE)))
 
     def is_settled(self, world: World) -> bool:
-        """The lake has read everything."""
+        """Whether `items` is settled, and the lake has the whole stream."""
         return super().is_settled(world) and self._has_caught_up(world)
 
     def _has_caught_up(self, world: World) -> bool:
@@ -33,7 +33,7 @@ class LakeItems(Items):
         return all(at.get(shard.id) == shard.newest for shard in shards)
 
     def check_end(self, world: World) -> None:
-        """Each entity of the lake has the items of the table, and the log has each change once."""
+        """Check that the lake has the items of the table, and its log has each change once."""
         super().check_end(world)
         rows = query_lake(_place(world), "SELECT thing_id, numbers FROM thing").read_all().to_pylist()
         found = {row["thing_id"]: [int(number) for number in row["numbers"]] for row in rows}

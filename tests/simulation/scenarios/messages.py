@@ -1,4 +1,4 @@
-"""Messages: senders that ask again, receivers that are killed, messages that nobody can read. All in order."""
+"""Messages: senders retry, receivers are killed, some messages cannot be processed. The order in a group is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POISON: Final = "poison"
 
 
 class Messages:
-    """What was sent and received."""
+    """The scenario `messages`, with the messages that were sent and received."""
 
     tables: Sequence[Table] = ()
     queues: Mapping[str, QueuePolicy] = {NAME: QueuePolicy(max_receives=3)}
@@ -30,11 +30,11 @@ class Messages:
     def __init__(self) -> None:
         self.accepted: dict[str, SentMessage] = {}
         self.received: dict[str, list[int]] = {group: [] for group in GROUPS}
-        """The sequences of each group in the order in which they were handed out for the first time."""
+        """The sequence numbers of each group in the order of their first delivery."""
         self.sequences: dict[str, int] = {}
 
     def start(self, world: World) -> None:
-        """Begin with an empty queue."""
+        """Start the senders and receivers."""
         for number in range(SENDERS):
             world.client(f"sender-{number}", lambda process: self._send(world, process))
         for number in range(RECEIVERS):
@@ -73,20 +73,20 @@ class Messages:
         if message.sequence not in self.received[message.group]:
             self.received[message.group].append(message.sequence)
 
-    def check(self, world: World) -> None:  # noqa: ARG002 - one signature
-        """Messages of a group were handed out in their order."""
+    def check(self, world: World) -> None:  # noqa: ARG002 - the same signature for all scenarios
+        """Check that the messages of each group were delivered in order."""
         for group, sequences in self.received.items():
             expect(sequences == sorted(sequences), "the order of {} is {}", group, sequences)
 
     def is_settled(self, world: World) -> bool:
-        """The queue is empty."""
+        """Whether all senders have ended, and the queue is empty."""
         stats = world.server.queues[NAME].execute(GetStats())
         return world.clients_are_done() and not stats.waiting + stats.in_flight
 
     def check_end(self, world: World) -> None:
-        """Whatever was accepted was handed out; nobody could read the dead letters."""
+        """Check that accepted messages were delivered or are dead letters, and poisoned ones are dead letters."""
         dead = world.server.queues[NAME].execute(ReadDead(1_000))
-        known = self.sequences.keys() | {letter.body for letter in dead}  # whose every response was lost
+        known = self.sequences.keys() | {letter.body for letter in dead}  # all responses that delivered it may be lost
         for body in self.accepted:
             expect(body in known, "{} was accepted, and never handed out", body)
         poison = {body for body in self.sequences if body.endswith(POISON)}
@@ -94,5 +94,5 @@ class Messages:
 
 
 def _has_jumped(world: World) -> bool:
-    """Whether the clock was a day ahead: then the five minutes were over for which a message is known."""
+    """Whether the server's clock was ahead, so that the five minutes of deduplication ended early."""
     return any(fault.kind == "clock step" for fault in world.faults.happened)

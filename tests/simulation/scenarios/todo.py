@@ -1,4 +1,4 @@
-"""To-Do: users change tasks and profiles under keys. Indexes, claims on emails, reminders and counts keep up."""
+"""To-Do: users change tasks and profiles. Indexes, claims on emails, reminders and counts agree with the items."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ INDEXES: Final = {"GSI1": "status", "GSI2": "due_date", "GSI3": "priority", "GSI
 
 
 class Todo:
-    """What users did, and what they were told."""
+    """The scenario `todo`, with the tasks that users created and the responses that they got."""
 
     tables: Sequence[Table] = (TABLE,)
     queues: Mapping[str, QueuePolicy] = {}
@@ -42,7 +42,7 @@ class Todo:
         self.told: dict[str, str] = {}
 
     def start(self, world: World) -> None:
-        """Begin with nothing."""
+        """Start the devices of all users, and the projector."""
         for user in USERS:
             for device in range(2):
                 world.client(f"{user}-{device}", lambda process, user=user: self._live(world, process, user))  # type: ignore[misc]
@@ -97,7 +97,7 @@ class Todo:
         ask_again(world, lambda: session.run(write_user(user, profile, now)))
 
     def check(self, world: World) -> None:
-        """Indexes are what the tasks say, claims and reminders what the profiles say; no task was made twice."""
+        """Check that indexes match tasks, claims and reminders match profiles, and no task was created twice."""
         items = world.items(TABLE)
         for index, field in INDEXES.items():
             listed = sorted(each["task_id"] for each in all_items(world.server.front, TABLE.name, index))
@@ -113,7 +113,7 @@ class Todo:
         expect(slots == due, "reminders are {}, and should be {}", slots, due)
 
     def is_settled(self, world: World) -> bool:
-        """The counts are those of the table."""
+        """Whether all clients have ended, and the counts of the projection match the table."""
         if not world.clients_are_done():
             return False
         tasks = _tasks(world.items(TABLE))
@@ -124,7 +124,7 @@ class Todo:
         return all(found[name] == (states + priorities)[name] for name in found)
 
     def check_end(self, world: World) -> None:
-        """Every task is found by its title."""
+        """Check that a search for its title finds every task."""
         with opened(_open(world)) as projection:
             for each in _tasks(world.items(TABLE)):
                 found = projection.search(each["user_id"], each["title"], 100).task_ids
