@@ -1,1 +1,1 @@
-"""Histories of concurrent clients, and judges of them: linearizability of items, serializability of transactions."""
+"""Histories of concurrent clients, and their checkers: linearizability of items, serializability of transactions."""

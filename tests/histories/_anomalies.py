@@ -1,16 +1,16 @@
-"""Serializability of transactions over lists, as Elle finds it: who saw whose append says who came before whom.
+"""Serializability of transactions over lists, checked as in Elle: reads show which transaction came before which.
 
-Every append adds a number that is nowhere else, so each read shows the order of all appends that it saw. Three kinds of
-dependency follow, and one from time:
+Every append adds a unique number, so each read shows the order of all appends that it saw. Three kinds of dependency
+follow from the reads, and one from time:
 
 | edge | from | to |
 | --- | --- | --- |
-| `ww` | who appended | who appended next to the same list |
-| `wr` | who appended last | who read it |
-| `rw` | who read | who appended what the read did not see yet |
-| `rt` | who had returned | who began afterwards |
+| `ww` | the transaction of an append | the transaction of the next append to the same list |
+| `wr` | the transaction of the last append that a read saw | the reader |
+| `rw` | the reader | the transaction of the first append that the read did not see |
+| `rt` | a transaction that had returned | a transaction that began afterwards |
 
-A cycle is an order that cannot be. Which edges it has says what went wrong (Adya's names).
+A cycle is an impossible order. The kinds of its edges determine the anomaly (with Adya's names).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.histories._history import History, List, Status, Transaction
 
 
 class Anomaly(StrEnum):
-    """What is wrong with a history."""
+    """A kind of anomaly of a history."""
 
     GARBAGE = "a read of what nobody wrote"
     ABORTED_READ = "G1a: a read of what a failed transaction wrote"
@@ -40,7 +40,7 @@ class Anomaly(StrEnum):
 
 
 class Finding(Struct, frozen=True):
-    """An anomaly, and what shows it."""
+    """An anomaly, and the transactions that show it."""
 
     anomaly: Anomaly
     evidence: str
@@ -50,28 +50,28 @@ class Finding(Struct, frozen=True):
 
 
 KINDS: Final = ("ww", "wr", "rt", "rw")
-"""Where one transaction comes before another for several reasons, the first of these is kept."""
+"""If one transaction precedes another for several reasons, the first of these kinds is kept."""
 
 Edges: TypeAlias = dict[int, dict[int, str]]
-"""From transaction to transaction, by what."""
+"""From transaction to transaction, with the kind of the edge."""
 
 
 def find_anomalies(history: History, *, realtime: bool = True) -> list[Finding]:
-    """Everything that is wrong with a history; nothing, where it is (strictly) serializable.
+    """Return the anomalies of a history; none if it is (strictly) serializable.
 
     Args:
-        history: what clients did. Failed transactions must not have been seen.
-        realtime: whether who began after another had returned must come after it.
+        history: the transactions of all clients. Reads must not have seen failed transactions.
+        realtime: whether a transaction that began after another had returned must come after it.
     """
     lists = _Lists(history)
     found = list(lists.findings())
-    if found:  # without an order of the lists there are no dependencies
+    if found:  # if the order of the lists is unknown, so are the dependencies
         return found
     return list(_cycles(history, _edges(history, lists, realtime=realtime)))
 
 
 class _Lists:
-    """Each list in the order in which it grew, as the longest read shows it."""
+    """The order in which each list grew, as its longest read shows it."""
 
     def __init__(self, history: History) -> None:
         self.writers: dict[tuple[str, int], Transaction] = {
@@ -83,19 +83,19 @@ class _Lists:
             if len(seen) > len(self.longest.get(key, ())):
                 self.longest[key] = seen
         self.unseen: dict[str, list[Transaction]] = defaultdict(list)
-        """Appends that surely happened and that no read shows: they come after all reads."""
+        """Transactions whose append certainly happened, but is in no read: they come after all reads."""
         for (key, value), each in self.writers.items():
             if self.happened(each) and value not in self.longest.get(key, ()):
                 self.unseen[key].append(each)
 
     def happened(self, transaction: Transaction) -> bool:
-        """Whether it has happened, as far as anybody knows."""
+        """Whether a transaction is known to have happened."""
         if transaction.status is not Status.UNKNOWN:
             return transaction.status is Status.OK
         return any(values[0] in self.longest.get(key, ()) for key, values in transaction.appends.items())
 
     def findings(self) -> Iterator[Finding]:
-        """What the reads show by themselves."""
+        """Yield the anomalies that single reads or pairs of reads show."""
         for reader, key, seen in self.reads:
             if len(set(seen)) < len(seen):
                 yield Finding(Anomaly.DUPLICATE, str(reader))
@@ -113,19 +113,19 @@ class _Lists:
                 yield Finding(Anomaly.INTERMEDIATE_READ, f"{reader}\n{writer}")
 
     def next_writers(self, key: str, seen: List) -> list[Transaction]:
-        """Who appended what a read did not see yet: the next one, or all of whom nothing is known."""
+        """Return the writers of what a read did not see: the next one, or all whose order is unknown."""
         longest = self.longest.get(key, ())
         return [self.writers[key, longest[len(seen)]]] if len(seen) < len(longest) else self.unseen[key]
 
 
 class _Edges:
-    """Who comes before whom."""
+    """The order of transactions, as edges of a graph."""
 
     def __init__(self) -> None:
         self.found: Edges = defaultdict(dict)
 
     def add(self, source: Transaction, target: Transaction, kind: str) -> None:
-        """One comes before another; of several reasons, the first of `KINDS` is kept."""
+        """Add an edge; if there are several kinds, keep the first of `KINDS`."""
         if source.number != target.number:
             known = self.found[source.number].get(target.number, kind)
             self.found[source.number][target.number] = min(known, kind, key=KINDS.index)
@@ -150,7 +150,7 @@ def _edges(history: History, lists: _Lists, *, realtime: bool) -> Edges:
 
 
 def _in_time(history: Iterable[Transaction]) -> Iterator[tuple[Transaction, Transaction]]:
-    """Who came before whom by time; what follows from two others is left out."""
+    """Yield the pairs that are ordered by time, except those that follow from two other pairs."""
     instants: list[tuple[int, bool, Transaction]] = []
     for each in history:
         instants.append((each.invoked, False, each))
@@ -169,7 +169,7 @@ def _in_time(history: Iterable[Transaction]) -> Iterator[tuple[Transaction, Tran
 
 
 def _cycles(history: History, edges: Edges) -> Iterator[Finding]:
-    """The gravest kind of cycle that there is, with an example as short as can be."""
+    """Yield the most severe kind of cycle, with a shortest example."""
     edges = _tangled(edges)
     kinds = (
         (Anomaly.WRITE_CYCLE, {"ww", "rt"}, 0),
@@ -186,7 +186,7 @@ def _cycles(history: History, edges: Edges) -> Iterator[Finding]:
 
 
 def _tangled(edges: Edges) -> Edges:
-    """What is left when whoever comes after nobody is taken away, again and again: nothing, where there is no cycle."""
+    """Remove transactions without a predecessor repeatedly, and return the other edges: none if there is no cycle."""
     count: Counter[int] = Counter(target for targets in edges.values() for target in targets)
     free = [number for number in edges if not count[number]]
     gone: set[int] = set()
@@ -201,7 +201,7 @@ def _tangled(edges: Edges) -> Edges:
 
 
 def _cycle(edges: Edges, allowed: set[str], anti_dependencies: int) -> list[int] | None:
-    """A shortest cycle of allowed edges; where an anti-dependency is asked for, one that begins with it."""
+    """Return a shortest cycle of allowed edges; if an anti-dependency is required, one that begins with it."""
     found: list[list[int]] = []
     for source, targets in edges.items():
         for target, kind in targets.items():

@@ -1,4 +1,4 @@
-"""The same questions answered by trying every order: slow, plain, and right; to compare the judges with."""
+"""The same checks by trying every order: slow, but simple; the checkers are compared with them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.histories._linearizable import Model, Operation
 
 
 def has_order(operations: Sequence[Operation], model: Model[Any], initial: Any = None) -> bool:
-    """Whether some order of the operations, with some of the unknown ones, explains what everybody was told."""
+    """Whether some order of the operations, with some of the unknown ones, explains all responses."""
     known = [each for each in operations if each.returned is not None]
     unknown = [each for each in operations if each.returned is None]
     for count in range(len(unknown) + 1):
@@ -32,7 +32,7 @@ def _explains(order: Sequence[Operation], model: Model[Any], state: Any) -> bool
 
 
 def is_serializable(history: History, *, realtime: bool) -> bool:
-    """Whether some order of the transactions, with some of the unknown ones, explains what everybody read."""
+    """Whether some order of the transactions, with some of the unknown ones, explains all reads."""
     known = [each for each in history if each.status is Status.OK]
     unknown = [each for each in history if each.status is Status.UNKNOWN]
     for count in range(len(unknown) + 1):

@@ -1,4 +1,4 @@
-"""What clients did and were told: transactions of appends and reads, each with the interval that it took."""
+"""Histories of clients: transactions of appends and reads, each with its result and its interval of time."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ List: TypeAlias = tuple[int, ...]
 
 
 class Status(Enum):
-    """What the client knows of its transaction."""
+    """What the client knows about its transaction."""
 
     OK = "ok"
     FAILED = "failed"
-    """It was refused, and changed nothing."""
+    """The transaction was refused, and changed nothing."""
     UNKNOWN = "unknown"
-    """No response came: it may have happened, or happen later, or never."""
+    """No response arrived: the transaction may have happened, may happen later, or never."""
 
 
 class Transaction(Struct, frozen=True):
-    """Appends and reads that a client asked for at once. A single write or read is a transaction of one."""
+    """Appends and reads that a client requested together. A single write or read is a transaction, too."""
 
     number: int
     process: str
     invoked: int
     returned: int | None
-    """Ticks of one counter for all clients; None where no response came."""
+    """As `invoked`, a tick of one counter for all clients; None if no response arrived."""
     status: Status
     appends: Mapping[str, List] = {}
-    """What was appended to which list; every number is appended once in a history."""
+    """The numbers appended to each list; every number is unique in a history."""
     reads: Mapping[str, List] = {}
-    """Which lists were seen; empty where there is no such item."""
+    """The content of each list that was read; empty if the item does not exist."""
     is_current: bool = True
-    """Whether its reads must see every write that had returned before; an eventually consistent read need not."""
+    """Whether the reads must see every write that had returned before; eventually consistent reads need not."""
 
     def __str__(self) -> str:
         said = [f"append {key} {list(value)}" for key, value in self.appends.items()]
@@ -50,7 +50,7 @@ History: TypeAlias = list[Transaction]
 
 
 class Pending:
-    """A transaction that is under way."""
+    """A transaction in progress."""
 
     def __init__(self, number: int, process: str, invoked: int, appends: Mapping[str, List]) -> None:
         self.number = number
@@ -61,24 +61,24 @@ class Pending:
         self.reads: Mapping[str, List] = {}
 
     def ok(self, reads: Mapping[str, List] | None = None) -> None:
-        """It has happened, and read this."""
+        """Set the outcome: the transaction was executed, and read this."""
         self.status, self.reads = Status.OK, reads or {}
 
     def failed(self) -> None:
-        """It has not happened."""
+        """Set the outcome: the transaction was refused."""
         self.status = Status.FAILED
 
 
 class Recorder:
-    """Notes what clients do. Safe for threads; processes write lines, which are read together afterwards."""
+    """Records the transactions of clients. It is thread-safe; processes write lines to a file that is parsed later."""
 
     def __init__(
         self, tick: Callable[[], int] | None = None, noted: Callable[[Transaction], object] | None = None
     ) -> None:
-        """Begin an empty history.
+        """Start an empty history.
 
         Args:
-            tick: the time, as a number that never falls; by default a counter.
+            tick: returns the time, as a number that never decreases; by default a counter.
             noted: called with each transaction when it begins, and again when it ends.
         """
         self.history: History = []
@@ -95,7 +95,7 @@ class Recorder:
     def transaction(
         self, process: str, appends: Mapping[str, List] | None = None, *, is_current: bool = True
     ) -> Iterator[Pending]:
-        """Note what the block asks for; it says what came of it. A block that does not say leaves it unknown."""
+        """Record a transaction. The block sets the outcome; without one, the outcome is unknown."""
         with self._lock:
             pending = Pending(len(self.history), process, self._tick(), appends or {})
             self.history.append(_noted(pending, None, is_current=is_current))
@@ -126,14 +126,15 @@ _LINES: Final = msgspec.json.Encoder()
 
 
 def line_of(transaction: Transaction) -> bytes:
-    """A transaction as one line, for a file that several processes write to."""
+    """Return a transaction as one line, for a file that several processes write to."""
     return _LINES.encode(transaction) + b"\n"
 
 
 def history_of(lines: bytes) -> History:
-    """The history that several processes have written, numbered by when each transaction began.
+    """Parse the history that several processes wrote, numbered in the order in which transactions began.
 
-    A line without an end is of a process that was killed while it wrote; its beginning was written before.
+    A line without a line end is ignored, because its process was killed while it wrote the line. The beginning of a
+    transaction is written before its request is sent.
     """
     found = [
         msgspec.json.decode(line, type=Transaction) for line in lines.splitlines(keepends=True) if line[-1:] == b"\n"

@@ -1,7 +1,7 @@
-"""Linearizability of one item: is there one order of all operations that explains what each client was told?
+"""Linearizability of one item: does one order of all operations explain the responses of all clients?
 
-The search is Wing's and Gong's with Lowe's memory of what was tried: an operation may come next if no other had
-returned before it began. It goes through sets of operations, so it is for the history of one item, not for all at once.
+The search is the algorithm of Wing and Gong with Lowe's memoization: an operation may come next if no other remaining
+operation had returned before it began. It explores sets of operations, so it is for the history of one item only.
 """
 
 from __future__ import annotations
@@ -17,30 +17,30 @@ FOREVER = float("inf")
 
 
 class Operation(Struct, frozen=True):
-    """What one client asked of one item, and what it was told."""
+    """An operation of one client on one item, and its response."""
 
     process: str
     invoked: float
     returned: float | None
-    """None where no response came: it may have happened at any time since, or never."""
+    """None if no response arrived: the operation may have happened at any time since, or never."""
     kind: str
     value: Any = None
     told: Any = None
 
 
 Model: TypeAlias = Callable[[S, Operation], tuple[bool, S]]
-"""Whether an operation may be told what it was told in a state, and the state after it."""
+"""Returns whether an operation may have its response in a state, and the state after it."""
 
 
 def register(state: Any, operation: Operation) -> tuple[bool, Any]:
-    """An item with one value; None where there is none.
+    """Model an item with one value; the state is None if it has none.
 
     | kind | value | told |
     | --- | --- | --- |
-    | `read` | | what was seen |
-    | `write` | what is written | |
-    | `add` | how much | the sum, where the client was told |
-    | `replace` | what is expected, and what is written in its place | whether it was done |
+    | `read` | | the value that was read |
+    | `write` | the new value | |
+    | `add` | the amount | the sum, if the client knows it |
+    | `replace` | the expected value and the new one | whether the value was replaced |
     """
     unknown = operation.returned is None
     match operation.kind:
@@ -65,7 +65,7 @@ class _Search(Generic[S]):
         self._must = sum(1 << n for n, each in enumerate(self._operations) if each.returned is not None)
 
     def succeeds(self, initial: S) -> bool:
-        """Whether some order explains everything; depth first, with what was tried before passed over."""
+        """Whether some order explains everything: a depth-first search that skips visited states."""
         tried: set[tuple[int, S]] = {(0, initial)}
         stack = [(0, initial)]
         while stack:
@@ -81,12 +81,12 @@ class _Search(Generic[S]):
         return False
 
     def _next(self, done: int) -> list[int]:
-        """Those that may come next: they began before any of those that are left had returned."""
+        """Return the operations that may come next: those that began before any of the remaining ones had returned."""
         left = [number for number in range(len(self._operations)) if not done >> number & 1]
         first = min((self._operations[n].returned or FOREVER for n in left), default=FOREVER)
         return [number for number in left if self._operations[number].invoked <= first]
 
 
 def is_linearizable(operations: Sequence[Operation], model: Model[Any] = register, initial: Any = None) -> bool:
-    """Whether the history of one item can be explained by its operations happening one after another."""
+    """Whether the operations on one item, executed one after another in some order, explain its history."""
     return _Search(operations, model).succeeds(initial)

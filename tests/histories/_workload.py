@@ -1,4 +1,4 @@
-"""Clients that append to a few lists and read them, in every way that a session offers; what they do is recorded."""
+"""Clients that append to a few lists and read them, in every way that a session offers, and record what they do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KEYS: Final = ("a", "b", "c")
 WITH_TOKEN: Final = 0.7
 
 REFUSALS: Final = (StoreError, Throttled, TransactionCancelled, TransactionConflict, Unprocessed)
-"""What a request may meet. After `StoreUnavailable` nobody knows whether it happened; after the others it has not."""
+"""Expected errors. After `StoreUnavailable`, a request may have been executed; after the others, it was not."""
 
 
 class Thing(Entity, table=TABLE):
@@ -57,7 +57,7 @@ def thing(thing_id: str) -> None:
 
 
 class ListClient:
-    """One client. `next_number` gives a number that nobody else gets."""
+    """One client. `next_number` returns a unique number."""
 
     def __init__(
         self, session: Session, recorder: Recorder, name: str, random: Random, next_number: Callable[[], int]
@@ -79,7 +79,7 @@ class ListClient:
         )
 
     def act(self) -> None:
-        """Do one thing at random.
+        """Execute a random operation.
 
         Raises:
             PartitaError: one of `REFUSALS`.
@@ -87,13 +87,13 @@ class ListClient:
         self._random.choice(self.acts)()
 
     def append(self) -> None:
-        """One write of one item."""
+        """Append to one list with a single write."""
         key, number = self._random.choice(KEYS), self._next()
         with self._recorder.transaction(self._name, {key: (number,)}) as pending:
             self._write(pending, upsert(thing(key), f(Thing.numbers).append([number])))
 
     def append_together(self) -> None:
-        """Writes of two items, all or nothing; most with a token, so that the session may send them again."""
+        """Append to two lists in one transaction; most have a token, so that the session may retry them."""
         numbers = {key: self._next() for key in self._random.sample(KEYS, 2)}
         actions = [upsert(thing(key), f(Thing.numbers).append([number])) for key, number in numbers.items()]
         token = f"{self._name}-{self._next()}" if self._random.random() < WITH_TOKEN else None
@@ -101,29 +101,29 @@ class ListClient:
             self._write(pending, transact(*actions, token=token))
 
     def read(self) -> None:
-        """A consistent read of one item."""
+        """Read one list consistently."""
         key = self._random.choice(KEYS)
         with self._recorder.transaction(self._name) as pending:
             pending.ok({key: _numbers(self._session.run(thing(key).consistent()))})
 
     def read_eventually(self) -> None:
-        """A read that may be old, and nothing else."""
+        """Read one list eventually consistently: the result may be old, but not wrong in any other way."""
         key = self._random.choice(KEYS)
         with self._recorder.transaction(self._name, is_current=False) as pending:
             pending.ok({key: _numbers(self._session.run(thing(key)))})
 
     def read_together(self) -> None:
-        """Reads of two items at one instant."""
+        """Read two lists in one transaction."""
         self.read_all(self._random.sample(KEYS, 2))
 
     def read_all(self, keys: tuple[str, ...] | list[str] = KEYS) -> None:
-        """Reads of some items at one instant."""
+        """Read some lists, by default all of them, in one transaction."""
         with self._recorder.transaction(self._name) as pending:
             found = self._session.run(transact_get(*(thing(key) for key in keys)))
             pending.ok({key: _numbers(each) for key, each in zip(keys, found, strict=True)})
 
     def read_batch(self) -> None:
-        """Each item of a batch is a read of its own: DynamoDB promises no more."""
+        """Read two lists in a batch, and record two reads, because DynamoDB does not make a batch atomic."""
         first, second = self._random.sample(KEYS, 2)
         with self._recorder.transaction(self._name) as one, self._recorder.transaction(self._name) as other:
             found = self._session.run(batch_get([thing(first).consistent(), thing(second).consistent()]))
@@ -131,7 +131,7 @@ class ListClient:
             other.ok({second: _numbers(found[1])})
 
     def _write(self, pending: Pending, work: Any) -> None:
-        """Write, and record what is known of it: done, refused for certain, or unknown."""
+        """Write, and record the outcome: executed, refused, or unknown."""
         try:
             self._session.run(work)
         except StoreUnavailable:

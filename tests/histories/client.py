@@ -1,6 +1,6 @@
-"""A client in a process of its own: `python -m tests.histories.client ADDRESS FILE NUMBER COUNT`.
+"""A client in its own process: `python -m tests.histories.client ADDRESS FILE NUMBER COUNT`.
 
-What it does is appended to the file as it does it, so that a kill leaves what it had begun.
+It appends each transaction to the file when it begins, so that the file has it even if the process is killed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NUMBERS_EACH = 1_000_000
 
 
 def appending(file: Path) -> Callable[[Transaction], None]:
-    """Append each transaction to a file: one line when it begins, and one when it ends."""
+    """Return a function that appends a transaction to a file, as one line."""
     descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     return lambda transaction: _write_line(descriptor, transaction)
 
@@ -33,7 +33,7 @@ def _write_line(descriptor: int, transaction: Transaction) -> None:
 
 
 def main(address: str, file: str, number: str, count: str) -> None:
-    """Act so many times. The clock that counts is that of the machine, which all processes share."""
+    """Execute `count` operations. Their times are those of the machine's monotonic clock, which all processes share."""
     recorder = Recorder(time.monotonic_ns, appending(Path(file)))
     numbers = iter(range(int(number) * NUMBERS_EACH, (int(number) + 1) * NUMBERS_EACH))
     store = open_store(address)

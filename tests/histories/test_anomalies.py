@@ -1,4 +1,4 @@
-"""The judge of transactions: each anomaly by hand, and the same answers as trying every order."""
+"""The checker of transactions: an example of each anomaly, and a comparison with trying every order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OK, FAILED, UNKNOWN = Status.OK, Status.FAILED, Status.UNKNOWN
 
 
 def history(*parts: tuple[Mapping[str, List], Mapping[str, List], tuple[int, int | None], Status]) -> History:
-    """A history of appends, reads, intervals and what clients know."""
+    """Return a history from the appends, reads, interval and status of each transaction."""
     return [
         Transaction(number, f"p{number}", *interval, status, appends, reads)
         for number, (appends, reads, interval, status) in enumerate(parts)
@@ -102,7 +102,7 @@ def test_a_part_of_an_unknown_transaction_is_found() -> None:
 
 @st.composite
 def histories(draw: st.DrawFn) -> History:
-    """Small histories, most of them nearly right: reads are those of some state of the lists."""
+    """Generate small histories, most of them nearly correct: each read returns some state of its list."""
     count, made = draw(st.integers(1, 4)), 0
     states: dict[str, list[List]] = {"x": [()], "y": [()]}
     found: History = []

@@ -1,4 +1,4 @@
-"""Real clients at once: threads, processes of which one is killed, and the wire server, which is killed, too."""
+"""Concurrent real clients: threads, processes of which one is killed, and clients of a wire server that is killed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ONCE = RetryPolicy(tries=1)
 
 
 def acting(store: Store, recorder: Recorder, next_number: Callable[[], int], acts: int) -> None:
-    """Let threads act at once; each ends when the store is gone."""
+    """Execute operations in several threads; each thread ends when the store is unavailable."""
 
     def act(name: str) -> None:
         client = ListClient(Session(store, retry=ONCE), recorder, name, Random(name), next_number)
@@ -43,12 +43,12 @@ def acting(store: Store, recorder: Recorder, next_number: Callable[[], int], act
 
 
 def read_all(store: Store, recorder: Recorder) -> None:
-    """What is there in the end is part of the history."""
+    """Read all lists at the end, and record this in the history."""
     ListClient(Session(store), recorder, "truth", Random(0), lambda: 0).read_all()
 
 
 def check(history: History) -> None:
-    """There are writes and reads that were answered, and one order explains them all."""
+    """Check that some writes and reads succeeded, and that the history has no anomalies."""
     assert any(each.appends and each.status is Status.OK for each in history)
     assert any(any(each.reads.values()) for each in history)
     assert [str(finding) for finding in find_anomalies(history)] == []

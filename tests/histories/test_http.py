@@ -1,4 +1,4 @@
-"""Callers of the Accounts API at once: the balance of each account has one history, also where responses are lost."""
+"""Concurrent callers of the Accounts API: the balance of each account is linearizable, even if responses are lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNAVAILABLE = 503
 
 
 def balance(state: int, operation: Operation) -> tuple[bool, int]:
-    """An account that never goes below zero; taking too much is refused."""
+    """Model an account whose balance never goes below zero: a larger withdrawal is refused."""
     is_unknown = operation.returned is None
     if operation.kind == "read":
         return is_unknown or operation.told == state, state
@@ -33,7 +33,7 @@ def balance(state: int, operation: Operation) -> tuple[bool, int]:
 
 
 class Api:
-    """Calls the API, and records what it says of each account."""
+    """Calls the API, and records the operations on each account."""
 
     def __init__(self, client: httpx.AsyncClient, store: FaultyStore) -> None:
         self.history: dict[str, list[Operation]] = {pk: [] for pk in ACCOUNTS}
@@ -46,7 +46,7 @@ class Api:
         return self._ticks
 
     async def call(self, name: str) -> None:
-        """Make some calls at random, one after another."""
+        """Make random calls, one after another."""
         random = Random(name)
         for number in range(CALLS):
             pk, amount = random.choice(ACCOUNTS), random.randrange(-30, 30)

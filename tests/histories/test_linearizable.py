@@ -1,4 +1,4 @@
-"""The judge of one item: histories by hand, and the same answers as trying every order."""
+"""The checker of one item: example histories, and a comparison with trying every order."""
 
 from __future__ import annotations
 
