@@ -1,4 +1,4 @@
-"""A disk that forgets what was not synchronised when the power fails."""
+"""A disk that loses unsynchronised writes when the power fails."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from typing import Self, TypeAlias
 import apsw
 
 Write: TypeAlias = tuple[int, bytes | None]
-"""Data from an offset on, or None where the file is cut off there."""
+"""An offset and the data written there; None means that the file is truncated at the offset."""
 
 
 class Contents:
-    """One file: what is surely on the disk, and the writes that may or may not have reached it."""
+    """One file: the bytes that are certainly on the disk, and the writes that may or may not have reached it."""
 
     def __init__(self, found: bytes = b"") -> None:
         self.safe = bytearray(found)
         self.unsafe: list[Write] = []
 
     def synchronise(self) -> None:
-        """All of it is safe from now on."""
+        """Make all outstanding writes safe."""
         write_all(self.safe, self.unsafe)
         self.unsafe.clear()
 
     def now(self) -> bytearray:
-        """What a process sees: every write."""
+        """Return what a process sees: the file with every write."""
         return write_all(bytearray(self.safe), self.unsafe)
 
     def after_power_loss(self, rng: random.Random, kept: float) -> bytearray:
-        """What is there afterwards: any of the outstanding writes."""
+        """Return what a loss of power leaves: each outstanding write is kept with the probability `kept`."""
         return write_all(bytearray(self.safe), [write for write in self.unsafe if rng.random() < kept])
 
 
 def write_all(contents: bytearray, writes: Iterable[Write]) -> bytearray:
-    """Make writes in a file; gives it."""
+    """Apply writes to the contents of a file, and return the contents."""
     for offset, data in writes:
         if data is None:
             del contents[offset:]
@@ -46,9 +46,9 @@ def write_all(contents: bytearray, writes: Iterable[Write]) -> bytearray:
 
 
 class ForgetfulDisk(apsw.VFS):
-    """What SQLite opens its files through, in this process, while it is used as a context manager.
+    """The default VFS of SQLite in this process, until the `with` block ends.
 
-    `kept` is the share of outstanding writes that a loss of power leaves.
+    `kept` is the share of outstanding writes that survive a loss of power.
     """
 
     def __init__(self, kept: float) -> None:
@@ -72,7 +72,7 @@ class ForgetfulDisk(apsw.VFS):
         self.files.pop(Path(filename).name, None)
 
     def lose_power(self, folder: Path, rng: random.Random) -> None:
-        """Put into the folder what would be left of the files."""
+        """Write the files to a new folder as a loss of power would leave them."""
         folder.mkdir()
         for name, contents in self.files.items():
             (folder / name).write_bytes(contents.after_power_loss(rng, self.kept))

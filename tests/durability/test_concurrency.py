@@ -1,4 +1,4 @@
-"""Many threads and processes at once: nothing fails but what the model declares, and nothing is lost."""
+"""Many concurrent threads and processes: no errors except the conflicts that the model declares, and no lost writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_four_processes_of_many_threads_meet_nothing_but_declared_conflicts() ->
 
 
 def deposit(number: int, amount: int) -> Procedure[Account]:
-    """Raise a balance over the version that was read, again and again until no other writer was first."""
+    """Increase a balance, guarded by the version that was read; retry after each version conflict."""
     while True:
         found = yield from account(number)
         assert found is not None

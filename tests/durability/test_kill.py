@@ -1,4 +1,4 @@
-"""An acknowledged write survives `kill -9`, and a transaction is never half there."""
+"""An acknowledged write survives `kill -9`, and a transaction is never half stored."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_nothing_acknowledged_is_lost_in_100_kills() -> None:
     assert "100 rounds" in ended.stdout
 
 
-# The rest shows that the test above would notice.
+# The following tests show that the test above can fail.
 
 
 def script() -> Iterator[Step]:
@@ -41,7 +41,7 @@ def script() -> Iterator[Step]:
 
 @pytest.fixture
 def store() -> Iterator[EmbeddedStore]:
-    """A store in which one writer did 200 steps."""
+    """A store in which one writer executed 200 steps."""
     with EmbeddedStore(":memory:") as store:
         store.execute(CreateTable(TABLE))
         seal = sealing(KEYS)

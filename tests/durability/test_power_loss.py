@@ -19,17 +19,17 @@ from partita.store._requests import CreateTable
 FILE = "power.db"
 KEYS = LocalKeys({"1": bytes(32)}, "1")
 STEPS = 400
-"""Enough for the log to be brought into the file several times."""
+"""Enough steps for several checkpoints of the log."""
 
 
 def lose_power_while_writing(folder: Path, *, kept: float, durable: bool = True) -> list[tuple[Path, int]]:
-    """Write, and lose power at random instants: the folders that are left, with the number of acknowledged steps."""
+    """Write, lose power at random instants, and return the folders left, each with the number of acknowledged steps."""
     rng = random.Random(1)
     left: list[tuple[Path, int]] = []
     acknowledged = 0
 
     def perhaps_lose_power(name: str) -> None:
-        # Rather while the log is brought into the file, which is the rarer and more delicate instant.
+        # More often during a checkpoint, which is the rarer and more delicate instant.
         if rng.random() < (0.05 if name == FILE else 0.004):
             left.append((folder / f"left-{len(left)}", acknowledged))
             disk.lose_power(left[-1][0], rng)
@@ -60,7 +60,7 @@ def test_an_acknowledged_write_survives_power_loss(tmp_path: Path, kept: float) 
 
 
 def test_a_store_that_is_not_durable_loses_everything(tmp_path: Path) -> None:
-    """So the disk does forget, and the test above can fail."""
+    """Check that the disk loses writes, so that the test above can fail."""
     folder, acknowledged = lose_power_while_writing(tmp_path, kept=0, durable=False)[-1]
     with pytest.raises(TableNotFound):
         check(folder, acknowledged)

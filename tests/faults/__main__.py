@@ -1,11 +1,11 @@
-"""`python -m tests.faults`: faults with real processes, files and disks, and a table of what came of each.
+"""`python -m tests.faults`: faults with real processes, files and disks, and a table of the results.
 
     python -m tests.faults
     python -m tests.faults --only kill-writers --rounds 1000 --seed 1
     python -m tests.faults --list
 
-One seed chooses when processes are killed and which bytes change; how processes meet is up to the system. The exit
-status is 1 where something acknowledged is lost or doubled, or an invariant does not hold.
+The seed determines when processes are killed and which bytes change; the system determines how processes interleave.
+The exit status is 1 if an acknowledged write is lost or duplicated, or if an invariant does not hold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FAULTS: Final = (*_kills.FAULTS, *_disk.FAULTS, *_surroundings.FAULTS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play faults, and print the table."""
+    """Run the faults, and print the table."""
     options = _options().parse_args(arguments)
     if options.list:
         print("\n".join(f"{fault.name:<15} {fault.rounds:>4} rounds  {fault.about}" for fault in FAULTS))
@@ -48,7 +48,7 @@ def _played(fault: Fault, rounds: int, seed: int) -> Tally:
     with tempfile.TemporaryDirectory(prefix="partita-faults-", ignore_cleanup_errors=True) as folder:
         try:
             fault.run(Path(folder), rounds, random.Random(f"{seed}/{fault.name}"), tally)
-        except Exception as error:  # noqa: BLE001 - it is one of the things that must not be
+        except Exception as error:  # noqa: BLE001 - any error counts as a broken invariant
             tally.broken.append(f"{type(error).__name__}: {error}")
         finally:
             over.set()
@@ -57,7 +57,7 @@ def _played(fault: Fault, rounds: int, seed: int) -> Tally:
 
 
 def _show(tally: Tally, over: threading.Event) -> None:
-    """Say every ten seconds how far it is."""
+    """Print the number of rounds every ten seconds."""
     while not over.wait(10):
         print(f"{tally.rounds:,} ...", end=" ", flush=True)
 

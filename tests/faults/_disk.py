@@ -1,4 +1,4 @@
-"""Disks that are full, cannot be written, vanish, or return other bytes than were written."""
+"""Disks that are full or read-only, are removed, or return other bytes than were written."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from partita.store import CreateTable, GetItem, KeyAttribute, PutItem, TableSche
 
 CREATED, UNAVAILABLE = 201, 503
 MAX_LINES: Final = 8
-"""Of the log, about a folder that is gone: one of each app, worker and report of each process."""
+"""The maximum number of log lines about a missing folder: one for each app, worker and report of each process."""
 THINGS: Final = TableSchema("things", KeyAttribute("id"))
 
 
 @contextmanager
 def _small_disk(folder: Path, tally: Tally, megabytes: int = 16) -> Iterator[Path | None]:
-    """A disk of its own, of that size; None where this user may not mount one."""
+    """Mount a small disk. Yield None if this user may not mount one."""
     disk = folder / "disk"
     disk.mkdir()
     done = subprocess.run(
@@ -49,7 +49,7 @@ def _small_disk(folder: Path, tally: Tally, megabytes: int = 16) -> Iterator[Pat
 
 
 def full_disk(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """Writes are refused with `store_full`, nothing acknowledged is lost, and with space again they go on."""
+    """Fill a disk: writes fail with `store_full`, acknowledged ones are not lost, and free space lets them succeed."""
     with _small_disk(folder, tally) as disk:
         for number in range(rounds if disk else 0):
             _fill(disk / f"round-{number}", rng, tally)  # type: ignore[operator]  # there are no rounds without it
@@ -80,7 +80,7 @@ def _fill(folder: Path, rng: random.Random, tally: Tally) -> None:
 
 
 def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """A store on a disk that cannot be written is refused with `store_read_only`; `partita check` still works."""
+    """Open a store on a read-only disk: it is refused with `store_read_only`, but `partita check` still works."""
     with _small_disk(folder, tally) as disk:
         if disk is None:
             return
@@ -99,9 +99,9 @@ def read_only(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> No
 
 
 def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """The data folder of a running server is removed: nothing more is acknowledged, and health and the log say so.
+    """Remove the data folder of a running server: all requests fail with `store_moved`, and the log says why.
 
-    A process that is killed then is replaced, and makes no other folder in its place.
+    A process that is killed afterwards is replaced, and does not create the folder again.
     """
     for number in range(rounds):
         data = folder / f"data-{number}"
@@ -123,7 +123,7 @@ def _take_away(data: Path, command: Command, tally: Tally) -> None:
     with Client(command.address, authorization(data)) as client:
         status, _ = client.send("POST", "/todo/api/tasks", {"title": "before"})
         tally.expect(status == CREATED, "nothing was acknowledged before")
-        while data.exists():  # the server may be making a file
+        while data.exists():  # the server may create a file at the same time
             shutil.rmtree(data, ignore_errors=True)
         for _ in range(100):
             for method, path, body in (("POST", "/todo/api/tasks", {"title": "after"}), ("GET", "/healthz", None)):
@@ -144,7 +144,7 @@ def _hear(command: Command, said: list[str]) -> None:
 
 
 def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """One bit of the file: every read is right, or `store_damaged`."""
+    """Flip one bit of the file: every read is correct, or fails with `store_damaged`."""
     right = answers(copied(filled(folder), folder, "live.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "live.db")
@@ -153,7 +153,7 @@ def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) ->
 
 
 def flipped_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """One bit of the log: the same, or without the last commit, which looks as if it had not been finished."""
+    """Flip one bit of the log: the same, or the last commit is missing, because it looks incomplete."""
     right = answers(copied(filled(folder), folder, "killed.db"))
     shorter = without_the_last_commit(folder, folder)
     for _ in range(rounds):
@@ -163,7 +163,7 @@ def flipped_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
 
 
 def truncated_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """The file ends too early."""
+    """Truncate the file: every read is correct, or fails with `store_damaged`."""
     right = answers(copied(filled(folder), folder, "live.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "live.db")
@@ -172,7 +172,7 @@ def truncated_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) 
 
 
 def truncated_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """The log ends too early, as after a crash: what is read is what was committed before."""
+    """Truncate the log, as a crash does: the store opens, and passes its verification."""
     right = answers(copied(filled(folder), folder, "killed.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "killed.db")

@@ -1,4 +1,4 @@
-"""kill -9 of every kind of process, under load: what was acknowledged is there, once, and the next start goes on."""
+"""`kill -9` of every kind of process, under load: acknowledged writes are stored once, and the next start continues."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ DEADLINE: Final = 180.0
 
 
 def partita(*words: str | Path, folder: Path) -> list[str]:
-    """The words of a command."""
+    """Return the arguments of a `partita` command."""
     return [*MAIN, *map(str, words), "--data", str(folder)]
 
 
 def kill_writers(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """Two processes of four threads, which write items, transactions and sealed fields."""
+    """Kill two processes with four threads each, which write items, transactions and sealed fields."""
     try:
         for each in kill.rounds(folder / "kill.db", rounds, rng.randrange(1_000_000)):
             tally.rounds += 1
@@ -45,7 +45,7 @@ def kill_writers(folder: Path, rounds: int, rng: random.Random, tally: Tally) ->
 
 
 def kill_serve(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """`partita serve` of three services, in two processes and with a worker."""
+    """Kill `partita serve` with three services, two processes and a worker."""
     load = Load(folder)
     money = _seeded(folder)
     for _ in range(rounds):
@@ -63,7 +63,7 @@ def _seeded(folder: Path) -> int:
 
 
 def kill_wire(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """`partita dynamodb` in two processes, written to by the remote store."""
+    """Kill `partita dynamodb` with two processes, while a remote store writes to it."""
     acknowledged: list[str] = []
     with EmbeddedStore(_database(folder)) as store:
         store.execute(CreateTable(THINGS))
@@ -103,7 +103,7 @@ def _put_until_killed(command: Command, acknowledged: list[str], limit: int) -> 
 
 
 def kill_worker(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """`partita worker events`, while a server takes requests; in the end every request has been worked on."""
+    """Kill `partita worker events` while a server accepts requests; at the end, every message has been processed."""
     load, money = Load(folder), _seeded(folder)
     with Command(folder, *SERVED, "--workers", "0") as command:
         for _ in range(rounds):
@@ -125,7 +125,7 @@ def kill_worker(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
 
 
 def kill_cdc(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """`partita cdc run`: the lake has every change once."""
+    """Kill `partita cdc run`; at the end, the lake has every change once."""
     lake, written = folder / "lake", 0
     follow = ("cdc", "run", "todo", "--lake", lake)
     with EmbeddedStore(_database(folder)) as store:
@@ -150,7 +150,7 @@ def kill_cdc(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> Non
 
 
 def kill_copy(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """`partita copy`, which goes on where it was; in the end both sides are equal."""
+    """Kill `partita copy`, which then resumes; at the end, both sides are equal."""
     source, target = folder / "source", folder / "target"
     for each in (source, target):
         each.mkdir()

@@ -1,4 +1,4 @@
-"""Mixed load on the services over HTTP, and what must be stored of it whatever happens to the servers."""
+"""Mixed load on the services over HTTP, and a check that all acknowledged writes are stored."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FROM, TO, OWNER = "acc-1001", "acc-1004", "demo"
 
 
 class Load:
-    """What callers were told was done, over all rounds."""
+    """The writes that were acknowledged to callers, over all rounds."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Load:
         return len(self.titles) + 2 * len(self.deleted) + len(self.requests) + self.transfers
 
     def call(self, address: tuple[str, int], until: threading.Event, limit: int) -> None:
-        """Call all services by turns, until enough is acknowledged or the server is gone."""
+        """Call all services in turn, until enough writes are acknowledged or the server is gone."""
         with suppress(OSError), Client(address, authorization(self.folder)) as client:
             events = [each["eventId"] for each in client.json("GET", "/events/api/events")["items"]]
             while self.acknowledged < limit and not until.is_set():
@@ -73,7 +73,7 @@ class Load:
             self.requests.append(json.loads(applied)["requestId"])
 
     def check(self, tally: Tally, money: int) -> None:
-        """Compare what is stored with what was acknowledged."""
+        """Compare the stored data with the acknowledged writes."""
         with EmbeddedStore(self.folder / "partita.db") as store:
             store.verify()
             db = Session(store)
@@ -95,12 +95,12 @@ def _titles(store: EmbeddedStore) -> Iterator[object]:
 
 
 def money_of(db: Session) -> int:
-    """What the accounts between which money is moved have together."""
+    """Return the total balance of the accounts between which money is moved."""
     return sum(each.balance for each in db.run(accounts_of(OWNER).walk(max_items=1_000)))
 
 
 def killed_under_load(load: Load, command: Command, limit: int, rng: random.Random, callers: int = 3) -> None:
-    """Call a server from several threads, and kill it with all its processes when enough is acknowledged."""
+    """Call a server from several threads, and kill all its processes when enough writes are acknowledged."""
     until = threading.Event()
     threads = [threading.Thread(target=load.call, args=(command.address, until, limit)) for _ in range(callers)]
     for thread in threads:

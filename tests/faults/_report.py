@@ -1,4 +1,4 @@
-"""What came of a fault: rounds, acknowledged writes, and what was wrong afterwards."""
+"""The result of a fault: rounds, acknowledged writes, and what was wrong afterwards."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from msgspec import Struct, field
 
 
 class Tally(Struct):
-    """What is counted of one kind of fault."""
+    """The counts of one kind of fault."""
 
     rounds: int = 0
     acknowledged: int = 0
     lost: int = 0
     doubled: int = 0
     broken: list[str] = field(default_factory=list)
-    """Invariants that did not hold, each in one line."""
+    """Invariants that did not hold, one line each."""
     skipped: str = ""
 
     @property
@@ -27,22 +27,22 @@ class Tally(Struct):
         return not (self.lost or self.doubled or self.broken)
 
     def expect(self, holds: object, invariant: str) -> None:
-        """Note an invariant that does not hold."""
+        """Record an invariant if it does not hold."""
         if not holds:
             self.broken.append(invariant)
 
     def compare(self, acknowledged: Sequence[str], found: Sequence[str]) -> None:
-        """Count what was acknowledged and is not there, and what is there twice."""
+        """Count acknowledged writes that are missing, and writes that are there twice."""
         self.lost += len(set(acknowledged) - set(found))
         self.doubled += len(found) - len(set(found))
 
 
 Run: TypeAlias = Callable[[Path, int, random.Random, Tally], None]
-"""Plays so many rounds in a folder of its own, and counts."""
+"""Runs a number of rounds in a folder, and counts the results in the tally."""
 
 
 class Fault(Struct, frozen=True):
-    """One kind of fault: its name, what it does in a line, how many rounds it has by default, and how it is played."""
+    """One kind of fault: its name, a description in one line, its default number of rounds, and its function."""
 
     name: str
     about: str
@@ -54,7 +54,7 @@ HEAD: Final = ("fault", "rounds", "acknowledged", "lost", "doubled", "broken", "
 
 
 def table(tallies: dict[str, Tally]) -> str:
-    """The tallies as a table."""
+    """Return the tallies as a table."""
     rows = [HEAD, *(_row(name, tally) for name, tally in tallies.items())]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEAD))]
     return "\n".join(

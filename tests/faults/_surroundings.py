@@ -1,4 +1,4 @@
-"""Clocks that jump, processes that stand still, odd environments, many on one folder, long readers and backups."""
+"""Clocks that jump, stopped processes, odd environments, many processes on one folder, long readers, and backups."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ with EmbeddedQueue(sys.argv[1], "q") as queue:
 
 
 class Held(LeaseRecord, table=LEASED):
-    """A lease that is taken while the clock is wrong."""
+    """A lease that is acquired while the clock is wrong."""
 
     primary: ClassVar = Key("LEASE#{name}", "LEASE")
 
 
 class BrieflyHeld(LeaseRecord, table=LEASED):
-    """The same, for a minute at most."""
+    """A lease like `Held`, for a minute at most."""
 
     primary: ClassVar = Key("BRIEF#{name}", "LEASE")
 
 
 ALL_LEASES: Final[tuple[Leases[Any], ...]] = (Leases(Held), Leases(BrieflyHeld, longest=timedelta(minutes=1)))
-"""Of the length that they have unless said otherwise, and short ones."""
+"""Leases with the default maximum duration, and with a short one."""
 
 
 def clock_steps(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """Whoever received or leased something while the clock was wrong is gone: it is free when the clock is right."""
+    """Receive a message and acquire a lease while the clock is wrong: both are free once the clock is right."""
     for number in range(rounds):
         for step in (DAY, -DAY, YEAR, -YEAR):
             clock = FakeClock()
@@ -90,7 +90,7 @@ def _lease_is_free(leases: Leases[Any], step: float) -> bool:
 
 
 def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """A receiver stands still for longer than its message is hidden: another gets it, and the first comes too late."""
+    """Stop a receiver for longer than its visibility timeout: another gets its message, and the first is too late."""
     path = folder / "queue-q.db"
     with EmbeddedQueue(path, "q") as queue:
         for number in range(rounds):
@@ -111,7 +111,7 @@ def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None
 
 
 def environment(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """No HOME, odd locales, closed and broken output: no traceback."""
+    """Run commands without HOME, with unknown locales, and with closed or broken output: none prints a traceback."""
     plain = {name: value for name, value in os.environ.items() if name not in ("HOME", "LANG", "LC_ALL")}
     data = ["--data", str(folder / "data")]
     commands = (
@@ -135,7 +135,7 @@ def _shell(*words: str, command: str = "check") -> str:
 
 
 def together(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """Two servers, a DynamoDB server and their workers write to one folder at once: nobody is refused."""
+    """Let two servers, a DynamoDB server and their workers write to one folder concurrently: no write is refused."""
     with (
         Command(folder, "serve", "todo", "--workers", "1") as first,
         Command(folder, "serve", "todo", "--workers", "1") as second,
@@ -178,7 +178,7 @@ def _put(url: str, count: int, made: list[str]) -> None:
 
 
 def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """A reader keeps its snapshot while others write: it sees the same to its end, and then the log shrinks."""
+    """Keep a snapshot open during writes: it does not see them, and the log shrinks after it is closed."""
     log = folder / "partita.db-wal"
     with EmbeddedStore(folder / "partita.db") as store:
         store.execute(CreateTable(THINGS))
@@ -197,7 +197,7 @@ def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
 
 
 def backup_under_load(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """A backup while others write, restored elsewhere: it has what was acknowledged before it began."""
+    """Back up during writes, and restore elsewhere: the copy has all writes acknowledged before the backup began."""
     data = folder / "data"
     data.mkdir()
     with EmbeddedStore(data / "partita.db") as store:
