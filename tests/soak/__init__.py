@@ -1,1 +1,1 @@
-"""All services under load for a long time, sampled and judged: `python -m tests.soak`."""
+"""A soak: all services under load for a long time, with samples and a verdict: `python -m tests.soak`."""

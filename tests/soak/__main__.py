@@ -3,8 +3,8 @@
     python -m tests.soak --minutes 60 --plot build/soak.svg
     python -m tests.soak --minutes 10 --rate 80
 
-Calls come at a pace, so many a second in sum, and each counts from the instant at which it was due.
-The exit status is 1 where something grows, a call fails, or what is stored is not what was acknowledged.
+Calls have a fixed rate in total, and the latency of each starts at the instant at which it was due.
+The exit status is 1 if a measure grows, a call fails, or the stored data is not what was acknowledged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SERVED: Final = ("serve", "--all", "--workers", "1", "--rate-limit", "1000000/10
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the services under load, draw the samples, and judge them."""
+    """Run the services under load, plot the samples, and check them."""
     options = _options().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="partita-soak-") as folder:
         samples, wrong = _run(Path(folder), options)
@@ -70,7 +70,7 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[list[Sample], list[
 
 
 def _seeded(folder: Path) -> tuple[int, str]:
-    """Write the sample data; gives how much money is in it, and the header of a browser that is logged in."""
+    """Write the sample data. Return the total balance of its accounts, and the cookie header of a logged-in browser."""
     subprocess.run([*MAIN, "seed", "--all", "--data", str(folder)], check=True, capture_output=True)
     with EmbeddedStore(folder / "partita.db") as store:
         db = Session(store)

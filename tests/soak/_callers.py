@@ -1,4 +1,4 @@
-"""Callers that keep a pace: each call has an instant at which it is due, whether or not those before it have ended."""
+"""Callers with a fixed rate: each call is due at a certain instant, whether or not the calls before it have ended."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tests.soak._calls import Call, Calls
 
 
 class Pace:
-    """Instants at the same distance, each given away once: so many a second, from when it began."""
+    """Instants at equal distances, `rate` in a second from the start; each is returned once."""
 
     def __init__(self, rate: float, now: float) -> None:
         self._rate, self._start = rate, now
         self._numbers = itertools.count()
 
     def next(self) -> float:
-        """The instant at which the next call is due; it may be past, if all callers were busy then."""
+        """Return the instant at which the next call is due; it may be in the past, if all callers were busy then."""
         return self._start + next(self._numbers) / self._rate
 
 
 class Callers:
-    """Threads that call at a pace, and how long each call took from the instant at which it was due.
+    """Threads that make calls at a fixed rate, and the latency of each call from the instant at which it was due.
 
-    Who is called waits for nobody: a call that begins late, because the ones before it were slow, took that time too.
-    Callers who call one after the other as fast as they can would measure how fast the machine is, and leave out what
-    would have waited.
+    The rate does not depend on the responses (open load): if a call starts late because earlier ones were slow, the
+    delay is part of its latency. Callers that make one call after another as fast as they can would measure the speed
+    of the machine, and leave out the time that calls would have waited.
     """
 
     def __init__(self, calls: Calls, count: int, rate: float) -> None:
@@ -51,21 +51,21 @@ class Callers:
                 self._latencies.append(timed(call, client, due, time.perf_counter, self.failed))
 
     def latencies(self) -> list[float]:
-        """Those since the last time."""
+        """Return the latencies since the last call of this method."""
         taken, self._latencies = self._latencies, []
         return taken
 
     def stop(self) -> None:
-        """End all callers, after the calls that are under way."""
+        """Stop all callers, after the calls in progress."""
         self.over.set()
         for thread in self.threads:
             thread.join()
 
 
 def timed(call: Call, client: Client, due: float, clock: Callable[[], float], failed: list[str]) -> float:
-    """Make a call, and say how long after the instant at which it was due it ended."""
+    """Make a call, and return the time from the instant at which it was due until its end."""
     try:
         call(client)
-    except Exception as error:  # noqa: BLE001 - whatever it is, a caller met it, and the others go on
+    except Exception as error:  # noqa: BLE001 - any error is a failed call, and the caller continues
         failed.append(f"{type(error).__name__}: {error}")
     return clock() - due

@@ -1,4 +1,4 @@
-"""The calls of a soak: all services by turns, and as much goes as comes, as in a service that has run for long."""
+"""The calls of a soak: all services in turn, with as many deletions as additions, as in a long-running service."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ READS: Final = (
     "/healthz",
 )
 TASKS: Final = 200
-"""As many tasks the caller has; the oldest is deleted for each that is added."""
+"""The maximum number of tasks of the caller; beyond it, the oldest is deleted for each that is added."""
 REQUESTS: Final = 400
-"""As many users wait for a seat or have one; the first of them cancels for each that applies."""
+"""The maximum number of users with a request; beyond it, the first of them cancels for each that applies."""
 FAILED: Final = 400
 GONE: Final = (404, 409)
-"""A request that can no longer be cancelled, because it has been rejected in the meantime."""
+"""The responses if a request can no longer be cancelled, because it was rejected in the meantime."""
 
 Call: TypeAlias = Callable[[Client], None]
 
 
 class Failed(Exception):
-    """A call that was refused; it says which, and how."""
+    """A call was refused; the message has the call and its response."""
 
 
 def log_in(db: Session) -> str:
-    """Begin a session of the caller's browser; gives the header with its cookie."""
+    """Create a browser session for the caller, and return the header with its cookie."""
     session_id = new_session_id()
     db.run(SESSIONS.create(session_id, OWNER))
     return f"Cookie: {DEVELOPMENT}={session_id}\r\n"
 
 
 class Calls:
-    """What is called by turns, and what was acknowledged of it."""
+    """Calls all services in turn, and records what was acknowledged."""
 
     def __init__(self, load: Load, connect: Callable[[str], Client]) -> None:
         self.load, self.connect = load, connect
@@ -63,7 +63,7 @@ class Calls:
         self._events = [each["eventId"] for each in listed if each["status"] == "OPEN"]
 
     def next(self) -> Call:
-        """What is called next."""
+        """Return the next call."""
         with self._lock:
             return next(self._turns)
 
@@ -79,7 +79,7 @@ class Calls:
             self.load.deleted.append(title)
 
     def _transfer(self, client: Client) -> None:
-        """There and back again, so that there is always money to move."""
+        """Transfer money in alternating directions, so that there is always money to move."""
         ends = (FROM, TO) if next(self._numbers) % 2 else (TO, FROM)
         _sent(client, "POST", "/accounts/api/transfers", {"from": ends[0], "to": ends[1], "amount": 1})
         self.load.transfers += 1
@@ -107,10 +107,10 @@ def _read(path: str) -> Call:
 
 
 def _sent(client: Client, method: str, path: str, body: object = None, but: Sequence[int] = ()) -> bytes:
-    """Send a request.
+    """Send a request, and return its response.
 
     Raises:
-        Failed: it is refused with another status than those in `but`.
+        Failed: the status is an error other than those in `but`.
     """
     status, response = client.send(method, path, body)
     if status >= FAILED and status not in but:

@@ -19,7 +19,7 @@ _STYLE: Final = (
 
 
 def svg(samples: Sequence[Sample], title: str) -> str:
-    """The plot of all measures."""
+    """Return the plot of all measures."""
     rows = "".join(_row(measure, samples, _TOP + _HEIGHT * number) for number, measure in enumerate(MEASURES))
     height = _TOP + _HEIGHT * len(MEASURES)
     return (

@@ -1,4 +1,4 @@
-"""What is sampled of running servers, and whether it stays what it is."""
+"""Samples of running servers, and a check that they stay flat."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from msgspec import Struct
 from tests.cli.processes.servers import children_of
 
 FEWEST: Final = 9
-"""Samples that a verdict needs: a third to warm up, a third to compare with, and a third to compare."""
+"""The number of samples that a verdict needs: a third to warm up, a third to compare with, and a third to compare."""
 
 
 class Sample(Struct, frozen=True):
-    """The servers at one instant; latencies are those since the sample before, in milliseconds."""
+    """The state of the servers at one instant; latencies are those since the previous sample, in milliseconds."""
 
     seconds: float
     memory_mb: float
@@ -26,13 +26,13 @@ class Sample(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """One line of the plot: the field of a sample, its name, and how much it may grow from one third to the next."""
+    """One line of the plot: the field of a sample, its name, and the factor by which it may grow between two thirds."""
 
     field: str
     name: str
     growth: float
     slack: float
-    """What it may grow besides, in its own unit: small figures move by chance."""
+    """Additional growth that is allowed, in the unit of the measure, because small figures vary at random."""
 
 
 MEASURES: Final = (
@@ -45,7 +45,7 @@ MEASURES: Final = (
 
 
 def sampled(seconds: float, root: int, folder: Path, latencies: Sequence[float]) -> Sample:
-    """A sample of a process with all below it, and of the logs in a folder."""
+    """Take a sample of a process with all its descendants, and of the logs in a folder."""
     pids = family(root)
     cuts = quantiles(latencies, n=100) if len(latencies) > 1 else [0.0] * 99
     logs = sum(path.stat().st_size for path in folder.glob("*-wal"))
@@ -54,14 +54,14 @@ def sampled(seconds: float, root: int, folder: Path, latencies: Sequence[float])
 
 
 def family(root: int) -> list[int]:
-    """A process and all below it."""
+    """Return the ids of a process and all its descendants."""
     return [root, *(pid for child in children_of(root) for pid in family(child))]
 
 
 def _resident_kb(pid: int) -> int:
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return 0
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
 
@@ -74,7 +74,7 @@ def _descriptors(pid: int) -> int:
 
 
 def growing(samples: Sequence[Sample]) -> list[str]:
-    """What has grown by more than it may from the second third of the samples to the last; nothing if all is flat."""
+    """Return the measures that grew too much from the second third of the samples to the last; none if all are flat."""
     third = len(samples) // 3
     if len(samples) < FEWEST:
         return [f"there are {len(samples)} samples, and a verdict needs {FEWEST}"]

@@ -1,4 +1,4 @@
-"""The load of a soak: its pace, what counts as slow, and that what is stored does not grow with it."""
+"""The load of a soak: its rate, its latencies, and that the stored data does not grow with the number of calls."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.soak._calls import READS, REQUESTS, TASKS, Calls, Failed
 
 
 class Service:
-    """Answers as the services do, and counts what is there."""
+    """A fake of the services: it responds as they do, and records what they would store."""
 
     def __init__(self) -> None:
         self.there: set[str] = set()

@@ -1,4 +1,4 @@
-"""The verdict of a soak: what is flat, what grows, and how it is drawn."""
+"""The verdict of a soak: which measures are flat, which grow, and how they are plotted."""
 
 from __future__ import annotations
 
