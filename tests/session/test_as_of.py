@@ -1,4 +1,4 @@
-"""A session of a past instant runs the same patterns, and writes nothing."""
+"""Sessions of a past instant run the same patterns, and refuse writes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.testing import FakeClock
 
 
 class Plain:
-    """A store that does not keep its past."""
+    """A store that does not keep past states."""
 
     def __init__(self, store: Store) -> None:
         self.execute, self.execute_async, self.close = store.execute, store.execute_async, store.close
@@ -28,7 +28,7 @@ def store(fake_clock: FakeClock) -> EmbeddedStore:
 
 @pytest.fixture
 def then(store: EmbeddedStore, fake_clock: FakeClock) -> float:
-    """An instant at which there was one task of two."""
+    """An instant at which only the first of two tasks existed."""
     db = Session(store, clock=fake_clock)
     db.create_tables(SAMPLES)
     store.execute(SetRecovery(TABLE.name))

@@ -1,4 +1,4 @@
-"""Cursors between processes: those of one service share a secret, and each may be given the cursor of another."""
+"""Cursors across processes: the processes of a service share a secret, and accept each other's cursors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILTERS: dict[str, Condition] = {
 
 
 def main(path: str, cursors: str) -> None:
-    """Write the cursor of the first page with each filter; if these are given, the tasks of the page after each."""
+    """Print the cursor of the first page with each filter; or, if cursors are given, the tasks of the next pages."""
     given: dict[str, str] = json.loads(cursors)
     with EmbeddedStore(path) as store:
         db = session_on(store, FakeClock())

@@ -1,4 +1,4 @@
-"""Guardrails: no scan and no unbounded read in a request path; maintenance gives its reason."""
+"""Guardrails: no scan and no unbounded read in a request path; maintenance needs a reason."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_scan_is_refused_in_an_async_session_too(partita_store: EmbeddedStore)
 
 
 class Unbounded(Operation[None], frozen=True):
-    """What no declared operation is: a query without a limit."""
+    """A query without a limit, which no declared operation sends."""
 
     def requests(self, context: Context) -> Requests[None]:  # noqa: ARG002
         response: PageResponse = yield replace(tasks_of("u").request(), limit=None)

@@ -1,4 +1,4 @@
-"""Metering: every run is counted by access pattern, and a budget that was exceeded is an error in tests."""
+"""Metering: every run is counted by access pattern, and an exceeded budget is an error in tests."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ BIG = TASK.model_copy(update={"title": "x" * 9_000})
 
 @pytest.fixture
 def lenient(partita_store: EmbeddedStore, fake_clock: FakeClock) -> Session:
-    """A session as in production: a budget that was exceeded is only counted."""
+    """A session as in production, which only counts exceeded budgets."""
     return session_on(partita_store, fake_clock)
 
 

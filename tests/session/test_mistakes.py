@@ -1,4 +1,4 @@
-"""What is easily got wrong is refused with what to do instead, before anything is sent."""
+"""Common mistakes are refused before any request is sent, with a hint at what to do instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The way of every request is written once, in the code; the documentation quotes it."""
+"""The path of every request is written once, in the code; the documentation quotes it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def body_of_send() -> str:
-    """The statements of `Pipeline.send` after its docstring."""
+    """Return the statements of `Pipeline.send` after its docstring."""
     source = textwrap.dedent(inspect.getsource(Pipeline.send))
     function = ast.parse(source).body[0]
     assert isinstance(function, ast.FunctionDef)

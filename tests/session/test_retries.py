@@ -1,4 +1,4 @@
-"""Retries: what did not happen, or may happen twice, is tried again; a write with an unknown outcome is not."""
+"""Retries: requests that were not executed, or may be repeated, are retried; writes with an unknown outcome are not."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_transaction_with_a_token_is_sent_again_and_runs_once(db: Session, sto
 def test_a_transaction_that_may_have_happened_is_not_called_refused(
     db: Session, store: FaultyStore, trouble: str
 ) -> None:
-    """Who is told of a refusal does it again with another token: it would happen twice."""
+    """A caller that gets a refusal would retry with another token, and the transaction would be executed twice."""
     store.unavailable(happens=True)
     getattr(store, trouble)(7)
     with pytest.raises(StoreUnavailable):
@@ -208,7 +208,7 @@ def test_pauses_grow_and_are_never_longer_than_five_seconds(store: FaultyStore, 
 
 
 def test_pauses_differ_between_sessions(store: FaultyStore) -> None:
-    """Full jitter: clients that failed together do not come back together."""
+    """Full jitter: clients that failed at the same time do not retry at the same time."""
 
     def pauses_of_a_session() -> list[float]:
         pauses: list[float] = []

@@ -1,4 +1,4 @@
-"""Sessions run operations and procedures, blocking or awaiting, with the same result."""
+"""Sessions run operations and procedures, sync or async, with the same result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[[Operation[Any] | Procedure[Any]], Any]
 
 @pytest.fixture(params=["sync", "async"])
 def run(request: pytest.FixtureRequest, partita_store: EmbeddedStore, fake_clock: FakeClock) -> Iterator[Run]:
-    """Runs work in a session of either kind."""
+    """A function that runs work in a sync or async session."""
     Session(partita_store).create_tables(SAMPLES)
     if request.param == "sync":
         yield Session(partita_store, clock=fake_clock).run
@@ -33,7 +33,7 @@ def run(request: pytest.FixtureRequest, partita_store: EmbeddedStore, fake_clock
 
 
 def move(user_id: str, task_id: str, status: Status) -> Procedure[Task]:
-    """Reads, then writes; makes the task where there is none."""
+    """Read a task, or create it if it does not exist, and change its status."""
     task = yield from task_by_id(user_id, task_id)
     if task is None:
         task = yield from insert(Task(user_id=user_id, task_id=task_id))
@@ -54,7 +54,7 @@ def move_two(status: Status) -> Procedure[tuple[Task, Task]]:
 
 
 def count_down(start: int) -> Procedure[list[int]]:
-    """Does no I/O at all."""
+    """Return without running an operation."""
     return list(range(start, 0, -1))
     yield insert(Task(user_id="u", task_id="never"))
 
@@ -164,7 +164,7 @@ def test_a_crash_passes_through_every_handler(
 
 
 def add_point(task_id: str) -> Procedure[int]:
-    """Reads and writes until no other writer comes between."""
+    """Add a point; retry until no other writer was faster."""
     while True:
         task = yield from task_by_id("u", task_id).consistent()
         assert task is not None

@@ -1,4 +1,4 @@
-"""Streams: items one by one, a page at a time, up to a maximum."""
+"""Streams yield items one by one and read a page at a time, up to a maximum."""
 
 from __future__ import annotations
 

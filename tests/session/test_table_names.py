@@ -67,7 +67,7 @@ def store() -> Iterator[EmbeddedStore]:
 
 
 def test_tables_are_created_under_the_names_of_the_session(store: EmbeddedStore) -> None:
-    Session(store, table_names=DEV).create_tables(TABLES)  # what is there is found again
+    Session(store, table_names=DEV).create_tables(TABLES)  # existing tables are found again
     assert store.execute(ListTables()) == ("dev-orders", "orders-of-production")
 
 
@@ -90,7 +90,7 @@ def test_sessions_that_await_have_names_too(store: EmbeddedStore) -> None:
 
 def test_guardrails_speak_of_the_declared_table(store: EmbeddedStore) -> None:
     db = Session(store, table_names=DEV, strict_budgets=True)
-    assert db.run(order_by_id("1")) is None  # what the pattern declares is what the guardrail sees
+    assert db.run(order_by_id("1")) is None  # the guardrail compares with the declared names
     with pytest.raises(ScanRefused, match="'orders'"):
         db.run(scan(Order).page(10))
 
@@ -115,7 +115,7 @@ def test_explain_shows_the_request_as_it_is_sent(store: EmbeddedStore) -> None:
 
 
 class Collected:
-    """A sink that keeps what it is given."""
+    """A sink that collects the ids of the orders that it gets."""
 
     def __init__(self) -> None:
         self.found: list[str] = []

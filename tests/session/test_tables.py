@@ -1,4 +1,4 @@
-"""Creating tables: only what is missing, twice without harm, and never against what is stored."""
+"""Creating tables: only missing parts are created, repeating it does no harm, and conflicts are refused."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_table_that_cannot_be_brought_in_line_is_refused(db: Session, other: d
 
 
 class Overtaken(FaultyStore):
-    """Another process creates each table just before this one does."""
+    """A store in which another process creates each table just before this one does."""
 
     def execute(self, request: Request[Any]) -> Any:
         response = super().execute(request)

@@ -1,4 +1,4 @@
-"""Planned faults: which requests they meet, what the store does nevertheless, and what the caller gets."""
+"""Planned faults: the requests that they affect, what the store executes nevertheless, and what the caller gets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(partita_store: EmbeddedStore) -> FaultyStore:
 
 @pytest.fixture(params=["sync", "async"])
 def send(request: pytest.FixtureRequest, store: FaultyStore) -> Iterator[Send]:
-    """Sends a request to the faulty store, either way."""
+    """A function that sends a request to the faulty store, sync or async."""
     if request.param == "sync":
         yield store.execute
     else:

@@ -1,4 +1,4 @@
-"""The pytest plugin: its fixtures, and how little it costs those who do not use them."""
+"""The pytest plugin: its fixtures, and its low cost for tests that do not use them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from partita.testing import FakeClock, FaultyStore
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> type[Entity]:
-    """An entity in the default registry, for the time of one test."""
+    """An entity in the default registry, for the duration of one test."""
     monkeypatch.setattr(REGISTRY, "_tables", {})
 
     class Note(Entity, table=Table("notes")):

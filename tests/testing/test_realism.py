@@ -1,4 +1,4 @@
-"""A store that behaves as DynamoDB does: late, stale, throttled and unfinished, the same in every run."""
+"""A store that behaves like DynamoDB: delayed, stale, throttled and incomplete, in the same way in every run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Make = Callable[..., RealisticStore]
 
 @pytest.fixture
 def make(fake_clock: FakeClock) -> Iterator[Make]:
-    """Makes a store with the table of notes and these switches."""
+    """A function that creates a store with the table of notes and these switches."""
     stores: list[RealisticStore] = []
 
     def made(table: TableSchema | None = NOTES, **switches: Any) -> RealisticStore:
