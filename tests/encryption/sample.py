@@ -33,7 +33,7 @@ class Person(Entity, table=PEOPLE):
 
 
 class Old(Entity, table=PEOPLE):
-    """Some of its items are from before its field was encrypted."""
+    """An entity of which some items were stored before its field was encrypted."""
 
     primary: ClassVar = Key("OLD#{name}", "OLD")
 
@@ -57,7 +57,7 @@ def people_in(city: str) -> None:
 
 
 class FixedKeys:
-    """A provider whose data keys are known beforehand, and which counts how often it is asked."""
+    """A key provider with fixed data keys, which records its calls."""
 
     def __init__(self, *names: bytes) -> None:
         self.names = list(names or [b"one"])

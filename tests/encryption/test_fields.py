@@ -1,4 +1,4 @@
-"""Encrypted fields: the store never sees them, whoever has the keys reads them, and nobody moves or alters them."""
+"""Encrypted fields: the store never sees them, sessions with keys read them, and they cannot be moved or altered."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_other_keys_do_not_open(partita_store: EmbeddedStore, db: Session) -> No
 
 
 def test_a_sealed_value_opens_nowhere_else(db: Session, plain: Session) -> None:
-    """Neither in another item, nor in another attribute of the same one, nor after a bit was flipped."""
+    """It does not open in another item, in another attribute of the same item, or after it was altered or truncated."""
     db.run(insert(ADA))
     item = stored(plain)
     flipped = item["iban"][:-1] + bytes([item["iban"][-1] ^ 1])
@@ -217,7 +217,7 @@ def test_a_data_key_is_unwrapped_once(partita_store: EmbeddedStore, db: Session)
 
 
 def test_the_same_value_is_sealed_the_same(db: Session, plain: Session) -> None:
-    """So an item that is written again is not a change, and a transaction with a token may be sent again."""
+    """Otherwise writing an item again would be a change, and a transaction with a token could not be sent again."""
     saved = db.run(put(Old(name="a", pin="1")))
     before = stored(plain)
     db.run(put(saved))
@@ -228,7 +228,7 @@ def test_the_same_value_is_sealed_the_same(db: Session, plain: Session) -> None:
 
 def test_keys_that_cannot_be_had_are_an_error(partita_store: EmbeddedStore, db: Session) -> None:
     class Away(FixedKeys):
-        def unwrap(self, wrapped: bytes) -> bytes:  # noqa: ARG002 - nothing can be
+        def unwrap(self, wrapped: bytes) -> bytes:  # noqa: ARG002 - no key can be unwrapped
             raise StoreUnavailable("The keys cannot be reached.")
 
     db.run(insert(ADA))

@@ -1,4 +1,4 @@
-"""Keys in AWS KMS, as moto plays it."""
+"""Keys in AWS KMS, which moto emulates."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_kms_did_not_wrap_is_unknown(kms: Any, partita_store: EmbeddedStore
 
 
 class Failing:
-    """A client that fails."""
+    """A client of KMS whose calls fail."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error

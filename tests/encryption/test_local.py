@@ -1,4 +1,4 @@
-"""Keys in a file: made for its owner alone, rotated, and told apart."""
+"""Keys in a file: only its owner may read them; they are rotated, and identified by their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.operations import reseal, scan_items
 
 
 def sealed_by(store: EmbeddedStore) -> bytes:
-    """The name of the key that wrapped the data key of a stored secret."""
+    """Return the name of the key that wrapped the data key of a stored secret."""
     (item,) = Session(store).maintenance("look").run(scan_items(PEOPLE))
     head: bytes = item["iban"]
     return head[head.index(b"L\x01") + 2 :][:1]

@@ -1,4 +1,4 @@
-"""Archives: all at one instant, proved before anything is replaced, and replaced all at once."""
+"""Archives: consistent at one instant, verified before any file is replaced, and restored all or nothing."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ Change = Callable[[dict[str, Any], dict[str, bytes]], None]
 
 
 def altered(archive: Path, change: Change) -> None:
-    """Pack an archive again, with another manifest or other content."""
+    """Rewrite an archive with a changed manifest or changed content."""
     with tarfile.open(archive) as members:
         content = {member.name: members.extractfile(member).read() for member in members}  # type: ignore[union-attr]
     manifest = msgspec.json.decode(content.pop("manifest.json"))
@@ -165,7 +165,7 @@ def _nonsense(manifest: dict[str, Any], content: dict[str, bytes]) -> None:
 
 
 def _unsound(manifest: dict[str, Any], content: dict[str, bytes]) -> None:
-    """With a checksum that is right, and a database that is not."""
+    """Damage the database, and set the checksum that fits."""
     data = content["partita.db"]
     content["partita.db"] = data[:4096] + b"\xff" * 64 + data[4096 + 64 :]  # the head of the second page
     manifest["files"][0]["sha256"] = hashlib.sha256(content["partita.db"]).hexdigest()
@@ -209,7 +209,7 @@ def test_an_archive_of_a_newer_version_is_refused(folder: Path, tmp_path: Path) 
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process was killed."""
 
 
 def staged(tmp_path: Path) -> Path:
@@ -227,7 +227,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Path:
-    """A folder of text files in the place of databases."""
+    """A data folder with text files in place of databases."""
     folder = tmp_path / "data"
     folder.mkdir()
     for name in ("partita.db", "queue-work.db", "todo-projection.db"):
@@ -258,7 +258,7 @@ def test_files_are_replaced_and_what_was_there_is_kept(plain: Path, tmp_path: Pa
 def test_files_are_replaced_all_or_none_whenever_the_process_is_killed(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    """It is killed at each call that changes the folder; whoever opens the folder next finds all old or all new."""
+    """Kill the process at each call that changes the folder: the next open finds either all old or all new files."""
     left, original = [step], os.replace
 
     def counted(source: Any, target: Any, **more: Any) -> None:
@@ -323,7 +323,7 @@ def test_queues_send_on_after_an_archive(folder: Path, tmp_path: Path) -> None:
 
 
 def test_every_page_of_a_large_copy_has_its_checksum(tmp_path: Path) -> None:
-    """SQLite writes pages of a large copy before the header that says that they have one."""
+    """SQLite writes pages of a large copy before the header that says that pages have checksums."""
     source, target = tmp_path / "source.db", tmp_path / "target.db"
     with EmbeddedStore(source, durable=False) as store:
         store._writer.connection.execute("CREATE TABLE filling (content)")

@@ -1,4 +1,4 @@
-"""Branches of a data folder: made while others write, each by itself, and dropped only where nobody is."""
+"""Branches of a data folder: created during writes, independent of each other, and dropped only if they are unused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def cannot(files: Sequence[tuple[Path, Path]]) -> None:
 
 
 def as_reflink(files: Sequence[tuple[Path, Path]]) -> None:
-    """What a reflink gives, on a disk that has none."""
+    """Copy files with the result of a reflink, on a disk that has none."""
     for source, target in files:
         shutil.copyfile(source, target)
 
@@ -87,7 +87,7 @@ def test_a_branch_of_a_store_that_is_open_has_what_was_written_last(branches: Br
 
 
 def test_databases_are_copied_as_they_are_at_one_instant(branches: Branches, folder: Path) -> None:
-    """A writer puts each number into the store and then into the queue: so the queue never has one more."""
+    """A writer puts each number into the store and then into the queue, so the queue is never ahead of the store."""
     stop = threading.Event()
 
     def write() -> None:
@@ -203,7 +203,7 @@ def test_a_copy_never_overwrites(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_disk_decides_how_files_are_cloned(folder: Path, tmp_path: Path) -> None:
-    """Where it can, clones have the same bytes; where it cannot, that is said, and nothing is changed."""
+    """If the disk can clone files, clones have the same bytes; if not, an error is raised, and nothing is changed."""
     source, target = folder / "partita.db", tmp_path / "clone.db"
     target.touch()
     try:

@@ -1,4 +1,4 @@
-"""Which names a server answers to."""
+"""The host names that a server accepts."""
 
 from __future__ import annotations
 

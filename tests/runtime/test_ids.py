@@ -1,4 +1,4 @@
-"""Identifiers: ULIDs that sort by the time they were made, and never come twice."""
+"""Identifiers: ULIDs that sort by their time of creation, and are unique."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_identifiers_sort_by_the_millisecond_they_were_made_in(first: int, secon
         clock.set(instant / 1000)
         made.append((int(clock() * 1000), make()))
     (at_first, one), (at_second, other) = made
-    is_later = at_second >= at_first - 1000  # so small a step back is taken for the same instant
+    is_later = at_second >= at_first - 1000  # a step back of up to a second counts as the same instant
     assert (one < other) is is_later
 
 

@@ -1,4 +1,4 @@
-"""Outages in the log."""
+"""The log messages of an outage."""
 
 from __future__ import annotations
 

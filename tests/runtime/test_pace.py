@@ -1,4 +1,4 @@
-"""The limit of units a second."""
+"""The limit of units per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files for their owner alone: whatever the umask, whatever was there before."""
+"""Files that only their owner may access, whatever the umask and the existing files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="has no modes")
 
 @pytest.fixture(params=[0o000, 0o022, 0o077], autouse=True)
 def umask(request: pytest.FixtureRequest) -> Iterator[None]:
-    """From the most open mask to the most closed one."""
+    """Umasks from the most permissive to the most restrictive."""
     before = os.umask(request.param)
     yield
     os.umask(before)

@@ -1,4 +1,4 @@
-"""Generators of requests: run to their end, with blocking calls, with `await`, and through another generator."""
+"""Running generators of requests: with blocking calls, with `await`, and through another generator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Numbers = Generator[int, int, str]
 
 
 def doubling(*, forgives: bool = False) -> Numbers:
-    """Asks for two numbers, and says what it got."""
+    """Yield two numbers as requests, and return a text with both responses."""
     first = yield 1
     try:
         second = yield first + 1
@@ -35,7 +35,7 @@ def refuses_eleven(request: int) -> int:
 
 
 def passed_on(request: int) -> Generator[int, int, int]:
-    """Asks for one more than it is asked for, and takes one from the response."""
+    """Pass a request on with one added, and return the response with one subtracted."""
     return (yield request + 1) - 1
 
 
@@ -110,7 +110,7 @@ class TestThoseOfSomeKinds:
 
     @staticmethod
     def mixed() -> Generator[int | str, Any, str]:
-        """Asks for a number, then for a text, and says what it got."""
+        """Yield a number and a text as requests, and return a text with both responses."""
         number = yield 1
         try:
             text = yield "a"

@@ -1,4 +1,4 @@
-"""The one retry policy: pauses grow, are spread, and have a cap."""
+"""The retry policy: pauses grow, are random, and have a maximum."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from partita.runtime import RetryPolicy
 
 
 class Highest(Random):
-    """Chooses the greatest number that it may."""
+    """A random generator that always returns the upper limit."""
 
     def uniform(self, a: float, b: float) -> float:
         return max(a, b)

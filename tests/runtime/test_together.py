@@ -1,4 +1,4 @@
-"""Generators that run together: in rounds, with their results in order and their errors where they belong."""
+"""Generators that run together in rounds: results are in order, and errors are raised in the right generator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Requests = Generator[Any, Any, Any]
 
 
 def asking(*requests: Any) -> Requests:
-    """Ask for several things one after the other, and give all that came."""
+    """Yield requests one after another, and return all responses and errors."""
     found = []
     for request in requests:
         try:

@@ -1,4 +1,4 @@
-"""Warnings from code that hardly ever warns: they look like anybody's."""
+"""Warnings from code that rarely warns: the log record names the calling function."""
 
 from __future__ import annotations
 
