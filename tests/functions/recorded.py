@@ -1,4 +1,4 @@
-"""Events in the shapes that AWS documents for each source, and the context that a function is given."""
+"""Events as AWS documents them for each source, and the context that a function gets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ EVENTS = Path(__file__).parent / "events"
 
 
 def recorded(name: str) -> dict[str, Any]:
-    """An event of a source, a new one for each caller."""
+    """Return an event of a source, as a new object for each caller."""
     event: dict[str, Any] = json.loads((EVENTS / f"{name}.json").read_text(encoding="utf-8"))
     return event
 
 
 class Context(Struct, frozen=True):
-    """What AWS Lambda says of an invocation."""
+    """The context of an invocation, as AWS Lambda passes it."""
 
     milliseconds: int = 30_000
 

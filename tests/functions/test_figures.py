@@ -1,4 +1,4 @@
-"""What functions consume, as lines that CloudWatch reads, where that is wanted."""
+"""The consumption of functions, printed as lines that CloudWatch reads, if that is configured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The three handlers that templates name, for real services, as their environment sets them up."""
+"""The three handlers that templates name, for real services, configured by the environment."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def settings(tmp_path: Path) -> FunctionSettings:
 
 
 def stored(settings: FunctionSettings, name: str) -> None:
-    """Make the tables of a service, as a template does."""
+    """Create the tables of a service, as a template does."""
     with EmbeddedStore(settings.store) as store:
         Session(store).create_tables(SERVICES[name].tables)
 
@@ -95,7 +95,7 @@ def test_every_worker_does_a_round_on_a_schedule(settings: FunctionSettings, nam
 
 
 def test_a_worker_decides_the_requests_of_an_event(settings: FunctionSettings) -> None:
-    """What a server has queued, as SQS would hand it to a function."""
+    """A worker gets messages as SQS passes them to a function, and reports those that it cannot read."""
     name = "events"
     stored(settings, name)
     settings = of(settings, name)
@@ -205,7 +205,7 @@ def test_an_issuer_needs_an_audience(settings: FunctionSettings) -> None:
 
 
 def test_importing_makes_nothing_and_asking_for_a_handler_makes_it(tmp_path: Path) -> None:
-    """As AWS does: it imports the module, and then asks it for the handler."""
+    """AWS imports the module first, and then gets the handler from it."""
     stored(FunctionSettings((), store=str(tmp_path / "items.db")), "todo")
     code = (
         "import sys, partita.functions as module\n"

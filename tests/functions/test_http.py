@@ -1,4 +1,4 @@
-"""Requests of API Gateway and of function URLs, good and bad."""
+"""Requests of API Gateway and of function URLs, valid and invalid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from partita.functions._http import MAX_RESPONSE_BYTES
 
 
 class Echo:
-    """An app that says what it was asked, and answers what a test wants."""
+    """An app that records its request, and returns the response that a test sets."""
 
     def __init__(self) -> None:
         self.scope: dict[str, Any] = {}
@@ -166,7 +166,7 @@ def test_a_response_without_an_end_is_told_to_end() -> None:
         await send({"type": "http.response.body", "body": b"data: end\n\n"})
 
     handler = HttpHandler(live, stopping=stopping)
-    response = handler(recorded("function-url"), Context(2_000))  # less than what is kept for the end
+    response = handler(recorded("function-url"), Context(2_000))  # less than the time reserved for the end
     assert (response["statusCode"], response["body"].endswith("data: end\n\n")) == (200, True)
     handler.close()
 

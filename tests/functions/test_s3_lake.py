@@ -1,4 +1,4 @@
-"""A stream's function with a lake in a bucket: each record counts once, however often a batch comes."""
+"""A stream's function with a lake in a bucket: each record is stored once, however often its batch is delivered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def place(server: str) -> S3Location:
 
 @pytest.fixture
 def settings(place: S3Location, tmp_path: Path, server: str) -> FunctionSettings:
-    """As the environment of a function has them: the credentials are those that AWS puts there."""
+    """Settings from the environment of a function, with the credentials that AWS puts there."""
     found = FunctionSettings.from_environment(
         {
             "PARTITA_SERVICES": "todo",
@@ -83,8 +83,8 @@ def test_each_record_counts_once_however_often_a_batch_comes(settings: FunctionS
     handle = stream_handler(settings)
     assert handle(part(event, slice(10)), Context()) == DONE
     assert handle(part(event, slice(10)), Context()) == DONE  # the response was lost
-    assert handle(event, Context()) == DONE  # AWS has put the batches together
-    assert handle(part(event, slice(5, 12)), Context()) == DONE  # late
+    assert handle(event, Context()) == DONE  # AWS has merged the batches
+    assert handle(part(event, slice(5, 12)), Context()) == DONE  # a late delivery
     assert logged(place) == sequences(event)
     (counted,) = query_lake(place, "SELECT count(*) AS tasks FROM task").read_all().to_pylist()
     assert counted == {"tasks": sum("TASK#" in str(record["dynamodb"]["Keys"]["SK"]) for record in event["Records"])}

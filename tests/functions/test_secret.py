@@ -20,7 +20,7 @@ KEYS = Credentials("test", "test")
 
 
 class Answering:
-    """Answers each call with one body, and keeps the call."""
+    """A transport that returns the same response to each call, and records the calls."""
 
     def __init__(self, status: int, body: bytes) -> None:
         self.response = HttpResponse(status, body, lambda _: None)

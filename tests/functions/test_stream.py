@@ -1,4 +1,4 @@
-"""Records of DynamoDB Streams, taken to sinks and functions in order, and batches that fail from some record on."""
+"""Records of DynamoDB Streams, delivered to sinks and functions in order, and batches that fail from some record on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def failed_at(sequence: int) -> dict[str, Any]:
 
 @pytest.fixture
 def sink() -> MemorySink:
-    """One that was loaded before."""
+    """A sink that was loaded before."""
     sink = MemorySink()
     sink.at = {"shardId-before": 7}
     return sink
@@ -73,7 +73,7 @@ def test_keys_may_be_binary() -> None:
 
 
 class Refusing(MemorySink):
-    """Takes no batch with a change of this sequence."""
+    """A sink that refuses batches with a change of this sequence number."""
 
     def __init__(self, sequence: int) -> None:
         super().__init__()

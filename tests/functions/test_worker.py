@@ -1,4 +1,4 @@
-"""Messages of SQS, taken by the worker that a service has, which knows nothing of events."""
+"""Messages of SQS, processed by the ordinary worker of a service, which knows nothing about Lambda."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ANN_1, BOB_1, ANN_2 = (f"{n}{n}d6ee51-4cc7-4302-9e22-7cd8afdaadf5" for n in (1, 
 
 
 class SqsAsSeen:
-    """What the queue itself is asked."""
+    """A queue that records the requests that reach it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class SqsAsSeen:
 
 
 class Post:
-    """A service whose worker reads letters, as many at once as a test says."""
+    """A service whose worker receives up to `limit` letters at a time."""
 
     def __init__(self, limit: int = 10) -> None:
         self.limit = limit
@@ -206,7 +206,7 @@ def test_the_queue_itself_is_asked_for_all_else(partita_db: Session) -> None:
 def test_messages_that_cannot_be_read_come_again_with_all_behind_them(partita_db: Session) -> None:
     post = Post()
     event = recorded("sqs-fifo")
-    del event["Records"][1]["attributes"]["MessageGroupId"]  # as of a queue that is not FIFO
+    del event["Records"][1]["attributes"]["MessageGroupId"]  # as from a queue that is not FIFO
     assert post.handler(partita_db)(event, Context()) == failures(BOB_1, ANN_2)
     assert post.read == ["first of ann"]
 

@@ -1,4 +1,4 @@
-"""The queues that the contract suite runs on: ours, and SQS as two servers play it."""
+"""The queues that the contract suite runs on: the embedded queue, and SQS, which two servers emulate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A second server that speaks SQS, started once."""
+    """The address of a second SQS server, which is started once."""
     with moto(tmp_path_factory.mktemp("moto")) as url:
         yield url
 
@@ -55,7 +55,7 @@ def moto_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     ]
 )
 def queue(request: pytest.FixtureRequest, tmp_path: Path, fake_clock: FakeClock) -> Iterator[Queue]:
-    """An empty queue, whose messages are handed out twice at most."""
+    """An empty queue, which delivers each message at most twice."""
     name, policy = f"contract-{os.getpid()}-{next(_numbers)}", QueuePolicy(max_receives=2)
     if request.param == "embedded":
         queue: Queue = EmbeddedQueue(tmp_path / "queue.db", name, policy=policy, clock=fake_clock, durable=False)

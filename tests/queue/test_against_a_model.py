@@ -1,4 +1,4 @@
-"""Random senders, receivers, deaths and waits: the embedded queue does what a list of messages would do."""
+"""Random sends, receives, restarts and waits: the embedded queue behaves like a list of messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GROUPS = ("a", "b", "c")
 
 
 class Expected(Struct):
-    """A message as it should be."""
+    """The expected state of a message."""
 
     sequence: int
     body: str
@@ -30,7 +30,7 @@ class Expected(Struct):
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """Holds the queue beside a list, in the order in which messages were sent."""
+    """Compares the queue with a list of messages, in the order in which they were sent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.folder.cleanup()
 
     @rule(group=st.sampled_from(GROUPS), again=st.booleans())
-    def send(self, group: str, again: bool) -> None:  # noqa: FBT001 - hypothesis gives it by name
+    def send(self, group: str, again: bool) -> None:  # noqa: FBT001 - hypothesis passes it by name
         self.sent += 1
         request = Send(f"message {self.sent}", group, str(self.sent))
         first = self.queue.execute(request)
@@ -103,7 +103,7 @@ class QueueMachine(RuleBasedStateMachine):
             expected.hidden_until = self.clock() + seconds
 
     def counts(self, message: Message, expected: Expected) -> bool:
-        """Whether a receipt still counts: the message is there, and was not handed out since."""
+        """Whether a receipt is still valid: the message exists, and was not delivered again since."""
         return any(each is expected for each in self.expected) and expected.receives == message.receives
 
     @rule(seconds=st.sampled_from([1.0, 6.0, 31.0]))

@@ -1,4 +1,4 @@
-"""What messages say, and what becomes of one that nobody can read."""
+"""The bodies of messages, and errors for those that cannot be read."""
 
 from __future__ import annotations
 

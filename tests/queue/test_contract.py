@@ -1,4 +1,4 @@
-"""What every queue does, whether it is ours or SQS."""
+"""The contract of every queue, embedded or SQS."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_many_are_acknowledged_at_once(queue: Queue) -> None:
 
 
 def dead(queue: Queue, *names: str) -> None:
-    """Let messages be handed out too often."""
+    """Send messages, and receive them until they are dead letters."""
     for name in names:
         send(queue, name, group=f"group-{name}")
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""What the embedded queue adds to the contract: a clock that tests can turn, one file, several processes."""
+"""The embedded queue beyond the contract: a clock that tests set, one file, several processes."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_whoever_waits_gets_what_another_process_sends(path: Path, fake_clock: F
 
 
 class Sleepers:
-    """Notices in simulated time, which is that of the queue, too; nobody commits anything."""
+    """Commit notices in simulated time, which is also the time of the queue; no process commits."""
 
     def __init__(self, clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> None:
         self.clock = clock
@@ -374,7 +374,7 @@ def test_what_was_accepted_survives_kill_9_of_several_senders(path: Path) -> Non
 
 
 def holding(folder: Path, text: str) -> list[str]:
-    """The files that have a text."""
+    """Return the names of the files that contain a text."""
     return sorted(file.name for file in folder.iterdir() if text.encode() in file.read_bytes())
 
 

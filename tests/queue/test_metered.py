@@ -1,4 +1,4 @@
-"""A queue that is metered counts what is received from it, and how old that was."""
+"""A metered queue counts the messages that are received from it, and measures their age."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def test_every_message_is_counted(tmp_path: Path, fake_clock: FakeClock) -
         await metered.execute_async(Receive(10))
         expected = QueueUsage("jobs", received=4, redelivered=1, acknowledged=1, postponed=1, lag_seconds=7.0)
         assert metered.usage == expected
-        metered.execute(Acknowledge((other.receipt,)))  # too late: it was handed out again
+        metered.execute(Acknowledge((other.receipt,)))  # too late: the message was delivered again
         assert metered.usage.acknowledged == 1
         assert metered.execute(Receive(10)) == ()
         assert metered.usage.lag_seconds == 0.0

@@ -1,4 +1,4 @@
-"""How the queue speaks to SQS: which calls, signed for what, and what is asked again."""
+"""The calls of the queue to SQS: which ones, how they are signed, and which are retried."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_creating_makes_what_is_missing_and_sets_the_policy() -> None:
 
 
 def test_creating_changes_nothing_where_all_is_right() -> None:
-    """So that whoever may only use a queue can start with one that was deployed."""
+    """So a program that may only use queues can start with a queue that was deployed."""
     arn = http_response({"Attributes": {"QueueArn": "arn:dead"}})
     known = http_response({"Attributes": {"RedrivePolicy": REDRIVE.replace("3", '"3"')}})
     queue = ScriptedQueue(http_response({"QueueUrl": "dead"}), URL, arn, known)
@@ -131,7 +131,7 @@ def test_what_sqs_fails_with_is_not_taken_for_done() -> None:
 
 
 class Batches:
-    """A transport that accepts whatever is sent in batches, but refuses some messages."""
+    """A transport that accepts messages in batches, and refuses those with a certain body."""
 
     def __init__(self, refused: str = "") -> None:
         self.sizes: list[int] = []
@@ -198,7 +198,7 @@ async def test_what_a_cancelled_task_would_have_sent_is_not_sent() -> None:
     transport = Batches()
     queue = queue_on(transport)
     tasks = [asyncio.create_task(queue.execute_async(Send(str(n), "g", str(n)))) for n in range(3)]
-    await asyncio.sleep(0)  # they wait for a call now
+    await asyncio.sleep(0)  # they are waiting to be sent now
     tasks[0].cancel()
     tasks[2].cancel()
     assert (await tasks[1]).sequence == 1
