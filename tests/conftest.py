@@ -13,10 +13,10 @@ from partita.store.remote import Credentials, RemoteStore
 
 pytest_plugins = ("tests.collecting", "tests.workers")
 
-# Several processes are tested where they are what is tested: tests/cli/processes.
+# Tests use one process, except those of several processes in tests/cli/processes.
 os.environ.setdefault("PARTITA_PROCESSES", "1")
 
-# The same examples in every run, and as much time for each as a busy machine needs.
+# The same examples in every run, without a deadline, because the machine may be busy.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 
@@ -45,14 +45,14 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def ministack_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A second engine, independent of ours, started once."""
+    """The address of ministack, an engine independent of ours, which is started once."""
     with ministack(tmp_path_factory.mktemp("ministack")) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
 def referee(ministack_url: str) -> Iterator[Referee]:
-    """The second engine, asked through boto3."""
+    """Ministack, called through boto3."""
     referee = Referee(ministack_url)
     yield referee
     referee.close()
@@ -60,6 +60,6 @@ def referee(ministack_url: str) -> Iterator[Referee]:
 
 @pytest.fixture(scope="session")
 def remote(ministack_url: str) -> Iterator[RemoteStore]:
-    """The second engine, asked through the remote store."""
+    """Ministack, called through the remote store."""
     with RemoteStore(ministack_url, credentials=Credentials("test", "test")) as store:
         yield store

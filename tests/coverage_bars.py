@@ -1,6 +1,6 @@
-"""`make coverage`: prints how much of the library the tests reach, and fails below the bars.
+"""`make coverage`: print the test coverage of the library, and fail if it is below the bars.
 
-Lines and branches have a bar each; coverage's own `fail_under` knows only their sum.
+Lines and branches have separate bars; coverage's own `fail_under` has one bar for both together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ BRANCHES: Final = 90.0
 
 
 def shares(report: Mapping[str, Any]) -> tuple[float, float]:
-    """The shares of lines and of branches that were reached, in per cent."""
+    """Return the percentages of lines and of branches that tests reach."""
     totals = report["totals"]
     return (
         100 * totals["covered_lines"] / max(1, totals["num_statements"]),
@@ -25,13 +25,13 @@ def shares(report: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def missing(report: Mapping[str, Any], count: int = 20) -> list[str]:
-    """The files with the most lines that no test reaches."""
+    """Return the files with the most lines that no test reaches."""
     files = sorted(report["files"].items(), key=lambda file: -file[1]["summary"]["missing_lines"])
     return [f"{file['summary']['missing_lines']:5} lines  {name}" for name, file in files[:count]]
 
 
 def main(path: str) -> int:
-    """Say what was reached, and whether that is enough."""
+    """Print the coverage. Return 1 if it is below a bar."""
     report = json.loads(Path(path).read_text(encoding="utf-8"))
     lines, branches = shares(report)
     sys.stdout.write("\n".join([*missing(report), ""]))

@@ -1,4 +1,4 @@
-"""The six flows of the architecture, each run once while every call is recorded."""
+"""The six flows of the architecture page, each run once while every call is recorded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from partita_services.todo.projection import TaskProjection
 
 
 class Calls:
-    """What is called while a block runs, by every thread that is started in it."""
+    """Records the calls in a block, by this thread and by every thread that is started in the block."""
 
     def __init__(self, hops: Iterable[object]) -> None:
         self._called: list[object] = []
@@ -60,7 +60,7 @@ class Calls:
             self._called.append(function)
 
     def first_missed(self, hops: dict[str, Any]) -> str | None:
-        """The first of these functions or classes, by name, that was not called after the one before it."""
+        """Return the name of the first of these functions or classes that was not called after the one before it."""
         called = iter(self._called)
         for name, hop in hops.items():
             if not any(_is(hop, call) for call in called):
@@ -69,12 +69,12 @@ class Calls:
 
 
 def _is(hop: Any, call: object) -> bool:
-    """Whether a call is of a function, of one inside of it, or of a method of a class."""
+    """Whether a call is to a function, to a function inside it, or to a method of a class."""
     if not isinstance(call, tuple):
         return bool(call == hop)
     file, name = call
     if isinstance(hop, FunctionType) and (file, name) == (hop.__code__.co_filename, hop.__code__.co_qualname):
-        return True  # a pattern is a function that was made for its declaration
+        return True  # a pattern is a function that was created for its declaration
     wanted = getattr(hop, "__qualname__", "")
     is_within = name == wanted or name.startswith(f"{wanted}.")
     return is_within and bool(file == sys.modules[hop.__module__].__file__)
@@ -85,7 +85,7 @@ TASK = Task(user_id="ada", task_id="t1", title="Call", created_at=1, updated_at=
 
 @contextmanager
 def _store(folder: Path) -> Iterator[EmbeddedStore]:
-    """A store with a task."""
+    """Open a store with one task."""
     with EmbeddedStore(folder / "partita.db", durable=False) as store:
         db = Session(store)
         db.create_tables([TABLE])
@@ -176,4 +176,4 @@ FLOWS: dict[str, Callable[[Path, Calls], None]] = {
     "An event request, from acceptance to decision": event_request,
     "A change into the lake": change_into_the_lake,
 }
-"""What runs each flow of the page, by its heading."""
+"""The function that runs each flow of the page, by its heading."""

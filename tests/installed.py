@@ -1,4 +1,4 @@
-"""Packages with services, as a test wants them to be installed."""
+"""Fake installed packages with services, for tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Install = Callable[..., None]
 
 
 def installing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Gives what writes modules, each with a service by its name, and makes them all that is installed."""
+    """Yield a function that writes modules, each with a service, and make them the only installed services."""
     tables = set(REGISTRY)
     monkeypatch.syspath_prepend(folder)
     found: list[EntryPoint] = []

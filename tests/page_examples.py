@@ -16,7 +16,7 @@ from partita.buckets import FolderBuckets
 
 
 def code_blocks(page: Path) -> str:
-    """All Python examples of a page, one after another, on the lines that they have in the page."""
+    """Return all Python examples of a page, on the same lines as in the page."""
     lines: list[str] = []
     inside = False
     for line in page.read_text(encoding="utf-8").splitlines():
@@ -29,7 +29,7 @@ def code_blocks(page: Path) -> str:
 
 
 def run_examples(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run all Python examples of a page as one program, in a folder of its own."""
+    """Run all Python examples of a page as one program, in this folder."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(REGISTRY, "_tables", {})
     module = ModuleType("example")
@@ -38,7 +38,7 @@ def run_examples(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def use_local_aws(folder: Path, monkeypatch: pytest.MonkeyPatch, **urls: str) -> None:
-    """Have every tool find servers of this machine, by AWS's own variables: `dynamodb=`, `s3=`."""
+    """Set AWS's environment variables so that every tool finds servers on this machine: `dynamodb=`, `s3=`."""
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -53,7 +53,7 @@ def use_local_aws(folder: Path, monkeypatch: pytest.MonkeyPatch, **urls: str) ->
 
 @contextmanager
 def local_dynamodb(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`partita dynamodb --buckets buckets` in this folder, while the block runs; its buckets are those of the pages."""
+    """Serve as `partita dynamodb --buckets buckets` does in this folder, with the buckets of the pages."""
     for bucket in ("input", "reports", "lake"):
         (folder / "buckets" / bucket).mkdir(parents=True)
     with (

@@ -1,6 +1,6 @@
-"""`make pythons`: the wheels in a clean environment of every supported Python that this machine has.
+"""`make pythons`: try the wheels in a clean environment of every supported Python on this machine.
 
-What the library needs comes from the registry that pip is set up with, so this is not one of the tests.
+Dependencies come from the registry that pip is configured for, so this is not one of the tests.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SUPPORTED: Final = ("3.11", "3.12", "3.13", "3.14")
 
 
 def found(version: str) -> str | None:
-    """An interpreter of a version: on the path, or one that pyenv or uv has."""
+    """Return an interpreter of a version, from the path, pyenv or uv; None if there is none."""
     on_path = shutil.which(f"python{version}")
     places = (f".pyenv/versions/{version}.*/bin/python", f".local/share/uv/python/cpython-{version}.*/bin/python")
     others = [str(path) for place in places for path in sorted(Path.home().glob(place))]
@@ -33,7 +33,7 @@ def _is_of(version: str, interpreter: str) -> bool:
 
 
 def build(folder: Path) -> tuple[Path, Path]:
-    """The wheels of the library and of the services."""
+    """Build the wheels of the library and of the services, and return their paths."""
     wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     subprocess.run([*wheel, "--wheel-dir", folder, ROOT, ROOT / "services"], check=True)
     (library,), (services,) = folder.glob("partita-*.whl"), folder.glob("partita_services-*.whl")
@@ -41,7 +41,7 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 
 def try_out(interpreter: str, library: Path, services: Path, folder: Path) -> None:
-    """Install the library alone, then all extras and the services: every command must answer both times."""
+    """Install the library alone, then the extras and the services; each time, every command must print its help."""
     subprocess.run([interpreter, "-m", "venv", folder], check=True)
     python = str(folder / "bin" / "python")
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -62,7 +62,7 @@ def _clean_environment() -> dict[str, str]:
 
 
 def main(versions: Sequence[str]) -> None:
-    """Try all of them, and say which could not be tried."""
+    """Try all versions, and print which are not on this machine."""
     with tempfile.TemporaryDirectory() as folder:
         library, services = build(Path(folder))
         for version in versions or SUPPORTED:

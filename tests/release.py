@@ -1,6 +1,6 @@
-"""`make release-check`: both wheels as they would be published, and every extra in an environment of its own.
+"""`make release-check`: check both wheels as they would be published, and every extra in its own environment.
 
-What the extras need comes from the registry that pip is set up with, so this is not one of the tests.
+Dependencies come from the registry that pip is configured for, so this is not one of the tests.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ IMPORTS: Final = {
     "lake": "partita.change.lake",
     "serve": "partita.app, partita.http, partita.scaffold, partita.console",
 }
-"""What must be importable with each extra alone."""
+"""The modules that must be importable with each extra alone."""
 FOREIGN: Final = re.compile(r"(^|/)(tests|bench|docs|__pycache__)/|\.(db|pyc|log)$")
 
 
 def faults_of(wheel: Wheel, version: str) -> Iterator[str]:
-    """What is wrong with a wheel: its files, or what its metadata says."""
+    """Yield what is wrong with the files and the metadata of a wheel."""
     metadata = message_from_string(wheel.read("METADATA"))
     name = wheel.path.name
     yield from (f"{name} contains {file}" for file in wheel.files if FOREIGN.search(file))
@@ -47,7 +47,7 @@ def faults_of(wheel: Wheel, version: str) -> Iterator[str]:
 
 
 def metadata_faults(metadata: Message) -> Iterator[str]:
-    """What people and installers look for, and do not find."""
+    """Yield what is missing in the metadata of a wheel."""
     yield from (
         f"has no {field}" for field in ("Summary", "Requires-Python", "License-Expression") if not metadata[field]
     )
@@ -59,13 +59,13 @@ def metadata_faults(metadata: Message) -> Iterator[str]:
 
 
 def is_in_changelog(version: str) -> bool:
-    """Whether users can read what a version brings."""
+    """Whether the changelog has a section for a version."""
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     return re.search(rf"^## \[?{re.escape(version)}\]?", text, re.MULTILINE) is not None
 
 
 def try_extra(extra: str, library: Path, folder: Path) -> None:
-    """Install the library with one extra into a clean environment, and import what it brings."""
+    """Install the library with one extra into a clean environment, and import the modules of the extra."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = str(folder / "bin" / "python")
     wanted = f"{library}[{extra}]" if extra else str(library)
@@ -78,7 +78,7 @@ def try_extra(extra: str, library: Path, folder: Path) -> None:
 
 
 def main(release: str = "") -> int:
-    """Build, check, and say what is wrong."""
+    """Build and check the wheels, and print what is wrong. Return 1 if anything is."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     faults = [] if release in ("", declared) else [f"The tag says {release}, pyproject.toml says {declared}."]
     if release and not is_in_changelog(release):

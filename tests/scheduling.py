@@ -1,6 +1,6 @@
-"""Which worker runs which test: those of one `xdist_group` in one, one after another; the others where there is room.
+"""Which worker runs which test: one worker runs all tests of an `xdist_group`; other tests go to any worker.
 
-What is started for a group is so started once.
+So a fixture of a group, such as a server, is created once.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Protocol
 import pytest
 
 ENOUGH = 4
-"""Tests that a worker is given ahead. It begins one when it knows the next, so two are the least."""
+"""The number of tests that a worker has in advance. It starts a test when it knows the next, so at least two."""
 
 
 class Runner(Protocol):
-    """What the scheduling asks of a worker."""
+    """The interface of a worker that the scheduling uses."""
 
     def run(self, tests: Sequence[int]) -> None:
-        """Run these, after those that it has."""
+        """Run these tests, after those that the worker already has."""
 
     def finish(self) -> None:
-        """End after those that it has."""
+        """End after the tests that the worker already has."""
 
 
 class GroupScheduling:
-    """Hands tests to workers, as units: each goes to one worker as a whole."""
+    """Assigns tests to workers in units; each unit goes to one worker as a whole."""
 
     def __init__(self, units: Sequence[Sequence[int]]) -> None:
         self._waiting = deque(units)
@@ -45,19 +45,19 @@ class GroupScheduling:
         self._hand_out(worker)
 
     def complete(self, worker: Runner, test: int) -> None:
-        """Give a worker that has run a test the next."""
+        """Give a worker its next tests, after it has run one."""
         del self._pending[worker][test]
         self._hand_out(worker)
 
     def end(self, worker: Runner) -> int | None:
-        """Take back what a worker has left undone, as a unit again; gives the test that it ended in."""
+        """Take back the remaining tests of a worker that ended, as a unit. Return the test that it was in, or None."""
         died_of, *left = list(self._pending.pop(worker)) or (None,)
         if left and not self._stopped:
             self._waiting.appendleft([test for test in left if test is not None])
         return died_of
 
     def stop(self) -> None:
-        """Hand out no more."""
+        """Assign no more tests."""
         self._stopped = True
         self._waiting.clear()
 
@@ -75,9 +75,9 @@ class GroupScheduling:
 
 
 def units_of(items: Sequence[pytest.Item]) -> list[list[int]]:
-    """The tests by their places in the list, each together with the others of its group.
+    """Return the indexes of the tests in units: one for each group, and one for each other test.
 
-    The largest groups come first, then what takes long, so that no worker waits for it in the end.
+    The largest groups come first, then slow tests, so that no worker has to wait for them at the end.
     """
     units: dict[str, list[int]] = {}
     for index, item in enumerate(items):

@@ -43,7 +43,7 @@ Strategy: TypeAlias = st.SearchStrategy[T]
 
 
 def tuples_of(elements: Strategy[T], *, least: int = 0, most: int = 3) -> Strategy[tuple[T, ...]]:
-    """Tuples of that many elements."""
+    """Tuples of at least `least` and at most `most` elements."""
     return st.lists(elements, min_size=least, max_size=most).map(tuple)
 
 
@@ -52,7 +52,7 @@ def tuples_of(elements: Strategy[T], *, least: int = 0, most: int = 3) -> Strate
 names: Strategy[str] = st.sampled_from(["a", "b", "c", "status", "and", "a.b", "#0", ":0"]) | st.text(
     min_size=1, max_size=6
 )
-"""Few common names, so that paths meet items; and odd ones."""
+"""A few common names, so that paths match items; and unusual ones."""
 
 
 def _in_range(parts: tuple[int, int]) -> int | Decimal:
@@ -160,7 +160,7 @@ assigned: Strategy[Operand] = _assignable | st.builds(Arithmetic, st.sampled_fro
 
 @st.composite
 def updates(draw: Callable[[Strategy[Any]], Any]) -> Update:
-    """Updates that change something, of which no two paths overlap."""
+    """Updates with at least one action and without overlapping paths."""
     heads = draw(st.lists(names, min_size=1, max_size=6, unique=True))
     sections: dict[str, list[Any]] = {"sets": [], "removes": [], "adds": [], "deletes": []}
     for head in heads:

@@ -1,6 +1,6 @@
-"""Processes that begin with everything imported: forks of a template, which imports it once.
+"""Processes that start with everything imported: forks of a template process, which imports it once.
 
-They are processes like any other, with signals, an environment and an end of their own.
+They are normal processes, with their own signals, environment and exit status.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MAX_BYTES = 1_000_000
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Start a process; the template replies with its number."""
+    """Start a process; the template replies with its process id."""
 
     arguments: tuple[str, ...]
     environment: dict[str, str]
 
 
 class Wait(Struct, frozen=True, tag=True):
-    """Wait for the end of a process; the template replies with its status."""
+    """Wait for the end of a process; the template replies with its exit status."""
 
     pid: int
 
@@ -47,7 +47,7 @@ class Template:
         theirs.close()
 
     def start(self, *arguments: str) -> Forked:
-        """A process with these arguments."""
+        """Start a process with these arguments."""
         read, write = os.pipe()
         message = msgspec.json.encode(Start(arguments, dict(os.environ)))
         socket.send_fds(self._connection, [message], [write])
@@ -55,18 +55,18 @@ class Template:
         return Forked(int(self._connection.recv(MAX_BYTES)), read, self)
 
     def wait(self, pid: int) -> int:
-        """The status that a process has ended with."""
+        """Wait for the end of a process, and return its exit status."""
         self._connection.send(msgspec.json.encode(Wait(pid)))
         return int(self._connection.recv(MAX_BYTES))
 
     def close(self) -> None:
-        """End the template, after the processes that it has started."""
+        """Close the connection, and wait for the end of the template."""
         self._connection.close()
         self._process.wait()
 
 
 class Forked:
-    """A running process, and what it writes."""
+    """A running process, and its standard output."""
 
     def __init__(self, pid: int, output: int, template: Template) -> None:
         self.pid = pid
@@ -74,7 +74,7 @@ class Forked:
         self._template = template
 
     def kill(self) -> int:
-        """Kill it, and wait until it is gone: gives its status."""
+        """Kill the process, wait for its end, and return its exit status."""
         os.kill(self.pid, signal.SIGKILL)
         status = self._template.wait(self.pid)
         self.stdout.close()
@@ -82,7 +82,7 @@ class Forked:
 
 
 def serve(connection: socket.socket, main: Callable[..., None]) -> None:
-    """As the template: start processes, and wait for them, until nobody asks any more."""
+    """Run the template: start processes and wait for them on request, until the connection is closed."""
     while True:
         message, descriptors, _, _ = socket.recv_fds(connection, MAX_BYTES, 1)
         if not message:

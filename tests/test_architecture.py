@@ -1,4 +1,4 @@
-"""Every function on the page of the architecture is called where the page says so."""
+"""Every function on the architecture page is called in the order of the page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SERVICES = {"accounts", "commitcollect", "countries", "events", "todo"}
 
 
 def found(hop: str) -> object:
-    """What a hop names: a function, a class or a method, below the module with the longest name that there is."""
+    """Return the function, class or method that a hop names, from the module with the longest matching name."""
     package = "partita_services" if hop.partition(".")[0] in SERVICES else "partita"
     parts = f"{package}.{hop}".split(".")
     for end in range(len(parts) - 1, 0, -1):

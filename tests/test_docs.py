@@ -1,4 +1,4 @@
-"""The documentation is true: its examples run, its links lead somewhere, and nothing public is left out."""
+"""The documentation is correct: its examples run, its links lead to files, and nothing public is left out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from partita.http._problems import status_of
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
 IN_A_BUCKET = ROOT / "docs/guides/sql-engines.md"
-"""Runs where there are buckets, in `tests/change/lake/test_s3.py`."""
+"""This page needs buckets, so `tests/change/lake/test_s3.py` runs it."""
 GUIDES = sorted({*(ROOT / "docs/guides").glob("*.md")} - {IN_A_BUCKET})
 EVERY_PAGE = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -42,7 +42,7 @@ def test_the_first_example_can_be_run_again(tmp_path: Path, monkeypatch: pytest.
 def test_guides_run_on_one_table_with_the_tool_that_they_are_about(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both sides of a guide are true: the other tool and Partita use the same items, over DynamoDB's protocol."""
+    """Check both sides of a guide: the other tool and Partita use the same items, over DynamoDB's protocol."""
     with local_dynamodb(tmp_path, monkeypatch):
         run_examples(page, tmp_path, monkeypatch)
 
@@ -72,7 +72,7 @@ def test_links_lead_to_files(page: Path) -> None:
 
 
 def test_the_commands_to_try_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that end by themselves: `serve` has tests of its own."""
+    """Run all commands except `serve`, which does not end, and has its own tests."""
     monkeypatch.setenv("PARTITA_DATA", str(tmp_path))
     lines = re.findall(r"^\$ partita (.*)$", (ROOT / "docs/try-it.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert lines[0] == "serve --all"

@@ -1,4 +1,4 @@
-"""The commands on the pages: every command and option is one that there is, and those of how-to pages work."""
+"""The commands on the pages: every command and option exists, and the commands of how-to pages work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINE = re.compile(r"^ *(?:\$ |- run: |)(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?partita 
 
 
 def commands_on(page: Path) -> Iterator[list[str]]:
-    """The commands of a page that stand in blocks, each as its arguments without comments."""
+    """Yield the commands in the code blocks of a page, each as its arguments without comments."""
     inside = False
     for line in page.read_text(encoding="utf-8").splitlines():
         inside = not inside if line.lstrip().startswith("```") else inside
@@ -29,7 +29,7 @@ def commands_on(page: Path) -> Iterator[list[str]]:
 
 
 def _arguments(text: str) -> list[str]:
-    """The words of a command; none where it goes on in the next line, or is only how it is called in general."""
+    """Return the arguments of a command; none if it continues on the next line, or is only a usage line."""
     if text.endswith("\\") or re.search(r"\[[A-Z]", text):
         return []
     words = shlex.split(text, comments=True)
@@ -38,7 +38,7 @@ def _arguments(text: str) -> list[str]:
 
 
 def fault_of(arguments: list[str], command: click.Command = main) -> str:
-    """Why a command line is not understood; nothing where it is."""
+    """Return why a command line is invalid; an empty string if it is valid."""
     context = click.Context(command, info_name="partita")
     try:
         if isinstance(command, click.Group):
@@ -65,7 +65,7 @@ def test_every_command_on_a_page_is_one_that_there_is() -> None:
 
 
 def run(arguments: list[str]) -> str:
-    """Run a command as the page has it, say yes where it asks, and give what it said."""
+    """Run a command of a page, answer its question with yes, and return its output."""
     said = CliRunner().invoke(main, arguments, prog_name="partita", input="y\n")
     assert said.exit_code == 0, f"partita {' '.join(arguments)}\n{said.output}"
     return said.output
@@ -73,7 +73,7 @@ def run(arguments: list[str]) -> str:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with sample data of one service in `data`."""
+    """A working folder with the sample data of one service in `data`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PARTITA_DATA", str(tmp_path / "data"))
     run(["seed", "todo"])

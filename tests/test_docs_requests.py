@@ -1,4 +1,4 @@
-"""The requests on the pages of services: with the sample data each gets what the page promises."""
+"""The requests on the pages of services: with the sample data, each gets the status that the page promises."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
 
 def requests_on(page: Path, values: dict[str, str]) -> Iterator[httpx.Request]:
-    """What the calls of curl in the first example of a page send."""
+    """Yield the requests that the `curl` commands in the first example of a page send."""
     example = re.search(r"(?:^    .*\n)+", page.read_text(encoding="utf-8"), re.MULTILINE)
     text = example[0].replace("\\\n", " ").replace("$(date +%Y-%m)", f"{NOW:%Y-%m}") if example else ""
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-"""Every example is a whole program that prints what its first lines say: here, through the wire, and on emulators."""
+"""Every example is a complete program that prints what its docstring says: locally, over the wire, and on emulators."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def documentation(path: Path) -> str:
 
 
 def printed(path: Path) -> str:
-    """What a program says that it prints."""
+    """Return the output that the docstring of a program promises."""
     return textwrap.dedent(documentation(path).partition("It prints:\n\n")[2])
 
 
@@ -74,7 +74,7 @@ def test_a_design_prints_the_same_on_ministack(
 
 @pytest.fixture(scope="module")
 def third(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RemoteStore]:
-    """A third engine, asked through the remote store."""
+    """Moto, a third engine, called through the remote store."""
     with (
         moto(tmp_path_factory.mktemp("moto")) as url,
         RemoteStore(url, credentials=Credentials("test", "test")) as store,
@@ -92,7 +92,7 @@ def test_a_design_prints_the_same_on_moto(name: str, third: RemoteStore, capsys:
 
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_access_patterns_of_a_design_are_in_its_first_lines(name: str) -> None:
-    """Each with its budget; what has none is only there to be checked for or changed."""
+    """Each is listed with its budget; patterns without one are exempt, as targets of checks and updates."""
     text = documentation(ROOT / "examples" / f"{name}.py")
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     patterns = GALLERY["loaded"](name).TABLE.patterns.values()

@@ -1,4 +1,4 @@
-"""The layout of the repository: who may import what, and how large a package, a module and a function may be."""
+"""The layout of the repository: which imports are allowed, and how large packages, modules and functions may be."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.xdist_group("layout")  # every module is parsed once for all of them
+pytestmark = pytest.mark.xdist_group("layout")  # every module is parsed once for all tests
 
 ROOT = Path(__file__).parent.parent
 SOURCES = ("src", "services/src")
@@ -19,7 +19,7 @@ CODE_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def modules() -> Iterator[tuple[str, Path]]:
-    """Every module of ours by its full name."""
+    """Yield every module of the library and the services: its full name and its path."""
     for source in SOURCES:
         for path in sorted((ROOT / source).rglob("*.py")):
             name = ".".join(path.relative_to(ROOT / source).with_suffix("").parts)
@@ -34,17 +34,17 @@ IMPORTS_AND_DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.Asyn
 
 @cache
 def statements(path: Path) -> list[ast.AST]:
-    """The imports and functions of a module, wherever they are in it: read once for all tests."""
+    """Return all imports and functions of a module, which is parsed once for all tests."""
     return found_in(path.read_text(encoding="utf-8"))
 
 
 def found_in(code: str) -> list[ast.AST]:
-    """The imports and functions of a text of Python."""
+    """Return all imports and functions in a text of Python code."""
     return [node for node in ast.walk(ast.parse(code)) if isinstance(node, IMPORTS_AND_DEFINITIONS)]
 
 
 def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """The full names of what is imported: modules, and names that may be modules."""
+    """Yield the full names of imported modules, and of imported names, which may be modules."""
     for node in nodes:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -53,14 +53,14 @@ def imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def private_owner(name: str) -> str | None:
-    """The package inside which alone a name may be imported, for the innermost private part of it."""
+    """Return the only package that may import a name, because of its innermost private part; None if it is public."""
     parts = name.split(".")
     private = [place for place, part in enumerate(parts) if part.startswith("_") and not part.startswith("__")]
     return ".".join(parts[: private[-1]]) if private else None
 
 
 def trespasses(importer: str, nodes: Iterable[ast.AST]) -> list[str]:
-    """The private names of other packages that a module imports."""
+    """Return a message for each private name that a module imports from another package."""
     return [
         f"{importer or 'outside'} imports {name}"
         for name in imports(nodes)
@@ -71,7 +71,7 @@ def trespasses(importer: str, nodes: Iterable[ast.AST]) -> list[str]:
 
 
 def outsiders() -> Iterator[tuple[str, str]]:
-    """Programs and code in the documentation, which are outside of every package."""
+    """Yield the code of examples and documentation, which is outside of every package."""
     for path in [*(ROOT / "examples").rglob("*.py"), *(ROOT / "docs").rglob("*.py")]:
         yield path.name, path.read_text(encoding="utf-8")
     for path in [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]:
@@ -105,7 +105,7 @@ def test_programs_and_documentation_use_public_names_alone() -> None:
 
 
 def test_a_package_imports_nothing_that_its_surface_does_not_name() -> None:
-    """What one package takes from another is in the other's `__all__`."""
+    """Names that one package imports from another are in the other's `__all__`."""
     unnamed = []
     for importer, path in MODULES.items():
         for node in statements(path):
@@ -123,7 +123,7 @@ def test_a_package_imports_nothing_that_its_surface_does_not_name() -> None:
 
 
 def test_services_take_only_names_that_the_reference_lists() -> None:
-    """Whatever a service needs, a service of somebody else's needs too."""
+    """Whatever these services need, services of users need, too."""
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     listed = {
         f"{module}.{name}"
@@ -142,7 +142,7 @@ def test_services_take_only_names_that_the_reference_lists() -> None:
 
 @cache
 def names_of(path: Path) -> set[str]:
-    """What a package says is public; one that loads its names late says it in a file beside it."""
+    """Return the `__all__` of a package; if it loads its names lazily, from its `__init__.pyi`."""
     late = path.with_name("__init__.pyi")
     tree = ast.parse((late if late.exists() else path).read_text(encoding="utf-8"))
     for node in tree.body:

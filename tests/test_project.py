@@ -1,4 +1,4 @@
-"""The habits of the project: workflows and hooks call what `make` calls, words are checked, coverage has its bars."""
+"""Workflows and hooks run the targets of `make`; words, coverage and metadata are checked."""
 
 from __future__ import annotations
 

@@ -18,14 +18,14 @@ import pytest
 import partita
 
 SOURCE = Path(partita.__file__).parent
-# By their files: to walk through packages imports them, and that of CDK starts a Node in every worker.
+# Found by their files: walking packages would import them, and the package of CDK starts Node in every worker.
 FOUND = {".".join(("partita", *file.parent.relative_to(SOURCE).parts)) for file in SOURCE.rglob("__init__.py")}
 LATE = sorted(".".join(("partita", *file.parent.relative_to(SOURCE).parts)) for file in SOURCE.rglob("__init__.pyi"))
-"""The packages whose names are loaded when they are asked for."""
+"""The packages that load their names lazily."""
 MODULES = sorted(
     name
     for name in FOUND
-    if name != "partita.recipes"  # each recipe is a module of its own
+    if name != "partita.recipes"  # each recipe is its own module
     and not any(part.startswith("_") for part in name.split("."))
 )
 ALONE = ["partita.service", *(f"partita.recipes.{file.stem}" for file in SOURCE.glob("recipes/[a-z]*.py"))]
@@ -58,7 +58,7 @@ UNNEEDED = {
     *("partita.store.embedded", "partita.store.remote", "partita.transfer", "partita.wire"),
     *("partita.expressions._parse", "partita.operations._search", "partita.patterns._searches", "partita.store._open"),
 }
-"""What declaring a model has no use for."""
+"""Modules that a program that only declares a model does not need."""
 
 
 @pytest.fixture(params=MODULES)
@@ -86,7 +86,7 @@ def test_help_can_tell_the_arguments_of_every_public_name(name: str) -> None:
 
 
 def _has_signature(value: Callable[..., object]) -> bool:
-    """Whether `help()` stands what is asked of it: it takes a ValueError or a TypeError for "none", and no other."""
+    """Whether `help()` can describe a value: it expects a ValueError or a TypeError, and no other error."""
     with contextlib.suppress(TypeError, ValueError):
         try:
             inspect.signature(value)
@@ -122,7 +122,7 @@ def names_in(tree: ast.Module) -> list[str]:
 
 
 def test_a_model_loads_no_more_than_it_needs() -> None:
-    """A model is declared where nothing is served or stored, too: in a function, in a script, in a check."""
+    """Models are also declared by programs that serve and store nothing: functions, scripts and checks."""
     found = set(loaded_by(MODEL))
     assert {name for name in found if name.startswith("partita.")} >= {"partita.model", "partita.patterns"}
     assert found & UNNEEDED == set()
@@ -130,7 +130,7 @@ def test_a_model_loads_no_more_than_it_needs() -> None:
 
 
 def test_a_session_on_a_file_loads_no_event_loop() -> None:
-    """What few programs need, and what takes long to load, waits for whoever needs it."""
+    """Modules that few programs need or that take long to load are loaded only when they are needed."""
     found = set(loaded_by("from partita import EmbeddedStore, Entity, Session"))
     assert found >= {"apsw", "partita.session", "partita.store.embedded"}
     assert (
@@ -153,7 +153,7 @@ def test_the_package_alone_loads_nothing() -> None:
 
 
 def test_loading_a_name_does_not_look_for_garbage() -> None:
-    """Whoever has switched the search off finds it off afterwards, and whoever has not finds it on."""
+    """Loading runs no garbage collection, and leaves it enabled or disabled as before."""
     code = (
         "import gc, partita; found = []; gc.callbacks.append(lambda when, _: found.append(when)); {}; partita.Entity; "
     )
@@ -165,22 +165,22 @@ def test_a_name_that_cannot_be_loaded_leaves_the_search_for_garbage_on(monkeypat
     monkeypatch.setitem(sys.modules, "partita.store._open", None)
     monkeypatch.delitem(vars(importlib.import_module("partita.store")), "open_store", raising=False)
     with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("partita.store").open_store  # noqa: B018 - it is looked for
+        importlib.import_module("partita.store").open_store  # noqa: B018 - the access loads it
     assert gc.isenabled()
 
 
 def own(modules: set[str]) -> set[str]:
-    """Each module has to be found, read and run, which is most of what our part of a start takes."""
+    """Return the modules of the library; loading them takes most of the library's share of the start-up time."""
     return {name for name in modules if name.partition(".")[0] == "partita"}
 
 
 def loaded_by(code: str) -> list[str]:
-    """The modules that a program has loaded when it ends, of those that Python does not load by itself."""
+    """Return the modules that a program loads, except those that Python always loads."""
     return says(f"import sys; before = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))").split()
 
 
 def says(code: str, *options: str) -> str:
-    """What a program prints, in a process that has loaded nothing."""
+    """Return the output of a program that runs in a new, isolated process."""
     command = [sys.executable, "-I", *options, "-c", code]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
@@ -195,7 +195,7 @@ def test_what_every_program_needs_is_public(name: str) -> None:
 
 
 def test_what_a_public_function_gives_is_public_too() -> None:
-    """The types that callers meet in signatures and results can be imported to be named."""
+    """Types in signatures and results can be imported, so that callers can use them in annotations."""
     public = set(importlib.import_module("partita").__all__)
     needed = {"Get", "Put", "Update", "Delete", "Query", "Page", "WalkResult", "Collect", "Check", "Transaction"}
     assert needed | {"BatchGet", "BatchWrite", "Procedure", "Operation", "Condition", "Change", "Ref"} <= public

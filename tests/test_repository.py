@@ -30,13 +30,13 @@ def tracked_texts() -> dict[str, str]:
 
 
 def package_name(requirement: str) -> str:
-    """The name that a requirement starts with, as indexes normalise it."""
+    """Return the name of the package that a requirement is for, normalised as by indexes."""
     name = re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def declared_dependencies() -> set[str]:
-    """What both distributions need, besides each other."""
+    """Return the names of all packages that the two distributions need, including the optional ones."""
     requirements: list[str] = []
     for folder in (ROOT, ROOT / "services"):
         declared = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def test_every_installed_dependency_is_pinned() -> None:
 
 
 def hashed() -> dict[str, str]:
-    """The requirements of the services: by name, each with its version and hashes."""
+    """Return the requirements of the services by name, each with its version and hashes."""
     text = (ROOT / "services" / "requirements.txt").read_text(encoding="utf-8").replace("\\\n", " ")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     return {package_name(line): line for line in lines}
@@ -109,6 +109,6 @@ def test_the_hashes_cover_everything_that_a_server_needs() -> None:
 
 
 def test_pages_are_waited_for_with_functions() -> None:
-    """An expression is evaluated as a string at the second look, which the content security policy forbids."""
+    """From the second poll on, an expression is evaluated as a string, which the content security policy forbids."""
     waits = re.compile(r"""wait_for_function\(\s*f?["']{1,3}(?!["'(])""")
     assert [path.name for path in (ROOT / "tests/browser").glob("*.py") if waits.search(path.read_text())] == []

@@ -1,4 +1,4 @@
-"""Every requirement and every rule of DynamoDB is written down once, and every one has a test that names it."""
+"""Every requirement and every rule of DynamoDB is written down once, and has a test that names it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MENTION = re.compile(r"\brules? (\d+(?:(?:, | and |, and )\d+)*)\b", re.IGNORECA
 
 
 def entries(text: str) -> list[str]:
-    """The identifiers that a page defines: list items and rows that begin with one in bold."""
+    """Return the identifiers that a page defines: list items and rows that begin with one in bold."""
     return ENTRY.findall(text)
 
 
 def marked(source: str, marker: str) -> Iterator[str]:
-    """The identifiers that the code gives to `pytest.mark.<marker>(...)`, wherever that stands."""
+    """Yield the identifiers that the code passes to `pytest.mark.<marker>(...)`, anywhere."""
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call) or not _is_marker(node.func, marker):
             continue
@@ -46,7 +46,7 @@ def _is_marker(function: ast.expr, marker: str) -> bool:
 
 
 def mentioned(text: str) -> Iterator[str]:
-    """The numbers of the rules that a text refers to in words."""
+    """Yield the numbers of the rules that a text mentions."""
     for numbers in MENTION.findall(text):
         yield from re.findall(r"\d+", numbers)
 
@@ -70,7 +70,7 @@ def ruled() -> list[str]:
 
 
 def problems(written: list[str], named: set[str]) -> dict[str, list[str]]:
-    """What is wrong with the identifiers that pages have and tests name; empty where nothing is."""
+    """Return what is wrong with the identifiers on pages and in tests; empty if nothing is."""
     found = {
         "written twice": [name for name, count in Counter(written).items() if count > 1],
         "named by a test, and written nowhere": sorted(named.difference(written)),
@@ -101,7 +101,7 @@ def test_every_rule_that_is_mentioned_is_written() -> None:
     assert unknown == []
 
 
-# --- what the checks above read, on text that is made up ---
+# --- the functions above, on sample texts ---
 
 
 def test_an_entry_begins_a_list_item_or_a_row() -> None:

@@ -1,4 +1,4 @@
-"""Which worker is given which tests."""
+"""Which worker gets which tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.scheduling import GroupScheduling, units_of
 
 
 class Recorder:
-    """A worker that notes what it is given."""
+    """A worker that records the tests that it gets."""
 
     def __init__(self) -> None:
         self.given: list[int] = []
@@ -26,7 +26,7 @@ class Recorder:
 
 
 def scheduled(*workers: Recorder) -> GroupScheduling:
-    """Tests 1, 2 and 4 are a group; the largest."""
+    """Return a scheduling in which tests 1, 2 and 4 are a group, the largest unit."""
     scheduling = GroupScheduling([[1, 2, 4], [0], [3], [5], [6], [7], [8], [9], [10], [11]])
     for worker in workers:
         scheduling.begin(worker)

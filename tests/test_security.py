@@ -1,4 +1,4 @@
-"""Every attack on the page about security names the tests that play it, and they are there."""
+"""Every attack on the security page names its tests, and these tests exist."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MIN_ATTACKS = 100
 
 
 def rows() -> list[tuple[str, str]]:
-    """The attacks, each with the cell that names its tests."""
+    """Return the attacks, each with the cell that names its tests."""
     lines = (ROOT / "docs" / "security.md").read_text(encoding="utf-8").splitlines()
     cells = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
     return [(attack, played) for attack, played, *_ in cells if attack not in ("attack", "---")]

@@ -1,4 +1,4 @@
-"""Installed services: found by their entry points, and one that is broken takes no other with it."""
+"""Installed services are found by their entry points, and a broken one does not affect the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from partita.service import BrokenService, Service, discover, find_service, inst
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
-    """Nothing is installed but what the test says."""
+    """A function that installs services; nothing else is installed."""
     yield from installing(tmp_path, monkeypatch)
 
 

@@ -1,4 +1,4 @@
-"""The site of the documentation: every public name has its place, links lead somewhere, nothing comes from outside."""
+"""The documentation site: every public name has its place, links are valid, and nothing is loaded from other hosts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOURCE = ROOT / "src" / "partita"
 
 
 def public_modules() -> set[str]:
-    """Packages and modules of the library without an underscore in their names."""
+    """Return the packages and modules of the library that have no part with a leading underscore in their names."""
     files = [path.relative_to(SOURCE.parent) for path in SOURCE.rglob("*.py")]
     names = {".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in files}
     return {name for name in names if not any(part.startswith("_") for part in name.split("."))}
@@ -32,7 +32,7 @@ def test_every_public_module_has_a_place_in_the_reference() -> None:
 
 
 def is_documented(module: str, name: str) -> bool:
-    """Whether a name has a text of its own: not that of its type."""
+    """Whether a name has its own documentation, and not only that of its type."""
     if module in REFERENCE["READ"]:
         return bool(REFERENCE["_documented"](module)[name])
     thing = getattr(import_module(module), name)
@@ -43,10 +43,10 @@ def is_documented(module: str, name: str) -> bool:
 
 
 def has_signature(thing: object) -> bool:
-    """Whether every argument that a function is called with, or a class is made with, has a type.
+    """Whether every argument of a function, or of the constructor of a class, has a type.
 
-    A class that has no `__init__` of its own is made from its fields, which have types, or like its base. A protocol is
-    never made.
+    A class without its own `__init__` is created from its fields, which have types, or like its base. A protocol is
+    never instantiated.
     """
     made = vars(thing).get("__init__") if inspect.isclass(thing) else thing
     if not inspect.isfunction(made) or getattr(thing, "_is_protocol", False):
@@ -103,10 +103,10 @@ HREF = re.compile(r"""<a\b[^>]*?\shref=["']?([^\s"'>]+)""")
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)  # by itself half a minute of one core
+@pytest.mark.timeout(1200)  # it takes half a minute of one core
 @pytest.mark.xdist_group("site")
 def test_the_site_is_whole() -> None:
-    """It is built without a warning; every link of a page leads to a page, and to a heading that is there."""
+    """The site is built without a warning, and every link leads to a page, and to a heading that exists."""
     built = subprocess.run(
         [sys.executable, ROOT / "docs/site.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""A process that is forked from a template is a process of its own."""
+"""Processes that are forked from a template are independent processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tutorial, copied line by line by somebody with a clean machine: from the wheel, outside of the repository."""
+"""The tutorial works when copied line by line on a clean machine: with the wheel, outside the repository."""
 
 from __future__ import annotations
 

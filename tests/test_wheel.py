@@ -1,4 +1,4 @@
-"""The wheels alone, outside the repository: what is in them, and that the core and each extra alone answer."""
+"""The wheels outside the repository: their files, and that commands work with the core and with each extra alone."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class Wheel(Struct, frozen=True):
             return archive.namelist()
 
     def read(self, ending: str) -> str:
-        """The one file whose name ends like this."""
+        """Return the text of the only file whose name ends like this."""
         with zipfile.ZipFile(self.path) as archive:
             (name,) = (each for each in archive.namelist() if each.endswith(ending))
             return archive.read(name).decode()
 
 
 class Environment(Struct, frozen=True):
-    """An environment of its own, and a folder outside the repository to run in."""
+    """A virtual environment, and a folder outside the repository in which its programs run."""
 
     folder: Path
 
@@ -91,7 +91,7 @@ class Environment(Struct, frozen=True):
         )
 
     def says(self, *commands: str) -> list[tuple[int, str, str]]:
-        """What commands say, one after another in one process: exit code, output and errors of each."""
+        """Run commands one after another in one process, and return the exit code, output and errors of each."""
         said = self.run("python", "-c", EACH_SAYS, *commands)
         assert said.returncode == 0, said.stderr
         return [(code, out, err) for code, out, err in json.loads(said.stdout)]
@@ -99,11 +99,11 @@ class Environment(Struct, frozen=True):
 
 REQUIREMENT = re.compile(r"""(?P<name>[\w.-]+)(\[(?P<extra>[\w-]+)\])?.*?(extra == ["'](?P<only>[\w-]+)["'])?$""")
 ONLY_OF = {"serve": "fastapi", "aws": "botocore", "lake": "deltalake"}
-"""A module that each extra brings, and no other."""
+"""For each extra, a module that it installs and no other extra does."""
 
 
 def needed(requirements: Sequence[str], extra: str | None = None) -> Iterator[str]:
-    """What a distribution needs, without extras or with one, as it is installed here."""
+    """Yield the names of all packages that a distribution needs, without extras or with one, as installed here."""
     for requirement in requirements:
         found = REQUIREMENT.match(requirement)
         assert found is not None
@@ -123,20 +123,20 @@ def link(name: str, site: Path) -> None:
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Wheel]:
-    """Both wheels, built once for all modules that import this."""
+    """Both wheels, built once for all modules that import this fixture."""
     return built(tmp_path_factory.getbasetemp() / "wheels")
 
 
 @cache
 def built(folder: Path) -> dict[str, Wheel]:
-    """Both wheels, built from the sources without asking any registry."""
+    """Build both wheels from the sources, without a package registry."""
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation"]
     subprocess.run([*build, "--wheel-dir", folder, ROOT, ROOT / "services"], check=True, capture_output=True)
     return {path.name.partition("-")[0]: Wheel(path) for path in folder.iterdir()}
 
 
 def environment_for(wheel: Wheel, folder: Path, extra: str | None = None) -> Path:
-    """Make an environment with what a wheel needs, without extras or with one, and give where packages go."""
+    """Create an environment with what a wheel needs, without extras or with one, and return its site-packages."""
     venv.create(folder / "environment", with_pip=False)
     (site,) = (folder / "environment").glob("lib/python*/site-packages")
     for name in set(needed(message_from_string(wheel.read("METADATA")).get_all("Requires-Dist") or [], extra)):
@@ -146,7 +146,7 @@ def environment_for(wheel: Wheel, folder: Path, extra: str | None = None) -> Pat
 
 @pytest.fixture(scope="module")
 def core(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment that has the wheel of the library and what that needs, and no extra."""
+    """An environment with the wheel of the library and its dependencies, without extras."""
     folder = tmp_path_factory.mktemp("outside")
     environment_for(wheels["partita"], folder)
     python = str(folder / "environment" / "bin" / "python")
@@ -161,7 +161,7 @@ def core(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="module")
 def unpacked(wheels: dict[str, Wheel], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both wheels in one folder, which several environments share: so it is compiled once."""
+    """A folder with both wheels unpacked, which several environments share, so that its modules are compiled once."""
     folder = tmp_path_factory.mktemp("unpacked")
     for wheel in wheels.values():
         with zipfile.ZipFile(wheel.path) as archive:
@@ -176,7 +176,7 @@ def equipped(
     unpacked: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Environment:
-    """An environment with both wheels, one extra or none, and the package of somebody whose service is broken."""
+    """An environment with both wheels, one extra or none, and another package whose service is broken."""
     folder = tmp_path_factory.mktemp("equipped")
     site = environment_for(wheels["partita"], folder, request.param)
     for top in unpacked.iterdir():

@@ -1,4 +1,4 @@
-"""Workers that are forks: what they run, what they say, and what happens when one dies."""
+"""Workers that are forks: which tests they run, what they report, and what happens when one dies."""
 
 from __future__ import annotations
 
@@ -67,14 +67,14 @@ import signal, pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 raise SystemExit(pytest.main())
 """
-"""Whoever runs the tests in the background has this signal ignored."""
+"""Programs that a shell starts in the background ignore SIGINT, so its default handler is set."""
 
 
 def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-    """Pytest with the tests of a folder, run by workers, without the plugins that these do not need."""
+    """Start pytest with the tests of a folder, run by workers, and only with the plugins that they need."""
     plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider")
     command = [sys.executable, "-c", AS_IN_A_TERMINAL, *plugins, "--dist=loadgroup", *options]
-    # Not a pipe, whose reader would wait for what a dead worker may have left behind.
+    # Not a pipe, because its reader would wait for processes that a dead worker may have left behind.
     with (folder / "said.txt").open("w") as said:
         return subprocess.Popen(
             [*command, "--rootdir", folder, f"--basetemp={folder / 'temp'}", folder],
@@ -86,7 +86,7 @@ def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
 
 
 def run(folder: Path, *options: str) -> str:
-    """What pytest says of the tests of a folder."""
+    """Return the output of pytest for the tests of a folder."""
     started(folder, *options).wait()
     return (folder / "said.txt").read_text()
 

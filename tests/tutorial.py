@@ -1,4 +1,4 @@
-"""Does what the pages of the tutorial say, in a folder: writes files, runs commands, compares what they print."""
+"""Follows the pages of the tutorial in a folder: writes files, runs commands, and compares their output."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from msgspec import Struct
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 MARK = "--- the tutorial goes on ---"
 NOT_HERE = ("python -m venv", ". .venv/bin/activate", "mkdir shelf-tutorial", "cd shelf-tutorial", "pip install '")
-"""What makes the environment, which the test has made already."""
+"""Commands that create the environment, which the test has already created."""
 
 
 class Command(Struct, frozen=True):
-    """A line to run, and what it must print; `…` stands for anything."""
+    """A line to run, and its expected output, in which `…` stands for anything."""
 
     line: str
     printed: str
 
     def is_printed_by(self, output: str) -> bool:
-        """Whether an output is what the page says."""
+        """Whether an output is as on the page."""
         if not self.printed.strip():
             return True
         pattern = ".*".join(re.escape(part.strip("\n")) for part in self.printed.strip("\n").split("…"))
@@ -30,7 +30,7 @@ class Command(Struct, frozen=True):
 
 
 def edited(text: str, changes: str) -> str:
-    """A file after a diff: each line with `-` is replaced by those with `+` below it."""
+    """Apply a diff to a text: each line with `-` is replaced by the lines with `+` below it."""
     for old, new in re.findall(r"^-(.*)\n((?:\+.*\n?)+)", changes, re.MULTILINE):
         added = "\n".join(line[1:] for line in new.splitlines())
         assert f"{old}\n" in text, f"nothing to replace: {old}"
@@ -39,14 +39,14 @@ def edited(text: str, changes: str) -> str:
 
 
 def commands(block: str) -> Iterator[Command]:
-    """The commands of a block, each with what stands below it."""
+    """Yield the commands of a block, each with the output below it."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         line, _, printed = part.partition("\n")
         yield Command(line, printed)
 
 
 def steps(pages: list[Path], replaced: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Every block of the pages in order: its language, its file, its text."""
+    """Yield every block of the pages in order: its language, file and text."""
     for page in pages:
         text = page.read_text(encoding="utf-8")
         for old, new in replaced.items():
@@ -55,7 +55,7 @@ def steps(pages: list[Path], replaced: Mapping[str, str]) -> Iterator[tuple[str,
 
 
 class Reader:
-    """Somebody who copies the tutorial into one shell, which keeps its variables and jobs."""
+    """Follows the tutorial in one shell, which keeps its variables and jobs."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], install: str) -> None:
         self.folder = folder
@@ -71,7 +71,7 @@ class Reader:
         )
 
     def follow(self, language: str, file: str, text: str) -> None:
-        """Do what a block says."""
+        """Run the commands of a block, or write its file."""
         if language == "console":
             for command in commands(text):
                 self.run(command)
@@ -82,7 +82,7 @@ class Reader:
             path.write_text(content, encoding="utf-8")
 
     def run(self, command: Command) -> None:
-        """Run a line as it stands, and compare what it prints."""
+        """Run a command, and compare its output with the page."""
         if command.line.startswith(NOT_HERE):
             return
         line = command.line.replace("pip install -e .", self.install)
@@ -95,7 +95,7 @@ class Reader:
         )
 
     def said(self, line: str) -> tuple[str, str]:
-        """The exit code of a line, and what it printed."""
+        """Run a line in the shell, and return its exit status and its output."""
         assert self.shell.stdin is not None
         assert self.shell.stdout is not None
         self.shell.stdin.write(f"{line}\nprintf '\\n%s %s\\n' '{MARK}' $?\n")
@@ -108,7 +108,7 @@ class Reader:
         raise AssertionError(f"$ {line}\n{''.join(output)}\nthe shell has ended")
 
     def close(self) -> None:
-        """End the shell and whatever it has started."""
+        """End the shell and its background jobs."""
         assert self.shell.stdin is not None
         self.shell.stdin.write("kill $(jobs -p) 2>/dev/null; wait; exit\n")
         self.shell.communicate(timeout=120)

@@ -1,6 +1,6 @@
-"""`python -m tests.words`: finds words that this project does not use, each with the one it uses instead.
+"""`python -m tests.words`: find words that this project does not use, and what to write instead.
 
-Only words that mean one thing are here. `make lint` runs it over documentation and sources.
+The list has only words with one meaning. `make lint` runs this over documentation and sources.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ CODE: Final = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> Iterator[Path]:
-    """What people read: the documentation, and the sources with their docstrings."""
+    """Yield the files to check: the documentation, and the sources with their docstrings."""
     yield from ROOT.glob("*.md")
     yield from (ROOT / "docs").rglob("*.md")
     for folder in ("src", "services/src", "examples"):
@@ -48,7 +48,7 @@ def pages() -> Iterator[Path]:
 
 
 def found_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Every word that is not used here: its line, the word, and what to write instead. Quoted code is let be."""
+    """Yield every unwanted word: its line, the word, and what to write instead. Quoted code is skipped."""
     plain = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
     for found in PATTERN.finditer(plain):
         (group,) = (name for name, value in found.groupdict().items() if value is not None)
@@ -56,7 +56,7 @@ def found_in(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def main() -> int:
-    """Print what was found."""
+    """Print the unwanted words. Return 1 if there are any."""
     count = 0
     for page in sorted(pages()):
         for line, word, instead in found_in(page.read_text(encoding="utf-8")):

@@ -1,7 +1,8 @@
-"""A pytest plugin: tests are collected once, and run by workers that are forks of the process that collected them.
+"""A pytest plugin: tests are collected once, and run by workers that are forks of the collecting process.
 
-A worker has then imported whatever tests import, and shares that memory with the others. pytest-xdist, whose options
-and marks these are, starts workers that each import and collect everything by themselves. `--dist=loadgroup` is ours.
+So a worker starts with all modules imported, and shares their memory with the other workers. pytest-xdist, whose
+options and marks are used here, starts workers that each import and collect everything. This plugin is active with
+`--dist=loadgroup`.
 """
 
 from __future__ import annotations
@@ -23,18 +24,18 @@ from _pytest.capture import CaptureManager
 from tests.scheduling import GroupScheduling, units_of
 
 EVERY = 1.0
-"""Seconds after which workers are looked at that say nothing: a fork that a test made may hold a dead one's pipe."""
+"""The seconds after which silent workers are checked, because a fork of a test may hold open a dead worker's pipe."""
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two more than there are cores: tests wait for browsers, servers and disks."""
+    """Return two more than the number of cores, because tests wait for browsers, servers and disks."""
     return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Take the place of what pytest-xdist would do in this process, which is to collect nothing."""
+    """Unregister the part of pytest-xdist that would prevent collection in this process."""
     if config.getoption("dist") == "loadgroup":
         config.pluginmanager.unregister(name="dsession")
 
@@ -50,15 +51,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 Message = list[int] | None
-"""To a worker: tests to run after those that it has; an empty list after the last of them; none to run no more."""
+"""A message to a worker: tests to run after those that it has; empty after the last ones; None to run no more."""
 
 
 class Worker:
-    """A fork that runs tests, as the process that collected them sees it."""
+    """A fork that runs tests, as seen from the collecting process."""
 
     def __init__(self, name: str, session: pytest.Session, others: Sequence[Connection]) -> None:
         self.name = name
-        # What the terminal asks of the one who ran a test.
+        # The terminal reporter reads these attributes of the worker that ran a test.
         self.gateway = SimpleNamespace(id=name)
         python = {"sysplatform": sys.platform, "version_info": sys.version_info, "executable": sys.executable}
         self.workerinfo = {"id": name, **python}
@@ -73,28 +74,28 @@ class Worker:
         theirs.close()
 
     def run(self, tests: Sequence[int]) -> None:
-        """Run these, after those that it has."""
+        """Run these tests, after those that the worker already has."""
         self._send(list(tests))
 
     def finish(self) -> None:
-        """End after those that it has."""
+        """End after the tests that the worker already has."""
         self._send([])
 
     def stop(self) -> None:
-        """End after the test that is under way."""
+        """End after the current test."""
         self._send(None)
 
     def interrupt(self) -> None:
-        """End at once, but for what it has started; where signals are ignored, after the test that is under way."""
+        """End immediately, after the teardown of fixtures; if signals are ignored, after the current test."""
         os.kill(self.pid, signal.SIGINT)
         self.connection.close()
 
     def _send(self, message: Message) -> None:
-        with suppress(BrokenPipeError):  # it has died, which is noticed where its reports are read
+        with suppress(BrokenPipeError):  # the worker has died, which is noticed when its reports are read
             self.connection.send(message)
 
     def ended(self, options: int = 0) -> str | None:
-        """Wait until it has ended; gives how."""
+        """Wait for the end of the worker, and return how it ended; None if it has not, with `os.WNOHANG`."""
         pid, status = os.waitpid(self.pid, options)
         if pid == 0:
             return None
@@ -104,21 +105,21 @@ class Worker:
 
 
 class Run:
-    """All tests of a session, run by some workers."""
+    """Runs all tests of a session in workers."""
 
     def __init__(self, session: pytest.Session) -> None:
         self._session = session
         self._scheduling = GroupScheduling(units_of(session.items))
         self._workers: dict[Connection, Worker] = {}
         self._started = 0
-        _folders(session.config).getbasetemp()  # in which each worker makes a folder of its own
+        _folders(session.config).getbasetemp()  # in it, each worker creates its own folder
 
     def all(self, count: int) -> None:
-        """Run them.
+        """Run all tests in this number of workers.
 
         Raises:
-            Session.Failed: as many failed as are allowed to.
-            Session.Interrupted: a plugin wants no more of them.
+            Session.Failed: the maximum number of failures was reached.
+            Session.Interrupted: a plugin has requested a stop.
         """
         try:
             self._run(count)
@@ -147,7 +148,7 @@ class Run:
             self._start(count)
 
     def _start(self, count: int) -> None:
-        """Start workers while there are fewer than that, and tests for them."""
+        """Start workers up to this number, while there are tests for them."""
         while self._scheduling.is_waiting and len(self._workers) < count:
             worker = Worker(f"gw{self._started}", self._session, list(self._workers))
             self._started += 1
@@ -186,24 +187,24 @@ class Run:
 
 
 class Reports:
-    """The reporter of a worker: keeps the reports of a test, to be sent."""
+    """The reporter of a worker: collects the reports of a test until they are sent."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._reports: list[Any] = []
-        self._tw = config.get_terminal_writer()  # of which others ask the reporter
+        self._tw = config.get_terminal_writer()  # which other plugins read from the reporter
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._reports.append(self._config.hook.pytest_report_to_serializable(config=self._config, report=report))
 
     def take(self) -> list[Any]:
-        """Those that came since the last time."""
+        """Return the reports since the last call."""
         taken, self._reports = self._reports, []
         return taken
 
 
 class Tests:
-    """What a worker has to run, as it hears of it."""
+    """The tests that a worker has to run, as it receives them."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -211,7 +212,7 @@ class Tests:
         self._is_last = self._is_stopped = False
 
     def __iter__(self) -> Iterator[tuple[int, int | None]]:
-        """Each test, and the one that follows it."""
+        """Yield each test, and the one that follows it."""
         self._hear()
         while self._ahead and not self._is_stopped:
             index = self._ahead.popleft()
@@ -219,7 +220,7 @@ class Tests:
             self._hear()
 
     def _hear(self) -> None:
-        """Until the next test is known, and the one after it."""
+        """Receive messages until the next two tests are known."""
         while self._connection.poll(None if self._must_wait() else 0):
             try:
                 message: Message = self._connection.recv()
@@ -236,7 +237,7 @@ class Tests:
 
 
 def _work(name: str, session: pytest.Session, connection: Connection) -> NoReturn:
-    """As a worker: run tests until there are no more."""
+    """Run tests in a worker until there are no more."""
     status = 1
     try:
         reports = _become(name, session.config)
@@ -256,7 +257,7 @@ def _work(name: str, session: pytest.Session, connection: Connection) -> NoRetur
 
 
 def _become(name: str, config: pytest.Config) -> Reports:
-    """Take what is this worker's own in place of what it has from the process that it is a fork of."""
+    """Replace what the worker inherited by its own: folder of temporary files, capture of output, and reporter."""
     os.environ["PYTEST_XDIST_WORKER"] = name
     folders = _folders(config)
     folders._basetemp = folders.getbasetemp() / name
