@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-# Written in pieces, so that this file does not contain what it forbids.
+# Written in pieces, so that this file does not contain what the test forbids.
 REGISTRY_HOSTS = [
     ".".join(parts)
     for parts in (

@@ -153,7 +153,7 @@ def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) ->
 
 
 def flipped_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
-    """Flip one bit of the log: the same, or the last commit is missing, because it looks incomplete."""
+    """Flip one bit of the log: every read is correct or fails, or the last commit is missing, as if incomplete."""
     right = answers(copied(filled(folder), folder, "killed.db"))
     shorter = without_the_last_commit(folder, folder)
     for _ in range(rounds):

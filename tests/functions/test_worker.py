@@ -161,7 +161,7 @@ def test_the_next_event_finds_the_same_worker(partita_db: Session) -> None:
         assert handler(recorded("sqs-fifo"), Context()) == failures()
     assert len(post.read) == 6
     handler.close()
-    assert post.sqs["letters"].asked == [Create()]  # closed, once
+    assert post.sqs["letters"].asked == [Create()]  # it was closed once
 
 
 def test_on_a_schedule_a_worker_does_one_round(partita_db: Session) -> None:

@@ -69,4 +69,4 @@ def test_other_origins_are_refused(origin: str) -> None:
 
 def test_loopback_is_known_by_address_or_name() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost")))
-    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "")))  # noqa: S104 - compared
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.com", "")))  # noqa: S104 - only compared

@@ -106,7 +106,7 @@ def test_a_relay_may_respond_by_itself() -> None:
 
 
 class TestThoseOfSomeKinds:
-    """`run_some`."""
+    """Tests of `run_some`."""
 
     @staticmethod
     def mixed() -> Generator[int | str, Any, str]:

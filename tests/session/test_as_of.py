@@ -65,7 +65,7 @@ def test_what_cannot_be_is_refused_with_a_code(store: EmbeddedStore, then: float
     with pytest.raises(InstantOutOfRange):
         db.as_of(then - 60).run(tasks_of("u"))
     with pytest.raises(OperationError, match="no time zone"):
-        db.as_of(datetime.fromtimestamp(then))  # noqa: DTZ006 - what is refused
+        db.as_of(datetime.fromtimestamp(then))  # noqa: DTZ006 - it is refused
     with pytest.raises(RecoveryDisabled, match="The past states of a Plain cannot be read"):
         Session(Plain(store)).as_of(then)
     store.execute(SetRecovery(TABLE.name, None))

@@ -1,1 +1,1 @@
-"""Everything in one thread from one seed: clock, scheduler, network and disk are simulated, the product is not."""
+"""Simulations in one thread from one seed: clock, scheduler, network and disk are simulated; Partita's code is real."""
