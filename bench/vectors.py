@@ -31,6 +31,8 @@ VECTORS: Final = int(os.environ.get("BENCH_VECTORS", "100000"))
 DIMENSIONS: Final = 384
 QUERIES: Final = 5
 BATCH: Final = 25
+PER_CONNECTION: Final = 500
+"""Batches sent on one connection: ministack closes a connection after 1,000 requests."""
 ROUNDS: Final = 3
 LOADING_SECONDS: Final = float(os.environ.get("BENCH_LOADING_SECONDS", "300"))
 LONGEST_SEARCH: Final = 120.0
@@ -136,11 +138,13 @@ def _fill(port: int, count: int, seconds: float = inf, table: str = "vectors") -
     end = time.perf_counter() + seconds
     with _connected(port) as wire:
         _call(wire, port, "CreateTable", DEFINITION | {"TableName": table})
-        for start in range(0, count, BATCH):
-            if time.perf_counter() > end:
-                return start
-            puts = [{"PutRequest": {"Item": _item(n)}} for n in range(start, min(start + BATCH, count))]
-            _call(wire, port, "BatchWriteItem", {"RequestItems": {table: puts}})
+    for first in range(0, count, BATCH * PER_CONNECTION):
+        with _connected(port) as wire:
+            for start in range(first, min(first + BATCH * PER_CONNECTION, count), BATCH):
+                if time.perf_counter() > end:
+                    return start
+                puts = [{"PutRequest": {"Item": _item(n)}} for n in range(start, min(start + BATCH, count))]
+                _call(wire, port, "BatchWriteItem", {"RequestItems": {table: puts}})
     return count
 
 
