@@ -16,6 +16,9 @@ from partita.values import Item
 Kind: TypeAlias = Literal["insert", "modify", "remove", "snapshot"]
 """The kind of a change. "snapshot" is for items that existed when the consumer began."""
 
+_NOT_READ: Final = object()
+"""The value of a lazy attribute before its first access. `cached_property` takes a lock before Python 3.12."""
+
 _KINDS: Final[dict[str, Kind]] = {"INSERT": "insert", "MODIFY": "modify", "REMOVE": "remove"}
 
 
@@ -33,6 +36,9 @@ class ItemChange:
         self.table = table
         self.record = record
         self.shard = shard
+        self._schema: Any = _NOT_READ
+        self._old: Any = _NOT_READ
+        self._new: Any = _NOT_READ
 
     @classmethod
     def snapshot(cls, table: Table, keys: Item, item: Item, at: float) -> ItemChange:
@@ -78,34 +84,46 @@ class ItemChange:
         """Whether the store removed the item because it had expired."""
         return self.record.by_ttl
 
-    @cached_property
+    @property
     def schema(self) -> EntitySchema[Any] | None:
         """The schema of the item's entity; None for an item of no declared entity."""
-        item = {**(self.new_item or self.old_item or {}), **self.keys}
-        return next((schema for schema in self.table.entities if schema.owns(item)), None)
+        if self._schema is _NOT_READ:
+            self._schema = self._find_schema()
+        return self._schema  # type: ignore[no-any-return]
+
+    def _find_schema(self) -> EntitySchema[Any] | None:
+        item = self.record.new or self.record.old or self.record.keys  # images contain the key
+        for schema in self.table.entities:  # runs for every change, and a generator would cost more
+            if schema.owns(item):
+                return schema
+        return None
 
     @property
     def entity(self) -> type[Entity] | None:
         """The class of the item's entity; None for an item of no declared entity."""
         return None if self.schema is None else self.schema.cls
 
-    @cached_property
+    @property
     def old(self) -> Any:
         """The entity before the change; None if there was no item, or it is of no declared entity.
 
         Raises:
             InvalidItem: the stored item does not fit the entity, or has an encrypted field that was not decrypted.
         """
-        return self._hydrated(self.old_item)
+        if self._old is _NOT_READ:
+            self._old = self._hydrated(self.record.old)
+        return self._old
 
-    @cached_property
+    @property
     def new(self) -> Any:
         """The entity after the change; None if the item was removed, or is of no declared entity.
 
         Raises:
             InvalidItem: the stored item does not fit the entity, or has an encrypted field that was not decrypted.
         """
-        return self._hydrated(self.new_item)
+        if self._new is _NOT_READ:
+            self._new = self._hydrated(self.record.new)
+        return self._new
 
     @cached_property
     def problem(self) -> str | None:
