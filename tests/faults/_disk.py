@@ -18,7 +18,7 @@ from typing import Final
 from tests.cli.processes.servers import MAIN, Client, Command, authorization
 from tests.cli.waiting import soon
 from tests.faults._report import Fault, Tally
-from tests.store.embedded.flipping import answers, copied, filled, flip, without_the_last_commit, wrong
+from tests.store.embedded.flipping import copied, filled, flip, responses, without_the_last_commit, wrong
 
 from partita import EmbeddedStore
 from partita.errors import StoreFull, StoreReadOnly
@@ -145,35 +145,35 @@ def _hear(command: Command, said: list[str]) -> None:
 
 def flipped_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Flip one bit of the file: every read is correct, or fails with `store_damaged`."""
-    right = answers(copied(filled(folder), folder, "live.db"))
+    right = responses(copied(filled(folder), folder, "live.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "live.db")
         flip(path, rng)
-        _judge(answers(path), [right], tally)
+        _judge(responses(path), [right], tally)
 
 
 def flipped_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Flip one bit of the log: every read is correct or fails, or the last commit is missing, as if incomplete."""
-    right = answers(copied(filled(folder), folder, "killed.db"))
+    right = responses(copied(filled(folder), folder, "killed.db"))
     shorter = without_the_last_commit(folder, folder)
     for _ in range(rounds):
         path = copied(folder, folder, "killed.db")
         flip(path.with_name("store.db-wal"), rng)
-        _judge(answers(path), [right, shorter], tally)
+        _judge(responses(path), [right, shorter], tally)
 
 
 def truncated_file(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Truncate the file: every read is correct, or fails with `store_damaged`."""
-    right = answers(copied(filled(folder), folder, "live.db"))
+    right = responses(copied(filled(folder), folder, "live.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "live.db")
         os.truncate(path, rng.randrange(1, path.stat().st_size))
-        _judge(answers(path), [right], tally)
+        _judge(responses(path), [right], tally)
 
 
 def truncated_log(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None:
     """Truncate the log, as a crash does: the store opens, and passes its verification."""
-    right = answers(copied(filled(folder), folder, "killed.db"))
+    right = responses(copied(filled(folder), folder, "killed.db"))
     for _ in range(rounds):
         path = copied(folder, folder, "killed.db")
         log = path.with_name("store.db-wal")

@@ -200,14 +200,14 @@ def test_a_damaged_database_is_said_once(run: Run, data: DataFolder, started: li
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerPool]:
     """The worker pools that a command tries to start; starting one fails."""
-    crews: list[WorkerPool] = []
+    pools: list[WorkerPool] = []
 
     def start(pool: WorkerPool, *_: object) -> None:
-        crews.append(pool)
+        pools.append(pool)
         raise AssertionError("started")
 
     monkeypatch.setattr(WorkerPool, "__init__", start)
-    return crews
+    return pools
 
 
 def test_a_server_starts_workers_by_itself_only_where_all_is_in_its_folder(folder: Path) -> None:

@@ -49,7 +49,7 @@ def reads(store: EmbeddedStore) -> Iterator[Request[Any]]:
     yield ReadStream("notes", shard.id, 0, 100)
 
 
-def answers(path: Path) -> list[object]:
+def responses(path: Path) -> list[object]:
     """Return the response of each read; None for a read that meets damage."""
     found: list[object] = []
     try:
@@ -103,4 +103,4 @@ def without_the_last_commit(files: Path, folder: Path) -> list[object]:
     path = copied(files, folder, "killed.db")
     log = path.with_name("store.db-wal")
     log.write_bytes(log.read_bytes()[:-1])
-    return answers(path)
+    return responses(path)

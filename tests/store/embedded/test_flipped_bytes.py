@@ -11,10 +11,10 @@ import pytest
 from tests.store.embedded.flipping import (
     ITEMS,
     SCHEMA,
-    answers,
     copied,
     filled,
     flip,
+    responses,
     without_the_last_commit,
     wrong,
 )
@@ -33,12 +33,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_read_of_a_file_with_a_flipped_bit_is_wrong(files: Path, tmp_path: Path) -> None:
-    right, rng, noticed = answers(copied(files, tmp_path, "live.db")), random.Random(1), 0
+    right, rng, noticed = responses(copied(files, tmp_path, "live.db")), random.Random(1), 0
     assert len(right) == ITEMS + 8
     for _ in range(ROUNDS):
         path = copied(files, tmp_path, "live.db")
         flip(path, rng)
-        found = answers(path)
+        found = responses(path)
         assert wrong(found, right) == []
         noticed += None in found or len(found) < len(right)
     assert noticed > ROUNDS / 2
@@ -48,34 +48,34 @@ def test_the_same_bits_give_wrong_reads_without_checksums(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Prove that the test above can fail."""
-    right, rng, found = answers(copied(files, tmp_path, "live.db")), random.Random(1), 0
+    right, rng, found = responses(copied(files, tmp_path, "live.db")), random.Random(1), 0
     monkeypatch.setattr("partita._sqlite._database_file.file_system", lambda: "unix")
     for _ in range(ROUNDS):
         path = copied(files, tmp_path, "live.db")
         flip(path, rng)
-        found += bool(wrong(answers(path), right))
+        found += bool(wrong(responses(path), right))
     assert found > ROUNDS / 10
 
 
 def test_a_file_that_ends_too_early_is_read_right_or_refused(files: Path, tmp_path: Path) -> None:
     """The file may also end in the middle of a page."""
-    right, rng = answers(copied(files, tmp_path, "live.db")), random.Random(3)
+    right, rng = responses(copied(files, tmp_path, "live.db")), random.Random(3)
     for _ in range(ROUNDS // 2):
         path = copied(files, tmp_path, "live.db")
         os.truncate(path, path.stat().st_size - rng.randrange(1, 3 * 4096))
-        assert wrong(answers(path), right) == []
+        assert wrong(responses(path), right) == []
 
 
 def test_a_log_with_a_flipped_bit_is_read_right_or_refused(files: Path, tmp_path: Path) -> None:
     """The log may also end before its last commit, like one whose last commit was never finished."""
     path = copied(files, tmp_path, "killed.db")
-    right = answers(path)
+    right = responses(path)
     without_the_last = without_the_last_commit(files, tmp_path)
     rng = random.Random(2)
     for _ in range(ROUNDS):
         path = copied(files, tmp_path, "killed.db")
         flip(path.with_name("store.db-wal"), rng)
-        found = answers(path)
+        found = responses(path)
         assert not found or wrong(found, right) == [] or wrong(found, without_the_last) == []
 
 
