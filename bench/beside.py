@@ -35,7 +35,7 @@ RENAMED: Final = {"import a model, a session and a store, to boto3": "import all
 SECONDS: Final = 20.0
 """The time limit for the rounds of a line, which has at least five rounds in any case."""
 
-_LINES: Final = '''
+_LINES: Final = """
 import importlib, os, sys, tempfile
 from pathlib import Path
 
@@ -63,11 +63,11 @@ suite.compare = measured
 with tempfile.TemporaryDirectory(prefix="partita-beside-") as folder:
     try:
         for _ in suite.comparisons(Path(folder)):
-            """Each comparison is measured when it is created."""
+            pass  # each comparison is measured when it is created
     except missing:
         pass
 said.write("end\\n")
-'''
+"""
 """Runs in both checkouts, so it uses only what both have: `comparisons` of a suite, which calls `compare`."""
 
 

@@ -179,7 +179,7 @@ def test_threads_that_write_again_at_once_share_every_commit(store: EmbeddedStor
         with commit.exclusively():
             writing = [pool.submit(write, first) for first in range(threads)]
             while len(commit._queue) < threads:
-                """They wait for the lock."""
+                pass  # they wait for the lock
         for each in writing:
             each.result(PATIENCE)
     assert (commit.commits - before, count(store)) == (turns, threads * turns)

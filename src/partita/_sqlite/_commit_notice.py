@@ -92,7 +92,7 @@ class InotifyWatch:
         for each, _ in found:
             with suppress(BlockingIOError):
                 while os.read(each, _READ_BYTES):
-                    """Discard the pending events, so that none of them ends the next wait."""
+                    pass  # discard the pending events, so that none of them ends the next wait
         return bool(found)
 
     def wake(self) -> None:
