@@ -39,12 +39,12 @@ def others_folder() -> Iterator[Path]:
 def open_unprivileged(path: Path) -> str:
     """Open the path as an unprivileged user; return the error's code, and whether its message names the path."""
     script = f"""
-import logging  # of which a line may come: an ordinary user may not read where Python is
+import logging  # imported here because the unprivileged user may be unable to read Python's own files
 import os
 from partita._sqlite import file_system
 from partita.errors import StoreError
 from partita.store.embedded import EmbeddedStore
-file_system()  # nor the extension that is with it
+file_system()  # loads the extension for the same reason
 if os.geteuid() == 0:
     os.setuid(65534)
 try:
