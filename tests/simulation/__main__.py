@@ -64,7 +64,7 @@ def report(result: Result, bug: str | None = None) -> str:
     """Return a description of a failed run: its failure, its faults, and the command that repeats it."""
     lines = [f"FAILED: seed {result.plan.seed} at step {result.steps}, commit {_commit()}", f"  {result.failure}"]
     lines += [f"  {fault}" for fault in result.faults]
-    return "\n".join([*lines, f"  again: {command_of(result.plan, bug)}"])
+    return "\n".join([*lines, f"  run again: {command_of(result.plan, bug)}"])
 
 
 def _commit() -> str:
@@ -129,17 +129,17 @@ def _show(plan: Plan, bug: str | None) -> int:
 
 
 def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description="Simulate many seeds.")
-    parser.add_argument("--seeds", default="0..100", help="from the first to one before the last")
-    parser.add_argument("--seed", type=int, help="one seed alone")
-    parser.add_argument("--steps", type=int, default=100, help="steps with faults; then all comes to an end")
-    parser.add_argument("--scenario", default="", choices=["", *SCENARIOS], help="by default the seed chooses")
-    parser.add_argument("--without", default="", help="numbers of faults to leave out, as a failure names them")
-    parser.add_argument("--check-every", type=int, default=10, help="look at the data after so many steps")
-    parser.add_argument("--planted", choices=list(PLANTED), help="put a bug back, to see it found")
-    parser.add_argument("--jobs", type=int, default=1, help="processes, each with seeds of its own")
-    parser.add_argument("--failures", type=int, default=1, help="stop after so many")
-    parser.add_argument("--progress", type=int, default=500, help="say where it is after so many seeds")
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description="Run simulations of many seeds.")
+    parser.add_argument("--seeds", default="0..100", help="range of seeds FIRST..LAST, without the last one")
+    parser.add_argument("--seed", type=int, help="run only this seed")
+    parser.add_argument("--steps", type=int, default=100, help="number of steps with faults; the rest runs without")
+    parser.add_argument("--scenario", default="", choices=["", *SCENARIOS], help="default: chosen by the seed")
+    parser.add_argument("--without", default="", help="numbers of faults to leave out, as printed with a failure")
+    parser.add_argument("--check-every", type=int, default=10, metavar="N", help="check the data every N steps")
+    parser.add_argument("--planted", choices=list(PLANTED), help="put a bug back, and look for it")
+    parser.add_argument("--jobs", type=int, default=1, help="number of processes that run seeds in parallel")
+    parser.add_argument("--failures", type=int, default=1, metavar="N", help="stop after N failures")
+    parser.add_argument("--progress", type=int, default=500, metavar="N", help="print the progress every N seeds")
     parser.add_argument("--trace", action="store_true", help="print everything that happens in one seed")
     return parser
 

@@ -101,33 +101,44 @@ def _no_sync() -> AbstractContextManager[object]:
 
 
 PLANTED: Final[Mapping[str, Bug]] = {
-    "clock ahead": Bug("messages", "a clock that was ahead and set back froze messages", _always_hidden),
-    "group not held": Bug("messages", "messages of a group passed one that was in flight", _groups_not_held),
-    "waiting list passed over": Bug("events", "a freed seat went to who came later", seats_for_arrivals),
+    "clock ahead": Bug("messages", "a clock that was ahead and was then set back froze messages", _always_hidden),
+    "group not held": Bug("messages", "messages of a group overtook one that was in flight", _groups_not_held),
+    "waiting list passed over": Bug("events", "a freed seat went to a later applicant", seats_for_arrivals),
     "identifiers out of order": Bug("items", "identifiers of one millisecond were not in order", _random_identifiers),
-    "lost answer": Bug("accounts", "who asked again after a lost answer had it done twice", no_record),
+    "lost response": Bug(
+        "accounts", "a client that repeated a command after a lost response had it executed twice", no_record
+    ),
     "moved folder": Bug("items", "writes were acknowledged into a folder that was gone", _anywhere),
-    "refused although done": Bug("items", "a transaction that happened was called refused", _refused, first_seed=90),
-    "positions first": Bug("items", "a full disk made a projection pass over changes", _positions_first),
-    "left behind": Bug("events", "the sweeper left a request behind", left_behind),
-    "no fence": Bug("events", "a worker that was overtaken decided all the same", no_fence),
-    "second version": Bug("countries", "a lost answer made a second version of a country", no_record),
-    "second task": Bug("todo", "a lost answer made a second task", no_record),
-    "entry rejected": Bug("events", "an entry that came twice left its lottery", entry_rejected, first_seed=190),
+    "refused although done": Bug(
+        "items", "a transaction that was executed was reported as refused", _refused, first_seed=90
+    ),
+    "positions first": Bug("items", "a full disk made a projection skip changes", _positions_first),
+    "left behind": Bug("events", "the sweeper missed a request", left_behind),
+    "no fence": Bug("events", "a worker that had been overtaken decided nevertheless", no_fence),
+    "second version": Bug("countries", "a lost response created a second version of a country", no_record),
+    "second task": Bug("todo", "a lost response created a second task", no_record),
+    "entry rejected": Bug(
+        "events", "an entry that was delivered twice was removed from its lottery", entry_rejected, first_seed=190
+    ),
     "frozen lease": Bug(
-        "events", "a lease that was taken with a clock that was ahead was held until then", frozen_lease, first_seed=170
+        "events",
+        "a lease that was acquired while a clock was ahead was held until that time",
+        frozen_lease,
+        first_seed=170,
     ),
     "progress taken back": Bug(
-        "commitcollect", "a milestone that was over lost its progress", progress_taken_back, first_seed=30
+        "commitcollect", "a milestone that had ended lost its progress", progress_taken_back, first_seed=30
     ),
     "award over another": Bug("commitcollect", "a part was awarded twice", award_over_another),
     "unsafe retry": Bug("items", "a write without a response is sent again", _unsafe_retry),
-    "tokens forgotten": Bug("items", "a transaction runs again in spite of its token", _tokens_forgotten),
+    "tokens forgotten": Bug("items", "a transaction is executed again in spite of its token", _tokens_forgotten),
     "no sync": Bug("accounts", "a write is acknowledged before it is on the disk", _no_sync),
-    "stale read": Bug("items", "a consistent read is of an older state", wrap=StaleReads),
-    "lost update": Bug("items", "one write in some is acknowledged and not done", wrap=LostUpdates),
-    "partial transaction": Bug("items", "a transaction is done one write after another", wrap=PartialTransactions),
-    "reordered stream": Bug("items", "two records of a stream change places", wrap=ReorderedStream),
+    "stale read": Bug("items", "a consistent read returns an older state", wrap=StaleReads),
+    "lost update": Bug("items", "some writes are acknowledged and not executed", wrap=LostUpdates),
+    "partial transaction": Bug(
+        "items", "the writes of a transaction are executed one after another", wrap=PartialTransactions
+    ),
+    "reordered stream": Bug("items", "two records of a stream are swapped", wrap=ReorderedStream),
 }
 
 

@@ -24,7 +24,7 @@ class Played:
         """Check that replaying the stream produces these items of the table."""
         names = [attribute.name for attribute in self._table.schema.key]
         found = {tuple(item[name] for name in names): item for item in items}
-        expect(self._on(world, names) == found, "the stream does not lead to the table")
+        expect(self._on(world, names) == found, "replaying the stream does not produce the table")
 
     def _on(self, world: World, names: list[str]) -> dict[tuple[Any, ...], Item]:
         """Apply the new records, and return all items."""
@@ -39,7 +39,7 @@ class Played:
         return self._items
 
     def _apply(self, record: StreamRecord, key: tuple[Any, ...]) -> None:
-        expect(record.old == self._items.get(key), "a record of {} begins with what was not there", key)
+        expect(record.old == self._items.get(key), "the old image of a record of {} is not the item before it", key)
         if record.new is None:
             self._items.pop(key)
         else:

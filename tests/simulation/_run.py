@@ -120,7 +120,7 @@ def _play(world: World, scenario: Scenario, plan: Plan) -> str | None:
         world.calm()
         while not _is_settled(world, scenario):
             if world.kernel.steps > plan.steps + SETTLE_STEPS:
-                raise Violated("it does not come to an end")  # noqa: TRY301 - handled like any other failure
+                raise Violated("the work was not completed after the faults ended")  # noqa: TRY301 - handled like any other failure
             scenario.check(world)
         if world.kernel.failure is not None:
             raise world.kernel.failure  # noqa: TRY301

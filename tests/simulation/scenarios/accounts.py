@@ -95,11 +95,11 @@ class Accounts:
         try:
             body = ask_again(world, ask)
         except ConditionFailed:
-            expect(order.key not in self.told, "{} was done, and is refused", order.key)
+            expect(order.key not in self.told, "the command {} was executed before, and is now refused", order.key)
             self.refused.add(order.key)
             return
         before = self.told.setdefault(order.key, body)
-        expect(before == body, "the command {} was told {}, and then {}", order.key, before, body)
+        expect(before == body, "the command {} returned {}, and then {}", order.key, before, body)
 
     def check(self, world: World) -> None:
         """Check that every balance is the sum of its entries and of its months, and no command was executed twice."""
@@ -114,10 +114,10 @@ class Accounts:
                 months[ledger] += item["received"] - item["spent"]
         for ledger in balances.keys() | sums.keys():
             balance = balances.get(ledger, 0)
-            expect(balance >= 0, "{} has {}", ledger, balance)
-            expect(sums[ledger] == balance, "{} has {}, and entries of {}", ledger, balance, sums[ledger])
-            expect(months[ledger] == balance, "{} has {}, and months of {}", ledger, balance, months[ledger])
-        expect(max(done.values(), default=0) <= 1, "a command was done twice: {}", done.most_common(1))
+            expect(balance >= 0, "the balance of {} is negative: {}", ledger, balance)
+            expect(sums[ledger] == balance, "balance of {}: {}, sum of entries: {}", ledger, balance, sums[ledger])
+            expect(months[ledger] == balance, "balance of {}: {}, sum of months: {}", ledger, balance, months[ledger])
+        expect(max(done.values(), default=0) <= 1, "a command was executed twice: {}", done.most_common(1))
 
     def is_settled(self, world: World) -> bool:
         """Whether all clients have ended."""
@@ -127,10 +127,10 @@ class Accounts:
         """Check that transfers add up to zero, and everything that was acknowledged to a client is in the ledger."""
         entries = [item for item in world.items(LEDGER_TABLE) if "amount" in item]
         moved = sum(item["amount"] for item in entries if item["kind"].startswith("transfer"))
-        expect(moved == 0, "transfers made {}", moved)
+        expect(moved == 0, "transfers add up to {} instead of 0", moved)
         memos = {item.get("memo") for item in entries}
         for key, body in self.told.items():
-            expect(key in memos or "memo" not in body, "the client was told that {} was done", key)
+            expect(key in memos or "memo" not in body, "the acknowledged command {} is not in the ledger", key)
 
 
 def _plan(order: Order, occasion: Occasion) -> Plan[Any] | Procedure[Plan[Any]]:

@@ -117,18 +117,18 @@ class CommitCollect:
     def _train(self, world: World, process: Process) -> None:
         """Change activities at Strava, and deliver each event once or twice, in any order, until it is accepted."""
         session, tools = world.session(process), self._tools(world, process)
-        untold: list[EventJob] = []
-        while untold or not world.is_calm:
+        undelivered: list[EventJob] = []
+        while undelivered or not world.is_calm:
             if not world.is_calm:
-                untold.append(self.athlete.act(world.kernel.now))
+                undelivered.append(self.athlete.act(world.kernel.now))
                 if world.random.random() < 0.05:
                     self.athlete.model.expire()
-            world.random.shuffle(untold)
-            for job in [each for each in untold if world.is_calm or world.random.random() < 0.7]:
+            world.random.shuffle(undelivered)
+            for job in [each for each in undelivered if world.is_calm or world.random.random() < 0.7]:
                 with suppress(GaveUp):
                     ask_again(world, lambda: _receive(session, tools, job), tries=3)  # noqa: B023 - at once
                     if world.is_calm or world.random.random() < 0.8:  # else Strava got no response, and sends it again
-                        untold.remove(job)
+                        undelivered.remove(job)
             world.kernel.sleep(world.random.uniform(0.0, 1.5))
 
     def _commit(self, world: World, process: Process) -> None:
@@ -166,7 +166,7 @@ class CommitCollect:
         for _ in range(world.random.choice((1, 1, 2))):
             body: str = ask_again(world, ask)
             before = self.told.setdefault(key, body)
-            expect(before == body, "{} made {}, and then {}", key, before, body)
+            expect(before == body, "the command {} created {}, and then {}", key, before, body)
         return self.told[key]
 
     def _work(self, world: World, process: Process) -> None:
@@ -202,28 +202,28 @@ class CommitCollect:
         items = world.items(TABLE)
         awards = {each["SK"]: each for each in items if "#AWARD#" in each["SK"]}
         for key, before in self._seen.items():
-            expect(awards.get(key) == before, "the award {} was {}, and is {}", key, before, awards.get(key))
+            expect(awards.get(key) == before, "the award {} was {}, and is now {}", key, before, awards.get(key))
         self._seen |= awards
         done = sum(self.athlete.best.values())
         milestones = [each for each in items if each["SK"].startswith("MILESTONE#") and "parts_earned" in each]
         for each in milestones:
             earned, total = int(each["parts_earned"]), int(each["parts_total"])
             parts = sorted(int(a["part_index"]) for a in awards.values() if a["milestone_id"] == each["milestone_id"])
-            expect(parts == list(range(1, earned + 1)), "{} has earned {}, and has {}", each["title"], earned, parts)
-            expect(earned <= parts_earned(done, int(each["target"]), total), "{} has parts for nothing", each["title"])
+            expect(parts == list(range(1, earned + 1)), "{} earned {} parts, and has {}", each["title"], earned, parts)
+            expect(earned <= parts_earned(done, int(each["target"]), total), "{} has unearned parts", each["title"])
             is_complete = each["status"] == "COMPLETED"
-            expect(is_complete == (earned == total), "{} is {} with {}", each["title"], each["status"], earned)
+            expect(is_complete == (earned == total), "{} is {} with {} parts", each["title"], each["status"], earned)
         titles = [each["title"] for each in milestones]
-        expect(len(set(titles)) == len(titles), "a milestone was made twice: {}", titles)
+        expect(len(set(titles)) == len(titles), "a milestone was created twice: {}", titles)
         listed = sorted(each["SK"] for each in all_items(world.server.front, TABLE.name, "LSI1"))
-        expect(listed == sorted(each["SK"] for each in items if "LSI1SK" in each), "the index is not the table")
+        expect(listed == sorted(each["SK"] for each in items if "LSI1SK" in each), "the index differs from the table")
         self._check_notices(awards)
 
     def _check_notices(self, awards: Mapping[str, Item]) -> None:
         known = {(each["milestone_id"], each["part_name"]) for each in awards.values()}
         said = [(each["milestone_id"], part) for each in self.heard.values() for part in each["parts"]]
         expect(len(said) == len(set(said)), "a part was announced by two notices")
-        expect(set(said) <= known, "a part was announced that nobody has: {}", set(said) - known)
+        expect(set(said) <= known, "parts were announced that were not awarded: {}", set(said) - known)
 
     def is_settled(self, world: World) -> bool:
         """Whether all clients and jobs are done, the backfill is finished, and all notices are sent."""
@@ -243,18 +243,18 @@ class CommitCollect:
         items = world.items(TABLE)
         stored = {int(each["activity_id"]): float(each["distance"]) for each in items if "started_local" in each}
         true = {number: each.distance for number, each in self.athlete.model.activities.items()}
-        expect(stored == true, "{} is stored, and Strava has {}", stored, true)
+        expect(stored == true, "the stored activities are {}, those at Strava {}", stored, true)
         standing = world.truth.run(milestones_of(USER).page(100)).items
         progress = world.truth.run(measure(USER, standing))
         for each, reached in zip(standing, progress, strict=True):
             owed = parts_earned(reached.value, each.target, each.parts_total)
-            expect(each.status != "ACTIVE" or owed <= each.parts_earned, "{} is owed {} parts", each.title, owed)
+            expect(each.status != "ACTIVE" or owed <= each.parts_earned, "{} should have {} parts", each.title, owed)
             expect(each.status != "COMPLETED" or reached.value >= each.target, "{} lost its progress", each.title)
         awards = [each for each in items if "#AWARD#" in each["SK"]]
         said = {(each["milestone_id"], part) for each in self.heard.values() for part in each["parts"]}
         expect(said == {(each["milestone_id"], each["part_name"]) for each in awards}, "not every award was announced")
         made = {each.milestone_id for each in standing}
-        expect(set(self.told.values()) <= made, "a milestone is gone of which somebody was told")
+        expect(set(self.told.values()) <= made, "an acknowledged milestone is missing")
 
 
 def _receive(session: Session, tools: Tools, job: EventJob) -> None:

@@ -84,7 +84,7 @@ class Countries:
         for _ in range(random.choice((1, 1, 2))):
             body: str = ask_again(world, ask)
             before = self.told.setdefault(key, body)
-            expect(before == body, "{} was told {}, and then {}", key, before, body)
+            expect(before == body, "the command {} returned {}, and then {}", key, before, body)
 
     def check(self, world: World) -> None:
         """Check versions (no gap, no rewrite), the owners of codes, and that indexes and stream match the table."""
@@ -102,7 +102,7 @@ class Countries:
         for index, names in INDEXES.items():
             listed = sorted(_key(each) for each in all_items(world.server.front, TABLE.name, index))
             expected = sorted(_key(each) for each in items if all(name in each for name in names))
-            expect(listed == expected, "{} has {}, and should have {}", index, listed, expected)
+            expect(listed == expected, "the index {} has {}, and should have {}", index, listed, expected)
         self._played.check(world, items)
         self._ask_again(world, versions)
 
@@ -118,12 +118,10 @@ class Countries:
     def _check_history(self, versions: Sequence[Item]) -> None:
         expect([each["versionNumber"] for each in versions] == list(range(1, len(versions) + 1)), "a number is missing")
         for each, following in pairwise(versions):
-            expect(
-                each.get("expiryDate") == following["createDate"], "{} does not end where {} begins", each, following
-            )
-            expect("activeList" not in each and "withdrawnList" not in each, "{} is over, and is listed", each)
+            expect(each.get("expiryDate") == following["createDate"], "{} does not end when {} begins", each, following)
+            expect("activeList" not in each and "withdrawnList" not in each, "{} has ended, and is listed", each)
         for each in versions[-1:]:
-            expect("expiryDate" not in each, "nothing follows {}", each)
+            expect("expiryDate" not in each, "the last version has an end: {}", each)
             lists = "withdrawnList" in each, "activeList" in each
             expect(lists == (each["isDeleted"], not each["isDeleted"]), "{} is in the wrong list", each)
 
@@ -135,7 +133,7 @@ class Countries:
             owners = {f"UNIQUE#{field}#{each[attribute]}": each["alpha2Code"] for each in current}
             expect(len(owners) == len(current), "two countries have the same {}: {}", field, current)
             claims = {key: owner for key, owner in held.items() if owner and key.startswith(f"UNIQUE#{field}#")}
-            expect(claims == owners, "claims are {}, and should be {}", claims, owners)
+            expect(claims == owners, "the claims are {}, and should be {}", claims, owners)
 
     def _ask_again(self, world: World, versions: Sequence[Item]) -> None:
         """Check that queries for instants before the newest version always have the same results."""
@@ -145,7 +143,7 @@ class Countries:
                 if (each["alpha2Code"], at) not in self._said:
                     found = world.truth.run(HISTORY.as_of(at, each["alpha2Code"]))
                     expect(
-                        found is not None and found.number == each["versionNumber"], "{} did not hold at {}", each, at
+                        found is not None and found.number == each["versionNumber"], "{} is not found at {}", each, at
                     )
                     self._said[each["alpha2Code"], at] = found  # type: ignore[assignment]
         known = sorted(self._said)
@@ -153,7 +151,7 @@ class Countries:
             now = world.truth.run(HISTORY.as_of(at, code))
             expect(
                 now == self._said[code, at],
-                "of {} at {} it was said {}, and now {}",
+                "the country {} at {} was {}, and is now {}",
                 code,
                 at,
                 self._said[code, at],
@@ -170,7 +168,7 @@ class Countries:
             f"{each['alpha2Code']} {each['versionNumber']}" for each in world.items(TABLE) if "versionNumber" in each
         }
         for key, body in self.told.items():
-            expect(body in written, "{} was told of {}, which is not there", key, body)
+            expect(body in written, "the command {} returned {}, which is missing", key, body)
 
 
 def _key(item: Item) -> tuple[str, str]:

@@ -117,7 +117,7 @@ class Events:
         """Check that seats match winners, nobody has two requests, and no winner was queued after a loser."""
         seats, requests = self._stored(world)
         winners = [each for each in requests if each["status"] == "SUCCEEDED"]
-        expect(len(winners) <= seats["capacityTotal"], "{} won, of {}", len(winners), seats["capacityTotal"])
+        expect(len(winners) <= seats["capacityTotal"], "{} winners for {} seats", len(winners), seats["capacityTotal"])
         if self.event.event_type is EventType.FIRST_COME:
             left = seats["capacityTotal"] - len(winners)
             expect(seats["capacityRemaining"] == left, "{} seats are left, not {}", left, seats["capacityRemaining"])
@@ -129,13 +129,13 @@ class Events:
         places = [
             each["queuedAt"] for each in requests if each["status"] == "SUCCEEDED" or each.get("errorCode") in EMPTY
         ]
-        expect(len(set(places)) == len(places), "two requests have the same place")
+        expect(len(set(places)) == len(places), "two requests were queued at the same instant")
         if self.event.freed_seats is FreedSeats.RELEASE:
             return  # who got no seat may apply again, after those who applied in the meantime
         in_order = sorted(requests, key=lambda each: str(each["queuedAt"]))
         decided = [each for each in in_order if each["status"] == "SUCCEEDED" or each.get("errorCode") in EMPTY]
         won = [each["status"] == "SUCCEEDED" for each in decided]
-        expect(won == sorted(won, reverse=True), "somebody won who came after one that went away empty: {}", won)
+        expect(won == sorted(won, reverse=True), "a request won that was queued after one without a seat: {}", won)
 
     def is_settled(self, world: World) -> bool:
         """Whether the event has ended, everything is decided and drawn, and the queue is empty."""
@@ -153,15 +153,15 @@ class Events:
         seats, requests = self._stored(world)
         known = {each["requestId"] for each in requests}
         for user, told in self.told.items():
-            expect(told <= known, "{} was told of a request that is gone", user)
-        expect(not any(each["status"] == "FAILED_FINAL" for each in requests), "a request was given up")
+            expect(told <= known, "an acknowledged request of {} is missing", user)
+        expect(not any(each["status"] == "FAILED_FINAL" for each in requests), "a request failed permanently")
         if self.event.event_type is EventType.LOTTERY:
             self._check_draw(world, requests)
             return
         wanted = sum(each["status"] == "SUCCEEDED" or each.get("errorCode") in EMPTY for each in requests)
         won = sum(each["status"] == "SUCCEEDED" for each in requests)
         if self.event.freed_seats is FreedSeats.WAITING_LIST:
-            expect(won == min(seats["capacityTotal"], wanted), "{} won, of {} who wanted to", won, wanted)
+            expect(won == min(seats["capacityTotal"], wanted), "{} winners among {} applicants", won, wanted)
 
     def _check_draw(self, world: World, requests: Sequence[Item]) -> None:
         draw = _draw(world)
@@ -169,11 +169,11 @@ class Events:
             each["requestId"] for each in requests if each.get("errorCode") == "WAITING_LIST"
         }
         gone = {each["requestId"] for each in requests} - entries
-        expect(draw["entriesHash"] == hash_of(entries) or gone, "the draw has other entries than those who took part")
+        expect(draw["entriesHash"] == hash_of(entries) or gone, "the entries of the draw are not those that took part")
         order = ranked(SEED, self.event.event_id, {each["requestId"] for each in requests})
         taking_part = [each for each in order if each in entries]
         won = {each["requestId"] for each in requests if each["status"] == "SUCCEEDED"}
-        expect(set(taking_part[: len(won)]) == won, "the winners are not those that the seed draws")
+        expect(set(taking_part[: len(won)]) == won, "the winners do not follow from the seed")
 
     def _stored(self, world: World) -> tuple[Item, list[Item]]:
         items = world.items(TABLE)

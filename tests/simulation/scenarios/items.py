@@ -99,7 +99,7 @@ class Items:
     def _note(self, world: World, session: Session, name: str) -> None:
         note_id, group = world.random.choice(("n1", "n2")), world.random.choice(GROUPS)
         made = [new_ulid() for _ in range(3)]
-        expect(made == sorted(made), "identifiers are not in the order in which they were made: {}", made)
+        expect(made == sorted(made), "identifiers are not in the order of their creation: {}", made)
         if world.random.random() < 0.4:
             session.run(delete(note(note_id)))
         else:
@@ -114,7 +114,7 @@ class Items:
         for item in items:
             group = item.get("group")
             key = None if group is None else f"GROUP#{group}"
-            expect(item.get("GSI1PK") == key, "{} has the index key of another group", item)
+            expect(item.get("GSI1PK") == key, "the index key of {} does not match its group", item)
         self._played.check(world, items)
 
     def is_settled(self, world: World) -> bool:

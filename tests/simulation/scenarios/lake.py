@@ -42,7 +42,7 @@ class LakeItems(Items):
         expect(found == stored, "the lake has {}, the table {}", found, stored)
         sql = "SELECT count(*) AS all_rows, count(DISTINCT _sequence) AS changes FROM changes WHERE _kind <> 'snapshot'"
         (count,) = query_lake(_place(world), sql).read_all().to_pylist()
-        expect(count["all_rows"] == count["changes"], "the log has a change twice: {}", count)
+        expect(count["all_rows"] == count["changes"], "the log of the lake has a change twice: {}", count)
 
 
 def _place(world: World) -> Path:

@@ -51,7 +51,7 @@ class Messages:
             except GaveUp:
                 continue
             before = self.accepted.setdefault(body, sent)
-            expect(before == sent or _has_jumped(world), "{} was accepted twice", body)
+            expect(before == sent or _has_jumped(world), "the message {} was accepted twice", body)
             world.kernel.sleep(world.random.uniform(0.0, 0.5))
 
     def _receive(self, world: World, process: Process) -> None:
@@ -69,14 +69,14 @@ class Messages:
 
     def _note(self, world: World, message: Message) -> None:
         known = self.sequences.setdefault(message.body, message.sequence)
-        expect(known == message.sequence or _has_jumped(world), "{} is in the queue twice", message.body)
+        expect(known == message.sequence or _has_jumped(world), "the message {} is in the queue twice", message.body)
         if message.sequence not in self.received[message.group]:
             self.received[message.group].append(message.sequence)
 
     def check(self, world: World) -> None:  # noqa: ARG002 - the same signature for all scenarios
         """Check that the messages of each group were delivered in order."""
         for group, sequences in self.received.items():
-            expect(sequences == sorted(sequences), "the order of {} is {}", group, sequences)
+            expect(sequences == sorted(sequences), "the order of group {} is {}", group, sequences)
 
     def is_settled(self, world: World) -> bool:
         """Whether all senders have ended, and the queue is empty."""
@@ -88,9 +88,9 @@ class Messages:
         dead = world.server.queues[NAME].execute(ReadDead(1_000))
         known = self.sequences.keys() | {letter.body for letter in dead}  # all responses that delivered it may be lost
         for body in self.accepted:
-            expect(body in known, "{} was accepted, and never handed out", body)
+            expect(body in known, "the accepted message {} was never delivered", body)
         poison = {body for body in self.sequences if body.endswith(POISON)}
-        expect(poison <= {letter.body for letter in dead}, "a dead letter is missing")
+        expect(poison <= {letter.body for letter in dead}, "a poisoned message is not a dead letter")
 
 
 def _has_jumped(world: World) -> bool:

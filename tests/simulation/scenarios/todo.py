@@ -72,7 +72,7 @@ class Todo:
         for _ in range(random.choice((1, 1, 2))):
             body = ask_again(world, ask)
             before = self.told.setdefault(key, body)
-            expect(before == body, "{} was told {}, and then {}", key, before, body)
+            expect(before == body, "the command {} returned {}, and then {}", key, before, body)
         self.tasks[user].append(Task.model_validate_json(self.told[key]).task_id)
 
     def _change(self, world: World, session: Session, random: Random, user: str, key: str) -> None:  # noqa: ARG002
@@ -102,15 +102,15 @@ class Todo:
         for index, field in INDEXES.items():
             listed = sorted(each["task_id"] for each in all_items(world.server.front, TABLE.name, index))
             expected = sorted(each["task_id"] for each in _tasks(items) if field in each)
-            expect(listed == expected, "{} has {}, and should have {}", index, listed, expected)
+            expect(listed == expected, "the index {} has {}, and should have {}", index, listed, expected)
         titles = Counter(each["title"] for each in _tasks(items))
-        expect(max(titles.values(), default=0) <= 1, "a task was made twice: {}", titles.most_common(1))
+        expect(max(titles.values(), default=0) <= 1, "a task was created twice: {}", titles.most_common(1))
         users = [each for each in items if each["PK"].startswith("USER#")]
         claims = {each["PK"].rpartition("#")[2]: each for each in items if each["PK"].startswith("UNIQUE#")}
-        expect(sorted(claims) == sorted(each["email"] for each in users), "claims are {}, of {}", list(claims), users)
+        expect(sorted(claims) == sorted(each["email"] for each in users), "claims {}, users {}", list(claims), users)
         slots = sorted((each["user_id"], each["due_at"]) for each in items if each["PK"].startswith("REMINDERS#"))
         due = sorted((each["user_id"], each["next_reminder"]) for each in users if "next_reminder" in each)
-        expect(slots == due, "reminders are {}, and should be {}", slots, due)
+        expect(slots == due, "the reminders are {}, and should be {}", slots, due)
 
     def is_settled(self, world: World) -> bool:
         """Whether all clients have ended, and the counts of the projection match the table."""
@@ -128,7 +128,7 @@ class Todo:
         with opened(_open(world)) as projection:
             for each in _tasks(world.items(TABLE)):
                 found = projection.search(each["user_id"], each["title"], 100).task_ids
-                expect(each["task_id"] in found, "a search for {} does not find it", each["title"])
+                expect(each["task_id"] in found, "a search does not find the task {}", each["title"])
 
 
 def _open(world: World) -> TaskProjection:
