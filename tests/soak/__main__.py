@@ -36,12 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _options().parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="partita-soak-") as folder:
         samples, wrong = _run(Path(folder), options)
-    title = f"{options.minutes:g} minutes of all services, {options.rate:g} calls a second"
+    title = f"{options.minutes:g} minutes of all services, {options.rate:g} calls per second"
     options.plot.parent.mkdir(parents=True, exist_ok=True)
     options.plot.write_text(svg(samples, title), encoding="utf-8")
     wrong += growing(samples)
-    print(f"\n{len(samples)} samples, drawn in {options.plot}")
-    print("\n".join(f"WRONG {each}" for each in wrong) or "flat; no call failed; what was acknowledged is stored")
+    print(f"\n{len(samples)} samples, plotted in {options.plot}")
+    print(
+        "\n".join(f"WRONG {each}" for each in wrong)
+        or "Nothing grew, no call failed, and all acknowledged writes are stored."
+    )
     return 1 if wrong else 0
 
 
@@ -57,14 +60,14 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[list[Sample], list[
             samples.append(sample)
             print(
                 f"{passed / 60:6.1f} min  {sample.memory_mb:7.0f} MB  {sample.descriptors:5.0f} files  "
-                f"{sample.log_mb:6.1f} MB of log  {sample.median_ms:6.1f} and {sample.p99_ms:6.1f} ms  "
+                f"{sample.log_mb:6.1f} MB of log  median {sample.median_ms:6.1f} ms  p99 {sample.p99_ms:6.1f} ms  "
                 f"{load.acknowledged:,} writes",
                 flush=True,
             )
         callers.stop()
         _, said = command.stop()
     load.check(tally, money)
-    lost = [] if tally.is_sound else [f"{tally.lost} writes were lost, {tally.doubled} doubled; {tally.broken}"]
+    lost = [] if tally.is_sound else [f"{tally.lost} writes were lost, {tally.doubled} duplicated; {tally.broken}"]
     traces = ["the servers' log has a traceback"] if "Traceback" in said else []
     return samples, [*callers.failed[:5], *lost, *traces]
 
@@ -79,13 +82,13 @@ def _seeded(folder: Path) -> tuple[int, str]:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.soak", description="All services under load, sampled and judged."
+        prog="python -m tests.soak", description="Run all services under load, and check samples of them."
     )
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--every", type=float, default=10.0, help="seconds from one sample to the next")
-    parser.add_argument("--rate", type=float, default=40.0, help="calls a second, of all callers together")
-    parser.add_argument("--callers", type=int, default=4, help="how many calls may be under way at a time")
-    parser.add_argument("--plot", type=Path, default=Path("build/soak.svg"))
+    parser.add_argument("--minutes", type=float, default=60.0, help="duration of the run")
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between two samples")
+    parser.add_argument("--rate", type=float, default=40.0, help="calls per second, of all callers in total")
+    parser.add_argument("--callers", type=int, default=4, help="maximum number of concurrent calls")
+    parser.add_argument("--plot", type=Path, default=Path("build/soak.svg"), help="file for the plot")
     return parser
 
 

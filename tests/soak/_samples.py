@@ -39,8 +39,8 @@ MEASURES: Final = (
     Measure("memory_mb", "memory of all processes, MB", 1.10, 8),
     Measure("descriptors", "open files of all processes", 1.10, 8),
     Measure("log_mb", "logs of all databases, MB", 1.25, 64),
-    Measure("median_ms", "median of a call, ms", 1.5, 5),
-    Measure("p99_ms", "99 of 100 calls within, ms", 2.0, 50),
+    Measure("median_ms", "median latency, ms", 1.5, 5),
+    Measure("p99_ms", "99th percentile of the latency, ms", 2.0, 50),
 )
 
 
@@ -77,7 +77,7 @@ def growing(samples: Sequence[Sample]) -> list[str]:
     """Return the measures that grew too much from the second third of the samples to the last; none if all are flat."""
     third = len(samples) // 3
     if len(samples) < FEWEST:
-        return [f"there are {len(samples)} samples, and a verdict needs {FEWEST}"]
+        return [f"there are {len(samples)} samples, and {FEWEST} are needed"]
     found = []
     for measure in MEASURES:
         before, after = (

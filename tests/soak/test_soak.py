@@ -27,7 +27,7 @@ def test_what_grows_while_it_warms_up_is_not() -> None:
 
 
 def test_a_few_samples_are_no_verdict() -> None:
-    assert growing(samples(3)) == ["there are 3 samples, and a verdict needs 9"]
+    assert growing(samples(3)) == ["there are 3 samples, and 9 are needed"]
 
 
 def test_a_sample_is_of_the_process_and_its_logs(tmp_path: Path) -> None:
