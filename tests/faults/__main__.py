@@ -64,13 +64,15 @@ def _show(tally: Tally, over: threading.Event) -> None:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.faults", description="Faults with real processes, files and disks."
+        prog="python -m tests.faults", description="Run faults with real processes, files and disks."
     )
     names = [fault.name for fault in FAULTS]
-    parser.add_argument("--only", action="append", choices=names, metavar="NAME", help="one fault; may be repeated")
-    parser.add_argument("--rounds", type=int, help="how many rounds of each fault, in place of its own number")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="list the faults")
+    parser.add_argument(
+        "--only", action="append", choices=names, metavar="NAME", help="run only this fault (may be repeated)"
+    )
+    parser.add_argument("--rounds", type=int, help="number of rounds of each fault; default: its own number")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random choices")
+    parser.add_argument("--list", action="store_true", help="list the faults, and run none")
     return parser
 
 

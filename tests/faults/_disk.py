@@ -39,7 +39,7 @@ def _small_disk(folder: Path, tally: Tally, megabytes: int = 16) -> Iterator[Pat
         ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(disk)], check=False, capture_output=True
     )
     if done.returncode:
-        tally.skipped = "this user may not mount a disk"
+        tally.skipped = "this user is not allowed to mount a disk"
         yield None
         return
     try:
@@ -112,17 +112,17 @@ def vanished(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> Non
             served = command.pids()
             os.kill(served.pop(), signal.SIGKILL)
             soon(partial(_has_said, said, "is replaced"))
-            tally.expect(not data.exists(), "another folder was made in its place")
+            tally.expect(not data.exists(), "another folder was created in its place")
             tally.expect(not _has_said(said, "Traceback"), "the log has a traceback")
             moved = sum("was moved or deleted while it was open" in line for line in said)
-            tally.expect(0 < moved <= MAX_LINES, f"the log says {moved} times that the folder is gone")
+            tally.expect(0 < moved <= MAX_LINES, f"the log reports {moved} times that the folder is gone")
         tally.rounds += 1
 
 
 def _take_away(data: Path, command: Command, tally: Tally) -> None:
     with Client(command.address, authorization(data)) as client:
         status, _ = client.send("POST", "/todo/api/tasks", {"title": "before"})
-        tally.expect(status == CREATED, "nothing was acknowledged before")
+        tally.expect(status == CREATED, "the write before the removal was not acknowledged")
         while data.exists():  # the server may create a file at the same time
             shutil.rmtree(data, ignore_errors=True)
         for _ in range(100):
@@ -192,11 +192,11 @@ def _judge(found: list[object], rights: list[list[object]], tally: Tally) -> Non
 
 
 FAULTS: Final = (
-    Fault("full-disk", "a disk without space, and with space again", 3, full_disk),
+    Fault("full-disk", "a disk that is full, and then has space again", 3, full_disk),
     Fault("read-only", "a disk that cannot be written", 2, read_only),
     Fault("vanished", "the data folder of a running server is removed", 2, vanished),
-    Fault("flipped-file", "one bit of the file is another", 30, flipped_file),
-    Fault("flipped-log", "one bit of the log is another", 30, flipped_log),
-    Fault("truncated-file", "the file ends too early", 30, truncated_file),
-    Fault("truncated-log", "the log ends too early", 30, truncated_log),
+    Fault("flipped-file", "one bit of the file is flipped", 30, flipped_file),
+    Fault("flipped-log", "one bit of the log is flipped", 30, flipped_log),
+    Fault("truncated-file", "the file is truncated", 30, truncated_file),
+    Fault("truncated-log", "the log is truncated", 30, truncated_log),
 )

@@ -167,7 +167,7 @@ def kill_copy(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> No
         tally.rounds += 1
     subprocess.run(copy, check=True, capture_output=True)
     compared = subprocess.run([*copy, "--verify"], check=False, capture_output=True)
-    tally.expect(compared.returncode == 0, "the sides differ")
+    tally.expect(compared.returncode == 0, "source and target differ")
 
 
 def _database(folder: Path) -> Path:

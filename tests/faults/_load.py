@@ -79,9 +79,9 @@ class Load:
             db = Session(store)
             found = [str(title) for title in _titles(store) if str(title).startswith("task ")]
             tally.compare(self.titles, found)
-            tally.expect(not set(self.deleted) & set(found), "a task that was deleted is there")
+            tally.expect(not set(self.deleted) & set(found), "a deleted task is still there")
             tally.lost += sum(db.run(request_by_id(each)) is None for each in self.requests)
-            tally.expect(money_of(db) == money, "money was made or lost")
+            tally.expect(money_of(db) == money, "money was created or lost")
 
 
 def _titles(store: EmbeddedStore) -> Iterator[object]:

@@ -50,7 +50,7 @@ class Fault(Struct, frozen=True):
     run: Run
 
 
-HEAD: Final = ("fault", "rounds", "acknowledged", "lost", "doubled", "broken", "result")
+HEAD: Final = ("fault", "rounds", "acknowledged", "lost", "duplicated", "broken", "result")
 
 
 def table(tallies: dict[str, Tally]) -> str:

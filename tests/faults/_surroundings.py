@@ -67,9 +67,12 @@ def clock_steps(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
                 queue.execute(Receive(visibility=30.0))
                 clock.advance(-step)
                 clock.advance(31)
-                tally.expect(queue.execute(Receive(visibility=30.0)), f"a message waits after a step of {step:.0f} s")
+                tally.expect(
+                    queue.execute(Receive(visibility=30.0)),
+                    f"a message is still hidden after a clock step of {step:.0f} s",
+                )
             for leases in ALL_LEASES:
-                tally.expect(_lease_is_free(leases, step), f"a lease is held after a step of {step:.0f} s")
+                tally.expect(_lease_is_free(leases, step), f"a lease is still held after a clock step of {step:.0f} s")
             tally.rounds += 1
 
 
@@ -105,8 +108,8 @@ def stopped(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> None
                 late, _ = process.communicate("\n")
             tally.rounds += 1
             tally.acknowledged += 1
-            tally.expect(len(received) == 1, "nobody got the message of a receiver that stands still")
-            tally.expect(late.strip() == "1", "a receiver that had stood still acknowledged what another had")
+            tally.expect(len(received) == 1, "no other receiver got the message of the stopped one")
+            tally.expect(late.strip() == "1", "the stopped receiver acknowledged a message that another had received")
             queue.execute(Acknowledge(tuple(each.receipt for each in received)))
 
 
@@ -187,7 +190,10 @@ def long_reader(folder: Path, rounds: int, rng: random.Random, tally: Tally) -> 
                 before = snapshot.execute(ScanTable("things", count_only=True)).count
                 for each in range(200):
                     store.execute(PutItem("things", {"id": f"{number}/{each}", "text": "x" * 10_000}))
-                tally.expect(snapshot.execute(ScanTable("things", count_only=True)).count == before, "it saw writes")
+                tally.expect(
+                    snapshot.execute(ScanTable("things", count_only=True)).count == before,
+                    "the snapshot saw later writes",
+                )
                 grown = log.stat().st_size
             store.sweep()
             tally.expect(log.stat().st_size < grown, "the log did not shrink")
@@ -236,10 +242,10 @@ def _run(*words: str, data: Path) -> None:
 
 
 FAULTS: Final = (
-    Fault("clock-steps", "a clock that jumps by a day and a year, both ways (an injected clock)", 2, clock_steps),
-    Fault("stopped", "SIGSTOP of a receiver for longer than its message is hidden", 3, stopped),
+    Fault("clock-steps", "an injected clock that jumps by a day and a year, in both directions", 2, clock_steps),
+    Fault("stopped", "SIGSTOP of a receiver for longer than the visibility timeout of its message", 3, stopped),
     Fault("environment", "no HOME, odd locales, closed and broken output", 1, environment),
     Fault("together", "two servers, a DynamoDB server and workers on one folder", 100, together),
-    Fault("long-reader", "a reader holds on to its snapshot while the log grows", 3, long_reader),
+    Fault("long-reader", "a reader keeps its snapshot while the log grows", 3, long_reader),
     Fault("backup", "a backup under load, restored elsewhere", 3, backup_under_load),
 )

@@ -32,7 +32,7 @@ def test_what_is_lost_doubled_or_broken_fails_the_run(
     monkeypatch.setattr(command, "FAULTS", faults)
     assert command.main([]) == 1
     printed = capsys.readouterr().out
-    assert "loses        2             3     1        1       0  FAILED" in printed
+    assert "loses        2             3     1           1       0  FAILED" in printed
     assert "breaks: ValueError: what nobody thought of" in printed
 
 
