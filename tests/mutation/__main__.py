@@ -77,17 +77,23 @@ def _reach(file: Path | None, subject: Subject) -> Reach:
 
 def _options() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m tests.mutation", description="Plant faults, and count those that tests catch."
+        prog="python -m tests.mutation", description="Plant faults, and count the ones that the tests catch."
     )
-    parser.add_argument("--of", choices=list(SUBJECTS), default="services", help="what they are planted in")
-    parser.add_argument("--past", action="store_true", help="put past bugs back instead; --only D2 for some")
-    parser.add_argument("--count", type=int, default=100, help="how many faults")
-    parser.add_argument("--seed", type=int, default=1, help="chooses them")
-    parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")
-    parser.add_argument("--only", default="", help="the beginning of the modules' paths, such as events/queueing")
-    parser.add_argument("--reach", type=Path, help="a file that keeps which tests reach which lines")
-    parser.add_argument("--jobs", type=int, default=1, help="how many are tried at a time")
-    parser.add_argument("--bar", type=int, help="percent that must be caught: 90 of services, 85 of the core")
+    parser.add_argument("--of", choices=list(SUBJECTS), default="services", help="where to plant the faults")
+    parser.add_argument(
+        "--past",
+        action="store_true",
+        help="put past bugs back instead; --only D2 selects those whose names begin with D2",
+    )
+    parser.add_argument("--count", type=int, default=100, help="number of faults")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random choice")
+    parser.add_argument("--skip", type=int, default=0, help="number of faults to skip, tried by an earlier run")
+    parser.add_argument("--only", default="", help="prefix of the paths of the modules, such as events/queueing")
+    parser.add_argument("--reach", type=Path, help="file that stores which tests reach which lines")
+    parser.add_argument("--jobs", type=int, default=1, help="number of faults to try in parallel")
+    parser.add_argument(
+        "--bar", type=int, help="percentage that must be caught; default: 90 for the services, 85 for the core"
+    )
     return parser
 
 

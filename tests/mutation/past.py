@@ -45,7 +45,7 @@ class Past(Struct, frozen=True):
 BUGS: Final = (
     Past(
         "D1",
-        "the lake stops for good after one full disk",
+        "the lake stops permanently after one full disk",
         "cli/data/_follow.py",
         "except Exception as error:  # sinks fail",
         "except PartitaError as error:  # sinks fail",
@@ -53,7 +53,7 @@ BUGS: Final = (
     ),
     Past(
         "D1 health",
-        "health says ok all the while",
+        "the health check still reports ok",
         "app/_app.py",
         '{"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"}',
         '{"status": "ok"}',
@@ -69,7 +69,7 @@ BUGS: Final = (
     ),
     Past(
         "D2 health",
-        "health of a deleted folder is ok",
+        "the health check of a deleted folder reports ok",
         "store/embedded/tables/_definitions.py",
         "    refuse_moved(reader.connection)\n",
         "",
@@ -77,7 +77,7 @@ BUGS: Final = (
     ),
     Past(
         "D2 beside",
-        "a process that is replaced makes a new folder beside the one that is gone",
+        "a restarted process creates a new folder in place of the deleted one",
         "cli/_data_folder.py",
         "return self.is_in_use and not database.exists()",
         "return False",
@@ -93,7 +93,7 @@ BUGS: Final = (
     ),
     Past(
         "D3 check",
-        "`partita check` does not look at queues",
+        "`partita check` does not check queues",
         "cli/data/_check.py",
         'sorted(folder.path.glob("queue-*.db"))',
         "()",
@@ -101,7 +101,7 @@ BUGS: Final = (
     ),
     Past(
         "D3 hint",
-        "the hint for a damaged queue is to restore a backup",
+        "the hint for a damaged queue advises restoring a backup",
         "queue/embedded/_queue.py",
         "        error.hint = DAMAGED\n",
         "        pass\n",
@@ -109,7 +109,7 @@ BUGS: Final = (
     ),
     Past(
         "D4 messages",
-        "a clock set back freezes messages for as long as it was ahead",
+        "setting a clock back freezes messages for as long as it was ahead",
         "queue/embedded/_file.py",
         "return now + 1, now + int(MAX_HIDDEN_SECONDS * MICROSECONDS)",
         "return now + 1, 2**62",
@@ -117,7 +117,7 @@ BUGS: Final = (
     ),
     Past(
         "D4 leases",
-        "and leases",
+        "setting a clock back freezes leases for as long as it was ahead",
         "recipes/leases.py",
         "            f(record.until_ms).gt(impossible),\n",
         "",
@@ -125,7 +125,7 @@ BUGS: Final = (
     ),
     Past(
         "D5",
-        "a damaged log loses its tail silently",
+        "the tail of a damaged log is lost silently",
         "store/embedded/_store.py",
         "                _sqlite.refuse_cut_log(self._writer.connection, self.path)\n",
         "                pass\n",
@@ -133,7 +133,7 @@ BUGS: Final = (
     ),
     Past(
         "D6",
-        "an empty database is taken for a new one beside its queues",
+        "an emptied database with queues next to it is treated as a new one",
         "cli/_data_folder.py",
         "if beside := sorted(",
         "if beside := () and sorted(",
@@ -149,7 +149,7 @@ BUGS: Final = (
     ),
     Past(
         "D8",
-        "a damaged item is a TypeError, and 500 `internal`",
+        "a damaged item causes a TypeError, and 500 `internal`",
         "store/embedded/_table.py",
         "ITEM: Final = \"ifnull(CAST(item AS BLOB), x'')\"",
         'ITEM: Final = "item"',
@@ -165,7 +165,7 @@ BUGS: Final = (
     ),
     Past(
         "D10 names",
-        "a folder whose name is not UTF-8 is a traceback",
+        "a folder whose name is not UTF-8 causes a traceback",
         "cli/_data_folder.py",
         "            str(self.path).encode()\n",
         "",
@@ -173,7 +173,7 @@ BUGS: Final = (
     ),
     Past(
         "D10 signals",
-        "SIGHUP and SIGQUIT end processes without shutdown",
+        "SIGHUP and SIGQUIT end processes without a shutdown",
         "cli/_signals.py",
         '("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")',
         '("SIGINT", "SIGTERM")',
@@ -181,7 +181,7 @@ BUGS: Final = (
     ),
     Past(
         "D10 output",
-        "a server with closed output is a traceback",
+        "a server with closed output fails with a traceback",
         "cli/_main.py",
         "    open_missing_streams()\n",
         "    pass\n",
@@ -189,7 +189,7 @@ BUGS: Final = (
     ),
     Past(
         "D11",
-        "a stopped process that holds the lock keeps others waiting without limit",
+        "a suspended process that holds the lock keeps others waiting forever",
         "_sqlite/_process_lock.py",
         "if not self._waiter.wait(PATIENCE_SECONDS):",
         "if not self._waiter.wait(1e6):",
@@ -205,7 +205,7 @@ BUGS: Final = (
     ),
     Past(
         "D12 moved",
-        "a folder that is gone is a 500 with a traceback for each request",
+        "a deleted folder causes a 500 with a traceback for each request",
         "http/_problems.py",
         "    errors.StoreMoved: 503,\n",
         "",
@@ -213,7 +213,7 @@ BUGS: Final = (
     ),
     Past(
         "D12 accepting",
-        "a flood of log at the limit of descriptors",
+        "a flood of log lines at the limit of file descriptors",
         "cli/_descriptors.py",
         "if loop.time() >= self._same_until:",
         "if True:",
@@ -221,7 +221,7 @@ BUGS: Final = (
     ),
     Past(
         "checksums",
-        "reads that meet a flipped byte give wrong data without an error",
+        "reads of a flipped byte return wrong data without an error",
         "_sqlite/_file_system.py",
         "return _CHECKING if apsw.vfs_names()[0] in _PLAIN and _is_loaded() else None",
         "return None",

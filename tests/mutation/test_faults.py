@@ -10,7 +10,7 @@ from tests.mutation.__main__ import chosen
 from tests.mutation.faults import Fault, faults_of
 from tests.mutation.past import BUGS, Past
 from tests.mutation.reach import Reach
-from tests.mutation.subjects import CORE, SERVICES
+from tests.mutation.subjects import CORE, ROOT, SERVICES
 from tests.mutation.trial import reaching_tests
 
 SOURCE = '''"""A docstring with 1 and True."""
@@ -130,6 +130,12 @@ def test_a_past_bug_can_be_put_back(bug: Past) -> None:
     put_back = bug.put_back(source)
     assert ast.dump(ast.parse(put_back)) != ast.dump(ast.parse(source))
     assert all(Path(test.partition("::")[0]).is_file() for test in bug.tests)
+
+
+def test_the_page_lists_every_past_bug() -> None:
+    page = (ROOT / "docs/how-we-know.md").read_text(encoding="utf-8")
+    rows = [(bug.name, bug.about, ", ".join(f"`{test.removeprefix('tests/')}`" for test in bug.tests)) for bug in BUGS]
+    assert [row for row in rows if f"| {' | '.join(row)} |" not in page] == []
 
 
 def test_a_fix_that_is_not_there_any_more_is_told() -> None:
