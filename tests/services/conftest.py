@@ -29,8 +29,8 @@ NEEDS_THE_EMBEDDED_STORE = {
     "test_records_are_deleted_after_a_day": "sweeping at will",
 }
 KNOWN_REFEREE_DIFFERENCES = {
-    "test_a_change_of_many_costs_a_read_and_a_write_each": "reports no capacity of a batch of gets",
-    "test_the_sample_data_is_the_whole_standard": "charges every query alike (rule 32)",
+    "test_a_change_of_many_costs_a_read_and_a_write_each": "reports no capacity for a batch of gets",
+    "test_the_sample_data_is_the_whole_standard": "charges the same for every query (rule 32)",
 }
 
 
