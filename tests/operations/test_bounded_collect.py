@@ -27,8 +27,9 @@ from partita import (
 from partita.errors import InvalidCursor, LimitExceeded, OperationError
 from partita.operations import CollectPage
 from partita.store import PutItem
+from partita.testing import FakeClock
 
-HUB = Table("hub", indexes=[Index("GSI1")], registry=Registry())
+HUB = Table("hub", indexes=[Index("GSI1")], ttl="until", registry=Registry())
 KILOBYTE = "x" * 900
 
 
@@ -52,6 +53,13 @@ class Membership(Entity, table=HUB):
 
     account: str
     user: str
+    until: int | None = None
+
+
+class Billing(Entity, table=HUB):
+    primary: ClassVar = Key("ACCOUNT#{account}", "BILLING")
+
+    account: str
 
 
 class Fork(Entity, table=HUB):
@@ -193,14 +201,18 @@ def test_entities_may_have_other_names_for_the_fields_of_the_partition(hub: Sess
     assert hub.run(shelf("org")) == Shelf((member,), (repo,))
 
 
-def test_items_that_are_read_and_not_asked_for_are_gone_past(hub: Session) -> None:
-    """A limit counts only the entity that it is declared for, not other items in the range."""
+def test_items_that_are_read_and_not_asked_for_are_gone_past(hub: Session, fake_clock: FakeClock) -> None:
+    """A limit counts neither other entities in the range nor expired items: the query continues after them."""
     hub.run(insert(Account(name="org")))
-    for user in "abc":
+    hub.run(insert(Billing(account="org")))
+    hub.run(insert(Membership(account="org", user="a", until=int(fake_clock()))))
+    for user in "bcd":
         hub.run(insert(Membership(account="org", user=user)))
-    found = hub.run(account_page("org"))
+    with hub.meter.watch() as seen:
+        found = hub.run(account_page("org"))
     assert found is not None
-    assert [each.user for each in found.members] == ["a", "b"]
+    assert [each.user for each in found.members] == ["b", "c"]
+    assert [run.requests for run in seen] == [("QueryTable", "QueryTable")]
 
 
 def test_a_collection_of_a_global_index_has_no_consistent_reads() -> None:
