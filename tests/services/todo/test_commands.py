@@ -27,23 +27,27 @@ def run(folder: Path, *arguments: str, days: str = "") -> Result:
     return CliRunner().invoke(main, command, env=environment)
 
 
+def owner_of(number: int) -> str:
+    return f"u{number % 4}"
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A data folder with 150 tasks of three users, one of whom has completed all of theirs."""
+    """A data folder with 150 tasks of four users, each of whom has completed some."""
     with EmbeddedStore(tmp_path / "partita.db") as store:
         db = Session(store)
         db.create_tables([TABLE])
         for number in range(150):
             status = Status.COMPLETED if number % 3 == 0 else Status.PENDING
             completed_at = LATER if status is Status.COMPLETED else None
-            task = Task(user_id=f"u{number % 3}", task_id=f"{number:03}", title="t", created_at=1, updated_at=1)
+            task = Task(user_id=owner_of(number), task_id=f"{number:03}", title="t", created_at=1, updated_at=1)
             db.run(create_task(task.model_copy(update={"status": status, "completed_at": completed_at})))
     return tmp_path
 
 
 def limits(folder: Path) -> set[tuple[Status, int | None]]:
     with EmbeddedStore(folder / "partita.db") as store:
-        tasks = [Session(store).run(task_by_id(f"u{number % 3}", f"{number:03}")) for number in range(150)]
+        tasks = [Session(store).run(task_by_id(owner_of(number), f"{number:03}")) for number in range(150)]
         return {(task.status, task.ttl) for task in tasks if task is not None}
 
 
