@@ -88,9 +88,9 @@ class StravaModel:
             for athlete, tokens in self.tokens.items()
         }
 
-    def revoke(self) -> None:
-        """Withdraw all authorizations, which ends all tokens."""
-        self.tokens.clear()
+    def revoke(self, athlete: int = ATHLETE) -> None:
+        """Withdraw the authorization of an athlete, which ends the tokens."""
+        del self.tokens[athlete]
 
     def _new_tokens(self, athlete: int) -> Tokens:
         self._numbers += 1

@@ -131,7 +131,7 @@ def test_of_who_comes_later_strava_notifies_us(world: World) -> None:
     world.work()
     assert [request for request in world.strava.requests if isinstance(request, ReadAthlete)] == []
     jobs = jobs_of(world)
-    world.strava.revoke()
+    world.strava.revoke(ATHLETE + 1)
     jobs["refusal"]()
     jobs["subscription"]()
     assert world.connection.state is ConnectionState.RECONNECT
