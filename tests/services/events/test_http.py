@@ -13,11 +13,12 @@ from typing import Any
 import httpx
 import pytest
 from tests.services.events.acting import users, waiting
+from tests.services.news import state_of
 from tests.services.routes import routes_of
 
 from partita import EmbeddedStore, Session
 from partita.errors import StoreUnavailable
-from partita.http import Caller, Identity, ServiceState
+from partita.http import Caller, Identity
 from partita.queue import GetStats, Queue, QueueRequest
 from partita.service import OpenProjection
 from partita.store import GetItem, ScanTable, TransactWriteItems
@@ -27,7 +28,6 @@ from partita_services.events.draws.verify import problems_of
 from partita_services.events.figures import live
 from partita_services.events.http import ROUTER
 from partita_services.events.model import event_by_id
-from partita_services.events.queueing.tools import Tools
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import instant
 
@@ -278,17 +278,9 @@ async def test_a_request_is_shown_to_its_user_and_to_operators(
     assert (await api.delete(url, headers=as_user("bob", identity))).status_code == 404
 
 
-def _state_of(api: httpx.AsyncClient) -> ServiceState[Tools]:
-    """Return the state of the service that the client calls."""
-    server: Any = api._transport
-    app = next(route.app for route in server.app.routes if route.path == "/events/api")
-    state: ServiceState[Tools] = app.state.service
-    return state
-
-
 async def _settled(api: httpx.AsyncClient, queue: Queue) -> None:
     """Wait for everything that the server does after its responses."""
-    sender = _state_of(api).singleton(sender_of)
+    sender = state_of(api).singleton(sender_of)
     while sender._tasks:
         await asyncio.gather(*sender._tasks)
 
@@ -453,7 +445,7 @@ async def test_that_time_goes_by_is_not_news(
 ) -> None:
     event = await event_in(api, fake_clock)
     projection.consumer.catch_up()
-    stopping, looks = _state_of(api).stopping, iter(range(live.SILENT_LOOKS))
+    stopping, looks = state_of(api).stopping, iter(range(live.SILENT_LOOKS))
 
     async def instead_of_sleeping(seconds: float) -> None:
         fake_clock.advance(seconds)

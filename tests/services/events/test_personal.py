@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pyarrow.parquet as pq
 import pytest
 from tests.services.events.acting import (
     applied,
@@ -20,6 +19,7 @@ from tests.services.events.acting import (
     waiting,
 )
 from tests.services.events.draws.drawing import as_json, cut_off, drawn, lottery
+from tests.services.lakes import text_of
 
 from partita import EmbeddedStore, Session
 from partita.change import Consumer
@@ -59,14 +59,6 @@ def erase(db: Session, user: str) -> dict[str, int]:
     erasure = db.run(PERSONAL.erase(user))
     assert not erasure.more
     return dict(erasure.erased)
-
-
-def text_of(folder: Path) -> str:
-    """Return the content of all files of a lake."""
-    paths = [path for path in folder.rglob("*") if path.is_file()]
-    plain = [path.read_text() for path in paths if path.suffix == ".json"]
-    rows = [str(pq.ParquetFile(path).read().to_pylist()) for path in paths if path.suffix == ".parquet"]
-    return "".join([*plain, *rows])
 
 
 class TestFirstCome:

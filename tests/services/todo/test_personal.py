@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pyarrow.parquet as pq
 import pytest
 from tests.change.lake.truth import rows
+from tests.services.lakes import text_of
 
 from partita import EmbeddedStore, Session, insert
 from partita.change import Consumer
@@ -105,13 +105,6 @@ class TestLake:
         assert record is not None
         return Lake(folder, TABLE, erasure=LakeErasure(record.name, PERSONAL.owners))
 
-    def files(self, folder: Path) -> str:
-        """Return the content of all files of the lake: the rows of every version, and the log of Delta."""
-        parts = [path for path in folder.rglob("*") if path.is_file()]
-        plain = [path.read_text() for path in parts if path.suffix == ".json"]
-        tables = [str(pq.ParquetFile(path).read().to_pylist()) for path in parts if path.suffix == ".parquet"]
-        return "\n".join([*plain, *tables])
-
     def test_nothing_of_an_erased_user_is_left_in_any_file(
         self, partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
     ) -> None:
@@ -124,11 +117,11 @@ class TestLake:
             for number in range(3):
                 db.run(insert(Task(user_id=user, title=f"secret {user} {number}", created_at=1, updated_at=1)))
             consumer.catch_up()
-        assert "secret ann" in self.files(tmp_path)
+        assert "secret ann" in text_of(tmp_path)
         for user in ("ann", "o'brien"):
             db.run(PERSONAL.erase(user))
         consumer.catch_up()
-        left = self.files(tmp_path)
+        left = text_of(tmp_path)
         assert [name in left for name in ("ann", "brien", "secret bob")] == [False, False, True]
         assert [row["user_id"] for row in rows(tmp_path, "SELECT user_id FROM task")] == ["bob"] * 3
         assert rows(tmp_path, "SELECT count(*) AS n FROM changes") == [{"n": 3}]
@@ -136,7 +129,7 @@ class TestLake:
         partita_store.execute(PutItem(TABLE.name, {"PK": "X", "SK": "X"}))
         consumer.catch_up()
         lake.close()
-        assert "ann" not in self.files(tmp_path)
+        assert "ann" not in text_of(tmp_path)
 
     def test_who_comes_back_begins_again(
         self, partita_store: EmbeddedStore, fake_clock: FakeClock, tmp_path: Path
@@ -173,4 +166,4 @@ class TestLake:
         reopened = self.lake(tmp_path)
         assert dict(reopened.positions()) == positions
         reopened.close()
-        assert "secret" not in self.files(tmp_path)
+        assert "secret" not in text_of(tmp_path)

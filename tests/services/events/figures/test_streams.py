@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 from datetime import timedelta
-from typing import Any
 
 import httpx
 import pytest
 from tests.services.events.acting import opened
+from tests.services.news import state_of
 
 from partita import Session
 from partita.http import Caller, Identity, Role, TokenKey, TokenPolicy
@@ -50,12 +50,6 @@ async def stream(api: httpx.AsyncClient, db: Session, projection: OpenProjection
     event = opened(db, 1)
     projection.consumer.catch_up()
     return f"/events/{event.event_id}/figures/stream"
-
-
-def state_of(api: httpx.AsyncClient) -> Any:
-    app: Any = api._transport
-    (mounted,) = (route.app for route in app.app.routes if getattr(route, "path", "") == "/events/api")
-    return mounted.state.service
 
 
 async def test_a_stream_ends_when_its_token_expires(
