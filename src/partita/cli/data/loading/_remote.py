@@ -53,7 +53,7 @@ def _say(described: Json) -> None:
 
 
 def _parameters(table: str, source: str, kind: str | None, reports: str | None, wcu: float | None) -> Json:
-    """The parameters of StartBulkPutItems.
+    """Return the parameters of StartBulkPutItems.
 
     Raises:
         click.UsageError: no location for reports is given, or a server does not read the format.
