@@ -51,17 +51,21 @@ def run(target: str, probes: Sequence[Probe]) -> list[Result]:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    about = "Ask an endpoint every probe, and print what it does otherwise than AWS."
+    about = "Run every probe on an endpoint, and print how it differs from AWS."
     parser = argparse.ArgumentParser("python -m tests.fidelity", description=about)
     parser.add_argument("endpoint", nargs="?", default="ours", help="a URL, or ours, ministack or moto")
-    parser.add_argument("--area", action="append", help="only this module of probes (may be repeated)")
-    parser.add_argument("--tier", type=int, action="append", help="only this tier: 1, 2 or 3 (may be repeated)")
-    parser.add_argument("--billed", action="store_true", help="also what AWS bills beyond requests")
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write the results as JSON, to send back")
+    parser.add_argument("--area", action="append", help="run only this module of probes (may be repeated)")
+    parser.add_argument("--tier", type=int, action="append", help="run only this tier: 1, 2 or 3 (may be repeated)")
     parser.add_argument(
-        "--write", action="store_true", help="write the table of docs/wire.md, and keep what other engines answered"
+        "--billed", action="store_true", help="on AWS, include probes that cost more than their requests"
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask before AWS is asked")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the results as JSON")
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="write the table of docs/wire.md, and record the results of the other engines",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation before AWS is probed")
     return parser.parse_args(arguments)
 
 
@@ -74,9 +78,9 @@ def _is_wanted(probe: Probe, options: argparse.Namespace) -> bool:
 def _is_agreed(probes: Sequence[Probe], endpoint: str) -> bool:
     cost = forecast(probes)
     print(  # noqa: T201
-        f"{len(probes)} probes make {cost.calls} calls and {cost.tables} tables at {endpoint}, with names that begin "
-        f"with partita-fidelity-, and delete them afterwards.\nThey consume about {cost.read:.0f} read and "
-        f"{cost.write:.0f} write units: {100 * cost.dollars:.2f} cents. Go on? [y/N] ",
+        f"{len(probes)} probes make {cost.calls} calls to {endpoint}. They create {cost.tables} tables with names that "
+        f"begin with partita-fidelity-, and delete them afterwards.\nThey consume about {cost.read:.0f} read and "
+        f"{cost.write:.0f} write units: {100 * cost.dollars:.2f} cents. Continue? [y/N] ",
         end="",
         flush=True,
     )

@@ -152,7 +152,7 @@ def removing_below_a_missing_map_of_a_missing_item_does_nothing(api: Api) -> Non
 
 @probe(rule=20)
 def an_empty_update_of_a_missing_item_creates_it(api: Api) -> None:
-    """With its key alone."""
+    """The new item has only its key."""
     key = api.new_key()
     api("UpdateItem", TableName=api.table("hash"), Key=key)
     same(api.get("hash", key), key)
