@@ -138,9 +138,21 @@ def expected_is_a_condition(api: Api, before: Json, given: dict[str, Any], outco
     same((done, api.get("hash", key) is None), (outcome, outcome))
 
 
+def _scanned(api: Api, table: str, **given: Any) -> list[Json]:
+    """Return the items of all pages of a scan."""
+    items: list[Json] = []
+    start: dict[str, Any] = {}
+    while True:
+        page = api("Scan", TableName=table, **given, **start)
+        items += page["Items"]
+        if "LastEvaluatedKey" not in page:
+            return items
+        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+
+
 @probe(rule=52, tier=3)
 def attributes_to_get_are_all_that_comes_back(api: Api) -> None:
-    """Get, batch and query add no keys, and leave out missing attributes."""
+    """Get, batch, query and scan add no keys, and leave out missing attributes."""
     key = api.new_key("a")
     api.put("pair", {**key, "a": n(1), "b": n(2)})
     table, wanted = api.table("pair"), ["a", "gone"]
@@ -149,6 +161,8 @@ def attributes_to_get_are_all_that_comes_back(api: Api) -> None:
     same(api("BatchGetItem", RequestItems=batch)["Responses"][table], [{"a": n(1)}])
     condition = {"KeyConditions": {"pk": {"ComparisonOperator": "EQ", "AttributeValueList": [key["pk"]]}}}
     same(api("Query", TableName=table, AttributesToGet=wanted, **condition)["Items"], [{"a": n(1)}])
+    chosen = condition["KeyConditions"]
+    same(_scanned(api, table, AttributesToGet=wanted, ScanFilter=chosen), [{"a": n(1)}])
 
 
 _RANGES: dict[str, tuple[str, list[Json], list[str]]] = {
@@ -205,15 +219,7 @@ def query_filters_and_scan_filters_choose(api: Api, chosen: Json, found: list[st
     page = api("Query", TableName=table, KeyConditions=_keyed(partition), QueryFilter=chosen)
     same(([item["sk"]["S"] for item in page["Items"]], page["ScannedCount"]), (found, 4))
     whole = {**chosen, "pk": {"ComparisonOperator": "EQ", "AttributeValueList": [partition["pk"]]}}
-    items: list[Json] = []
-    start: dict[str, Any] = {}
-    while True:
-        page = api("Scan", TableName=table, ScanFilter=whole, **start)
-        items += page["Items"]
-        if "LastEvaluatedKey" not in page:
-            break
-        start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
-    same(sorted(item["sk"]["S"] for item in items), found)
+    same(sorted(item["sk"]["S"] for item in _scanned(api, table, ScanFilter=whole)), found)
 
 
 _OLDER = (

@@ -30,12 +30,13 @@ def a_table_is_described_as_it_was_made(api: Api) -> None:
 
 @probe(rule=47)
 def a_provisioned_table_has_its_units(api: Api) -> None:
-    """The units have never been decreased."""
+    """The units have never been decreased, and there is no summary of billing if the table was never on demand."""
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     described = api("DescribeTable", TableName=table)["Table"]
     units = described["ProvisionedThroughput"]
     same({name: units[name] for name in UNITS}, UNITS)
     same(units["NumberOfDecreasesToday"], 0)
+    same(described.get("BillingModeSummary"), None)
 
 
 @probe(rule=47)
@@ -83,7 +84,7 @@ def a_deleted_table_is_gone(api: Api) -> None:
 
 @probe(rule=47)
 def billing_can_be_changed(api: Api) -> None:
-    """Units can be changed, and a provisioned table becomes an on-demand table."""
+    """Units can be changed, and a provisioned table becomes an on-demand table and a provisioned one again."""
     table = api.new_table(BillingMode="PROVISIONED", ProvisionedThroughput=UNITS, **HASH)
     more = {"ReadCapacityUnits": 2, "WriteCapacityUnits": 3}
     api("UpdateTable", TableName=table, ProvisionedThroughput=more)
@@ -94,6 +95,10 @@ def billing_can_be_changed(api: Api) -> None:
     summary = api.wait_until_active(table)["BillingModeSummary"]
     same(summary["BillingMode"], "PAY_PER_REQUEST")
     holds(summary.get("LastUpdateToPayPerRequestDateTime"), "there is no LastUpdateToPayPerRequestDateTime")
+    api("UpdateTable", TableName=table, BillingMode="PROVISIONED", ProvisionedThroughput=UNITS)
+    described = api.wait_until_active(table)
+    same(described["BillingModeSummary"]["BillingMode"], "PROVISIONED")
+    same({name: described["ProvisionedThroughput"][name] for name in UNITS}, UNITS)
 
 
 _MISTAKES: dict[str, tuple[dict[str, Any]]] = {

@@ -377,11 +377,15 @@ def a_number_of_actions_is_refused_in_these_words(api: Api, operation: str) -> N
 
 @probe(37, 45, tier=3)
 def a_transaction_says_what_it_refuses(api: Api) -> None:
-    """There is a duplicate item, an invalid projection, or a key without attributes."""
+    """There is a duplicate item, a missing table, an invalid projection, or a key without attributes."""
     key, table = api.new_key(), api.table("hash")
     message = "Transaction request cannot include multiple operations on one item"
     refused(api, "TransactWriteItems", TransactItems=[_put(api, key)] * 2, message=message)
     get: Json = {"TableName": table, "Key": key}
+    missing: Json = {"TransactItems": [{"Get": get}, {"Get": {**get, "TableName": f"{api.prefix}nowhere"}}]}
+    refused(
+        api, "TransactGetItems", kind="ResourceNotFoundException", message="Requested resource not found", **missing
+    )
     message = 'Invalid ProjectionExpression: Syntax error; token: "!", near: "!!"'
     refused(api, "TransactGetItems", TransactItems=[{"Get": {**get, "ProjectionExpression": "!!!"}}], message=message)
     refusal = refused(api, "TransactGetItems", kind=CANCELED, TransactItems=[{"Get": {**get, "Key": {}}}])
