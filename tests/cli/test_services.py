@@ -212,5 +212,5 @@ def test_a_shell_is_given_no_error_of_a_service(name: str, install: Install) -> 
 def test_a_service_without_an_api_cannot_be_served_alone(run: Run, install: Install, folder: Path) -> None:
     install(good=GOOD)
     result = run("serve", "--port", "0")
-    said = "Error: There is nothing to serve: good has no API. Add a router to its Service.\n"
+    said = "Error: There is nothing to serve, because no service has an API: good. Add a router to a Service.\n"
     assert (result.exit_code, result.stderr, folder.exists()) == (1, said, False)

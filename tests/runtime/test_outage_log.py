@@ -18,13 +18,16 @@ def test_an_outage_is_one_line_and_then_a_count(caplog: pytest.LogCaptureFixture
     for _ in range(1_000):
         log.report(full.code, "POST /tasks", full)
     log.report(gone.code, "GET /tasks", gone)
+    log.report(gone.code, "GET /tasks", gone)
     now[0] = OUTAGE_SECONDS
     log.report(full.code, "PUT /tasks", full)
+    log.report(gone.code, "PUT /tasks", gone)
 
     assert [record.getMessage() for record in caplog.records] == [
         f"POST /tasks failed: {full}",
         f"GET /tasks failed: {gone}",
         f"PUT /tasks failed: {full} So did 999 earlier requests.",
+        f"PUT /tasks failed: {gone} So did 1 earlier request.",
     ]
     assert not any(record.exc_info for record in caplog.records)
     assert {record.levelno for record in caplog.records} == {logging.ERROR}

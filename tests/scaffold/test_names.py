@@ -119,7 +119,7 @@ def test_a_field_has_a_type() -> None:
 
 
 def test_a_field_is_there_once() -> None:
-    with pytest.raises(ValueError, match="named twice: title"):
+    with pytest.raises(ValueError, match="only once: title"):
         Shape(Name.parse("note"), indexes=(FieldShape("title"),)).check()
-    with pytest.raises(ValueError, match="named twice: by_day"):
+    with pytest.raises(ValueError, match="only once: by_day"):
         Shape(Name.parse("note"), indexes=(FieldShape("day"),), fields=(FieldShape("by_day"),)).check()

@@ -129,7 +129,7 @@ def test_a_schema_that_cannot_be_kept_leaves_nothing(in_project: Path) -> None:
     [
         (("entity", "Entity"), "'Entity' already has a meaning"),
         (("entity", "note", "--index", "n:int"), "'n:int': the type must be one of str, date."),
-        (("entity", "note", "--field", "a", "--index", "a"), "These fields are named twice: a."),
+        (("entity", "note", "--field", "a", "--index", "a"), "Each name can be used only once: a."),
         (("entity", "note", "--owner", "Me"), "'Me' is not a valid name for a field"),
         (("entity", "note", "--service", "notes"), "There is no service 'notes' in corner_shop"),
         (("service", "Guest Books"), "'Guest Books' is not a valid name for a service"),

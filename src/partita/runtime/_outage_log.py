@@ -33,4 +33,5 @@ class OutageLog:
                 return
             self._logged[code], others = now, self._counted.pop(code, 0)
         # No traceback: it is the same for every request and does not show the cause.
-        self._logger.error("%s failed: %s%s", request, error, f" So did {others:,} earlier requests." if others else "")
+        more = f" So did {others:,} earlier request{'' if others == 1 else 's'}." if others else ""
+        self._logger.error("%s failed: %s%s", request, error, more)

@@ -64,12 +64,12 @@ class Shape(Struct, frozen=True):
         """Refuse invalid combinations.
 
         Raises:
-            ValueError: a field is named twice.
+            ValueError: a name is used twice.
         """
         keys = [f"by_{field.name}" for field in self.indexes]
         names = [self.owner, self.name.id, *keys, *(field.name for field in self.all_fields)]
         if twice := sorted({name for name in names if name and names.count(name) > 1}):
-            raise ValueError(f"These fields are named twice: {', '.join(twice)}.")
+            raise ValueError(f"Each name can be used only once: {', '.join(twice)}.")
 
     @property
     def all_fields(self) -> tuple[FieldShape, ...]:

@@ -179,7 +179,8 @@ def _check_apis(services: Sequence[Service]) -> None:
     """Refuse to serve if none of the services has an API or pages."""
     if not any(service.router or service.site or service.pages or service.apps for service in services):
         names = ", ".join(service.name for service in services)
-        raise click.ClickException(f"There is nothing to serve: {names} has no API. Add a router to its Service.")
+        hint = "Add a router to a Service."
+        raise click.ClickException(f"There is nothing to serve, because no service has an API: {names}. {hint}")
 
 
 def _check_audience(audience: str | None, *, any_audience: bool) -> None:
