@@ -27,7 +27,7 @@ MIN_COMMIT_SECONDS: Final = 0.0005
 SKIPPED: Final = 63
 """While waits do not pay, this many commits run without one before the next wait is tried."""
 IN_VAIN: Final = 2.0
-"""The cost, in commits, of a wait after which some callers are still missing; also the upper limit for any wait."""
+"""The cost, in commits, of a wait after which some callers are still missing; also the highest cost of any wait."""
 _WEIGHT: Final = 0.2
 """The weight of the last wait in the moving average."""
 _MIN_WRITERS: Final = 2

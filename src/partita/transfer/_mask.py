@@ -129,7 +129,11 @@ class PersonalMask:
                 self._fields[schema] = frozenset(named & schema.cls.model_fields.keys())
 
     def masked(self, table: str, item: Item) -> Item | None:
-        """Return the item with personal fields masked; None if its entity is unknown, invalid or not in the lake."""
+        """Return the item with its personal fields masked; None if it must not be copied.
+
+        That is the case if no entity is known for it, if the entity is kept out of the lake, if the item is invalid,
+        or if its key would still have a personal value.
+        """
         schema = next((each for each in self._schemas.get(table, ()) if each.owns(item)), None)
         if schema is None or not schema.cls.in_lake:
             return None

@@ -47,7 +47,7 @@ class IssuerClient:
     def __init__(
         self, issuer: Issuer, client_id: str, *, secret: str | None = None, scope: str = "openid", clock: Clock
     ) -> None:
-        """Register this installation as a client of an issuer.
+        """Set up a client, which the issuer must know already; nothing is requested yet.
 
         Args:
             issuer: the issuer, whose tokens are accepted.

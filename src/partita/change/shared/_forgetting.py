@@ -12,7 +12,7 @@ from partita.errors import ConditionFailed, LeaseHeld
 
 
 def forget_sink(membership: Membership, table: str, *, pause: Callable[[float], object]) -> int:
-    """Remove the leases and workers of a table's stream for a sink; return the number of shards.
+    """Remove the leases and workers of a table's stream for a sink; return how many shards were not done.
 
     If workers are registered, this waits to see whether one of them is alive. When the sink is filled again, the leases
     start with fences above those stored in the sink, so a worker that was stalled all the time cannot write to it.

@@ -35,7 +35,7 @@ class ShardFigures(Struct, frozen=True):
 
 
 class StreamFigures(Struct, frozen=True):
-    """All shards of all shared streams that are not done."""
+    """All shards that are not done, of all shared streams."""
 
     shards: tuple[ShardFigures, ...] = ()
     is_known: bool = True

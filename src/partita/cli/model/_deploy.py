@@ -94,8 +94,8 @@ def synth(  # noqa: PLR0913 - one for each option
 ) -> None:
     """Write a CloudFormation template for each service.
 
-    If services have workers, also writes one for the table of their reports. With --compute container, also writes the
-    Dockerfile of the image.
+    Also writes one for the table of reports if a service has workers, and one for the table of leases if the changes of
+    a service can be written to a lake. With --compute container, also writes the Dockerfile of the image.
     """
     if lake is not None and compute != "lambda":
         raise click.UsageError("--lake needs --compute lambda. Otherwise, fill the lake with `partita cdc run`.")

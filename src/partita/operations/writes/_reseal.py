@@ -14,10 +14,10 @@ E = TypeVar("E", bound=Entity)
 
 
 def reseal(entity: E) -> Update[E]:
-    """Write the encrypted fields of an item that was read again: after a key rotation, this uses the new key.
+    """Write the encrypted fields of an item, as they were read, once more: after a key rotation, with the new key.
 
     Raises:
-        OperationError: it has no encrypted field, or no version, without which a concurrent write could be lost.
+        OperationError: the item has no encrypted field, or no version, without which a concurrent write could be lost.
     """
     schema = given_schema(entity, "reseal")
     item = schema.item(entity)

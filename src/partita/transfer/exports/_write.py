@@ -5,7 +5,8 @@
     PREFIX/AWSDynamoDB/ID/manifest-files.json, manifest-files.checksum
     PREFIX/AWSDynamoDB/ID/manifest-summary.json, manifest-summary.checksum
 
-Every object has the same name and content if an export is written again, so an interrupted export is started over.
+If an export is written again, every object has the same name and content, except for the end time in the summary. So an
+interrupted export is started over.
 """
 
 from __future__ import annotations

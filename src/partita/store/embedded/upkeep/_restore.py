@@ -49,8 +49,8 @@ def unused(path: Path) -> Iterator[None]:
 def replace_with_backup(backup: Path, path: Path, now: float, progress: Progress | None = None) -> Path | None:
     """Replace the store at a path with a copy of a backup. Call this within `unused`.
 
-    Returns the name under which the old file is kept, or None if there was none. Consumers of the store's streams are
-    notified that they have to rebuild.
+    Returns the name under which the old file is kept, or None if there was none. The store gets new streams, so that
+    consumers of the old ones raise `RebuildRequired`.
 
     Raises:
         StoreError: the backup is not a valid store; nothing was changed.
