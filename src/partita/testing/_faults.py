@@ -130,7 +130,7 @@ class FaultyStore:
         self._plan(Failing(_conflict, happens=False), on, times)
 
     def unavailable(self, times: int = 1, *, on: RequestTypes = Request, happens: bool = False) -> None:
-        """Return no response to the next requests; with `happens`, the store executes them nevertheless."""
+        """Raise `StoreUnavailable` for the next requests; with `happens`, the store executes them nevertheless."""
         self._plan(Failing(lambda _: StoreUnavailable("The store did not respond."), happens=happens), on, times)
 
     def unprocessed(self, times: int = 1, *, count: int = 1, on: RequestTypes = (BatchGetItem, BatchWriteItem)) -> None:

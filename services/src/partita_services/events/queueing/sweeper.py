@@ -174,9 +174,8 @@ class Sweeper:
         try:
             self._session.run(finish_event(Plan(event, change)))
         except TransactionCancelled as cancelled:
-            if (
-                cancelled.cause is None
-            ):  # otherwise it was cancelled, or somebody has applied: the next sweep handles it
+            # With a cause, the event was cancelled, or somebody has applied: the next sweep handles it.
+            if cancelled.cause is None:
                 raise
 
     def _now(self) -> datetime:
