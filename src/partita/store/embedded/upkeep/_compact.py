@@ -61,7 +61,7 @@ class _Copy:
         self._before = self._written()
         self._logged_before = self._logged()
         self._copied = SimpleQueue[int | None]()
-        """The number of pages of the copy; None at the end."""
+        """Receives how many pages the copy has so far; None at the end."""
 
     def write(self) -> None:
         self._connection.set_progress_handler(self._count, _STEPS)
