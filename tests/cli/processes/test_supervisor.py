@@ -210,14 +210,14 @@ def test_who_does_not_answer_is_not_asked_again_and_is_named(stage: Stage) -> No
 
 def test_one_that_cannot_begin_is_tried_later_each_time(stage: Stage, caplog: pytest.LogCaptureFixture) -> None:
     def fails(process: Played) -> None:
-        process.say(Failed("no such queue"))
+        process.say(Failed("There is no such queue."))
         process.end(1)
 
     stage.on_start["worker"] = fails
     stage.acts = [*[LET_TIME_PASS] * 7, stage.stop]
     stage.run(WORKERS)
     assert [at for at, each in stage.played if each.name == "worker"] == [0, 1, 3, 7, 15, 31, 61, 91]
-    assert "The process worker (0) ended with 1: no such queue, and is replaced in 2 s." in caplog.messages
+    assert "The process worker (0) ended with 1, and is replaced in 2 s: There is no such queue." in caplog.messages
 
 
 def test_one_that_had_begun_is_replaced_at_once_however_often_it_ends(stage: Stage) -> None:

@@ -220,9 +220,9 @@ class Supervisor:
     def _replace(self, each: Running, code: int | None) -> None:
         wait = self._restarts.pause(each.key, time.monotonic() - each.started_at, has_begun=each.is_ready)
         when = f" in {wait:.0f} s" if wait >= 1 else ""
-        reason = f": {each.failure}" if each.failure else ""
-        message = "The process %s (%s) ended with %s%s, and is replaced%s."
-        logger.warning(message, each.process.name, each.process.pid, code, reason, when)
+        reason = f": {each.failure}" if each.failure else "."
+        message = "The process %s (%s) ended with %s, and is replaced%s%s"
+        logger.warning(message, each.process.name, each.process.pid, code, when, reason)
         self._after(wait, lambda: self._start(each.work, each.number))
 
     # Stopping
