@@ -94,6 +94,7 @@ def takes(session: AsyncSession) -> int:
     return sum(usage.runs for usage in session.meter.usage() if usage.name == "CallerBucket.take")
 
 
+@pytest.mark.req("X04")
 async def test_who_sends_too_much_is_told_when_to_try_again(calling: Calling, fake_clock: FakeClock) -> None:
     async with calling() as client:
         assert await statuses(client, MOST) == {200: MOST}
