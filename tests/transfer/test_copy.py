@@ -149,12 +149,15 @@ def test_a_table_without_a_stream_is_copied_as_at_one_instant(source: EmbeddedSt
     assert found == {bytes([number]) for number in range(50) if number != 5}
 
 
-def test_a_table_without_a_stream_cannot_be_followed(source: EmbeddedStore, target: EmbeddedStore) -> None:
-    source.execute(CreateTable(FILES))
+@pytest.mark.parametrize("stream", [None, "KEYS_ONLY"])
+def test_a_table_without_a_stream_of_images_cannot_be_followed(
+    source: EmbeddedStore, target: EmbeddedStore, stream: str | None
+) -> None:
+    source.execute(CreateTable(replace(FILES, stream=stream)))
     with copy_of(source, target, "files") as copy:
         copy.prepare()
         copy.load()
-        with pytest.raises(CopyRefused, match="has no stream, so there are no changes to follow"):
+        with pytest.raises(CopyRefused, match="has no stream with new and old images, so there"):
             copy.follow(threading.Event(), lambda: None)
 
 

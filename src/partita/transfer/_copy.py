@@ -46,6 +46,7 @@ PAGE: Final = 1_000
 CHANGES: Final = 1_000
 """About how many changes are read at once."""
 MAX_GETS: Final = 100
+_NO_STREAM: Final = "no stream with new and old images"
 
 
 class CopyOptions(Struct, frozen=True):
@@ -161,7 +162,7 @@ class TableCopy:
         positions = None if self._stream is None else _texts(self._stream.end())
         if options.changes_only:
             if positions is None:
-                raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to copy.")
+                raise CopyRefused(f"The table {self.table} has {_NO_STREAM}, so there are no changes to copy.")
             return CopyState(source, target, "changes", positions=positions)
         if sweeps and not (options.replace or is_ours):
             hint = "Use --replace to make it equal to the source: items that only the target has are deleted."
@@ -317,7 +318,7 @@ class TableCopy:
             RebuildRequired: the stream no longer has all changes since. CopyRefused: the target refuses a change.
         """
         if self._stream is None:
-            raise CopyRefused(f"The table {self.table} has no stream, so there are no changes to follow.")
+            raise CopyRefused(f"The table {self.table} has {_NO_STREAM}, so there are no changes to follow.")
         if not self.is_exact:  # the changes could be older than the items that the target already has
             self.load()
             self.catch_up()
