@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from fastapi import APIRouter
+from msgspec.structs import replace
 from tests.cli.conftest import Run
 from tests.recipes.accounts import ACCOUNTS, FIRST, TABLES, FirstAccount, mapped
 
@@ -63,6 +64,15 @@ def test_status_shows_each_version(bank: Callable[..., Result], db: Session) -> 
     ]
     (count,) = json.loads(bank("status", "--json").output)
     assert count["items"] == {"1": 2, "3": 1}
+
+
+@pytest.mark.parametrize("command", ["status", "backfill"])
+def test_a_service_without_versioned_tables_is_reported(
+    command: str, folder: Path, db: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ServiceName, "convert", lambda *_: replace(BANK, tables=()))
+    ran = CliRunner().invoke(migrate, [command, "bank"], env={"PARTITA_DATA": str(folder)})
+    assert (ran.exit_code, ran.output.splitlines()[-1]) == (0, "There are no versioned tables.")
 
 
 def test_a_backfill_shows_its_cost_first_and_asks(bank: Callable[..., Result], db: Session) -> None:

@@ -15,7 +15,7 @@ from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services
 from partita.cli._output import echo_json, echo_table, json_option
-from partita.cli.model._schema import tables_of
+from partita.cli.model._schema import NO_TABLES, tables_of
 from partita.errors import TableNotFound
 from partita.model import snake
 from partita.recipes.versioned import BackfillProgress, VersionCount, VersionedTable, backfill_page, count_versions
@@ -46,6 +46,9 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
     if as_json:
         echo_json(counts)
         return
+    if not counts:
+        click.echo(NO_TABLES)
+        return
     echo_table(
         ("ENTITY", "DATA VERSION", "ITEMS", ""),
         [row for count in counts for row in _rows(count)],
@@ -70,9 +73,12 @@ def backfill(services: Sequence[Service], data: DataFolder, wcu_per_second: floa
     Shows the cost, and asks for confirmation. Changes of other writers are never lost, and items that newer code has
     written are not touched. If a run is stopped, the next run continues it.
     """
+    if not (tables := tables_of(services)):
+        click.echo(NO_TABLES)
+        return
     with closing(data.open_store(must_exist=True)) as store:
         session = Session(store, keys=data.keys()).maintenance("partita migrate backfill")
-        for table in tables_of(services):
+        for table in tables:
             count = _counted(session, table)
             click.echo(_estimate(count, wcu_per_second))
             if count.old and (yes or click.confirm("Rewrite them?")):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import click
 
@@ -22,6 +22,8 @@ from partita.recipes.versioned import (
     versioned_tables,
 )
 from partita.service import Service
+
+NO_TABLES: Final = "There are no versioned tables."
 
 AnyTable: TypeAlias = VersionedTable[..., Any]
 Command: TypeAlias = Callable[..., Any]
@@ -79,7 +81,7 @@ def check(tables: Sequence[AnyTable], folder: Path, *, as_json: bool) -> None:
     if as_json:
         echo_json([{"settled": report.settled, "advice": str(report), **_fields(report)} for report in reports])
     else:
-        click.echo("\n".join(str(report) for report in reports) or "There are no versioned tables.")
+        click.echo("\n".join(str(report) for report in reports) or NO_TABLES)
     if not all(report.settled for report in reports):
         raise click.exceptions.Exit(1)
 
