@@ -101,7 +101,7 @@ BUGS: Final = (
     ),
     Past(
         "D3 hint",
-        "the hint for a damaged queue advises restoring a backup",
+        "the hint for a damaged queue is the one for a database, which does not say to move the file away",
         "queue/embedded/_queue.py",
         "        error.hint = DAMAGED\n",
         "        pass\n",
