@@ -107,13 +107,16 @@ def test_every_queue_calls_the_worker_and_waits_for_it(name: str) -> None:
 def resolved(variables: dict[str, Any]) -> dict[str, str]:
     """Return a function's environment with text in place of CloudFormation's references, as after a deployment."""
     made = {name: value if isinstance(value, str) else str(value) for name, value in variables.items()}
-    return made | ({"PARTITA_METRICS": "off"} if "PARTITA_METRICS" in made else {})
+    return made | {"PARTITA_METRICS": "off"}
 
 
 @pytest.mark.parametrize("name", ["Request", "Worker", "Stream"])
 def test_a_function_reads_every_variable_that_its_template_sets(name: str) -> None:
-    made = template(SERVICES["todo"], compute=LAKE, table_names=TableNames(prefix="dev-"))["Resources"]
-    variables = resolved(made[f"{name}Function"]["Properties"]["Environment"]["Variables"])
+    whole = template(SERVICES["todo"], compute=LAKE, table_names=TableNames(prefix="dev-"))
+    declared = whole["Resources"][f"{name}Function"]["Properties"]["Environment"]["Variables"]
+    assert declared["PARTITA_METRICS"] == {"Ref": "Metrics"}
+    assert "Metrics" in whole["Parameters"]
+    variables = resolved(declared)
     read: set[str] = set()
 
     class Watched(dict[str, str]):

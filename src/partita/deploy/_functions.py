@@ -223,13 +223,13 @@ def _environment(
         yield "PARTITA_TABLE_PREFIX", names.prefix
     if service.encryption_key is not None:
         yield "PARTITA_KEYS", f"kms:{service.encryption_key}"
+    yield "PARTITA_METRICS", {"Ref": "Metrics"}
     if name == "Stream":
         yield "PARTITA_LAKE", compute.lake or ""
         return
     yield "PARTITA_QUEUE", sub("https://sqs.${AWS::Region}.${AWS::URLSuffix}")
     yield "PARTITA_SECRET_ID", {"Ref": SECRET}
     yield "PARTITA_SECRET_ENDPOINT", sub("https://secretsmanager.${AWS::Region}.${AWS::URLSuffix}")
-    yield "PARTITA_METRICS", {"Ref": "Metrics"}
     if name == "Request":
         yield "PARTITA_ISSUER", {"Ref": "Issuer"}
         yield "PARTITA_AUDIENCE", {"Ref": "Audience"}
