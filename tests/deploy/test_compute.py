@@ -12,6 +12,7 @@ from typing import Any
 import boto3
 import httpx
 import pytest
+from msgspec.structs import replace
 from tests.deploy.linting import faults
 from tests.functions.recorded import recorded
 from tests.referee import ministack
@@ -108,6 +109,14 @@ def resolved(variables: dict[str, Any]) -> dict[str, str]:
     """Return a function's environment with text in place of CloudFormation's references, as after a deployment."""
     made = {name: value if isinstance(value, str) else str(value) for name, value in variables.items()}
     return made | {"PARTITA_METRICS": "off"}
+
+
+def test_functions_for_streams_alone_have_all_their_parameters() -> None:
+    service = replace(SERVICES["todo"], router=None, site=None, pages=None, worker=None)
+    made = template(service, compute=LAKE)
+    assert "RequestFunction" not in made["Resources"]
+    assert made["Resources"]["StreamFunction"]["Properties"]["Environment"]["Variables"]["PARTITA_METRICS"]
+    assert faults(made) == []  # such as a reference to a parameter that is not declared
 
 
 @pytest.mark.parametrize("name", ["Request", "Worker", "Stream"])

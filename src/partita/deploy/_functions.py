@@ -37,17 +37,15 @@ _MESSAGES: Final = 10
 _RECORDS: Final = 1_000
 _KEPT_SECONDS: Final = 14 * 24 * 60 * 60
 
-_METRICS_PARAMETER: Final[Resources] = {
+_PARAMETERS: Final[Resources] = {
+    "CodeBucket": {"Type": "String", "Description": "The bucket with the code."},
+    "CodeKey": {"Type": "String", "Description": "The key of its zip file; docs/lambda.md says how to build the file."},
     "Metrics": {
         "Type": "String",
         "Default": "off",
         "AllowedValues": ["off", "emf"],
-        "Description": "Whether functions log the capacity that they consume, from which CloudWatch makes metrics.",
+        "Description": "Whether functions log figures, such as consumed capacity, which become CloudWatch metrics.",
     },
-}
-_PARAMETERS: Final[Resources] = {
-    "CodeBucket": {"Type": "String", "Description": "The bucket with the code."},
-    "CodeKey": {"Type": "String", "Description": "The key of its zip file; docs/lambda.md says how to build the file."},
 }
 
 
@@ -65,7 +63,7 @@ def functions(
     if service.worker is not None:
         parts += _worker(service, compute, names)
     if parts.resources:
-        parts += ComputeParts(secret(service), ISSUER_PARAMETERS | _METRICS_PARAMETER)
+        parts += ComputeParts(secret(service), ISSUER_PARAMETERS)
     if compute.lake is not None and captured(service):
         parts += _stream(service, compute, names, compute.lake)
         parts.resources["StreamDeadLettersFound"] = dead_letter_alarm(
