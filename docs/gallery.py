@@ -45,7 +45,7 @@ def _lines(name: str, module: ModuleType) -> Iterator[str]:
     first, _, rest = (inspect.getdoc(module) or "").partition("\n\n")
     why = rest.rpartition("\n\nIt prints:")[0].rpartition("|\n\n")[2]
     printed = inspect.cleandoc((module.__doc__ or "").partition("It prints:\n\n")[2])
-    yield from (f"# {TITLES[name]}", "", f"{first.rstrip('.')}. An example for people who design tables.", "", why, "")
+    yield from (f"# {TITLES[name]}", "", f"*How-to, for people who design tables.* {first.rstrip('.')}.", "", why, "")
     link = f"[`examples/{name}.py`](../../examples/{name}.py)"
     yield f"The program is {link}; `docs/gallery.py` generates this page from it. It prints:"
     yield from ("", "```text", printed, "```", "", "## Access patterns", "")

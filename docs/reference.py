@@ -202,7 +202,8 @@ def _about(module_name: str) -> str:
 
 def render() -> str:
     """The whole page."""
-    lines = ["# Reference", "", "Every public name; the site has a page for each module, with signatures.", ""]
+    about = "Every public name; the site has a page for each module, with signatures."
+    lines = ["# Reference", "", f"*Reference, for people who write programs with Partita.* {about}", ""]
     lines += ["`make docs` writes this page.", ""]
     for module_name in MODULES:
         lines += [f"## `{module_name}`", "", _about(module_name), "", "| name | |", "| --- | --- |"]

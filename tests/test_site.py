@@ -83,6 +83,19 @@ def test_the_index_is_of_the_four_kinds() -> None:
     assert [page for page, kind in SITE["kinds"](index).items() if kind not in SITE["KINDS"]] == []
 
 
+def test_every_page_begins_with_its_kind_and_its_readers() -> None:
+    kinds: dict[str, str] = SITE["kinds"]((ROOT / "docs/index.md").read_text(encoding="utf-8"))
+    assert len(kinds) > 100
+    begins = {page: (ROOT / "docs" / page).read_text(encoding="utf-8").split("\n\n", 2)[1] for page in kinds}
+    records = {page for page in kinds if page.startswith("decisions/")}
+    assert [page for page in records if not begins[page].startswith("Status: ")] == []
+    others = [(page, kind) for page, kind in kinds.items() if page not in records]
+    readers = r"( and \w+)?, (for people|for teams|step \d of)"
+    assert [
+        page for page, kind in others if not re.match(rf"\*({kind}|\w+ and {kind.lower()}){readers}", begins[page])
+    ] == []
+
+
 @pytest.mark.parametrize(
     ("html", "is_refused"),
     [

@@ -112,6 +112,8 @@ SERVICE = Service(
 PAGE = """\
 # Parcels: the model
 
+*Reference, for people who use or change this model.*
+
 What is on its way. `partita docs parcels` writes this page from `model.py`; do not edit it.
 
 ## Entities

@@ -39,6 +39,8 @@ def render_page(service: Service, measured: Sequence[Measurement]) -> str:
 def _head(service: Service) -> Iterator[str]:
     yield f"# {service.title}: the model"
     yield ""
+    yield "*Reference, for people who use or change this model.*"
+    yield ""
     yield f"{service.summary} `partita docs {service.name}` writes this page from `model.py`; do not edit it."
 
 
