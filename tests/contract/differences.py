@@ -92,7 +92,9 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_an_update_returns_what_was_asked_for[touched list elements new]": "returns the whole list (rule 21)",
     },
     "test_scan.py": {
+        "test_a_scan_of_an_index_is_in_the_order_of_its_own_hashes": "scans in the order of the table's keys (rule 46)",
         "test_a_start_key_of_another_segment_is_refused": "accepts such a start key",
+        "test_partitions_are_in_the_order_of_their_hashes": "scans a table in the order of its keys (rule 46)",
     },
     "test_sizes_limits.py": {
         "test_a_path_may_have_32_parts": "accepts any number of parts (rule 7)",
@@ -159,6 +161,12 @@ KNOWN_REFEREE_DIFFERENCES: dict[str, dict[str, str]] = {
         "test_set_refused[same path twice]": "does not validate this (rules 17, 19)",
         "test_set_refused[map and its member]": "does not validate this (rules 17, 19)",
         "test_set_refused[append in append]": "does not validate this (rules 17, 19)",
+    },
+    "test_vectors.py": {
+        "test_a_search_is_charged_for_the_vectors_that_it_compares": "charges less than 1,024 bytes (rule 69)",
+        "test_a_vector_index_is_neither_queried_nor_scanned": "says that there is no such index (rule 68)",
+        "test_an_index_that_is_added_has_the_items_that_fit": "refuses updates of items that do not fit (rule 66)",
+        "test_an_item_without_vector_or_partition_is_not_in_the_index": "returns ties in the order of writing",
     },
 }
 

@@ -14,11 +14,13 @@ def capacity(wire: Mapping[str, Any], direction: Direction) -> Capacity:
     """Return the units of one table: those of `direction`, unless the response separates reads from writes."""
     read, write = _units(wire.get("Table", {}), direction)
     indexes = {**wire.get("LocalSecondaryIndexes", {}), **wire.get("GlobalSecondaryIndexes", {})}
+    vectors = wire.get("VectorIndexes", {})
     return Capacity(
         table=wire.get("TableName", ""),
         read=read,
         write=write,
         indexes=tuple((name, *_units(part, direction)) for name, part in sorted(indexes.items())),
+        vectors=tuple((name, 0.0, float(part["VectorWriteRequestBytes"])) for name, part in sorted(vectors.items())),
     )
 
 

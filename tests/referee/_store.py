@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -10,17 +11,27 @@ import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
 from tests.referee._capacity import capacities, capacity
-from tests.referee._tables import attribute_definitions, index_definition, table_definition, table_schema
+from tests.referee._tables import (
+    attribute_definitions,
+    index_definition,
+    table_definition,
+    table_schema,
+    vector_index_definition,
+)
 from tests.referee._wire import item_from_wire, item_to_wire, optional_item, translated_errors
 
 from partita.errors import TableNotFound
+from partita.expressions import KeyCondition
 from partita.expressions._render import Renderer
 from partita.store import _requests as rq
+from partita.store import _vector_requests as vrq
 from partita.values._attribute_values import Item
 
 R = TypeVar("R")
 Write = rq.PutItem | rq.UpdateItem | rq.DeleteItem | rq.ConditionCheck
 Arguments = dict[str, Any]
+
+_FILLING_SECONDS = 30.0
 
 
 class Referee:
@@ -93,6 +104,21 @@ class Referee:
         if request.segments != 1 or request.segment != 0:
             arguments |= {"Segment": request.segment, "TotalSegments": request.segments}
         return _page_response(self._items.scan(**arguments, **_MEASURED))
+
+    def _search(self, request: vrq.SearchVectors) -> vrq.SearchResponse:
+        arguments: Arguments = {
+            "TableName": request.table,
+            "IndexName": request.index,
+            "SearchVector": [{"N": repr(float(each))} for each in request.vector],
+            "TopK": request.top,
+            **_search_arguments(request),
+        }
+        wire = self._items.search_vectors(**arguments, **_MEASURED)
+        searched = float(wire["ConsumedCapacity"]["VectorSearchRequestBytes"])
+        return vrq.SearchResponse(
+            matches=[(item_from_wire(each["Item"]), each["Score"]) for each in wire["SearchResults"]],
+            capacity=rq.Capacity(request.table, vectors=((request.index, searched, 0.0),)),
+        )
 
     # --- batches and transactions ---
 
@@ -168,6 +194,16 @@ class Referee:
         deletion = {"Delete": {"IndexName": request.index}}
         return self._change_table(request.table, GlobalSecondaryIndexUpdates=[deletion])
 
+    def _create_vector_index(self, request: vrq.CreateVectorIndex) -> rq.TableDescription:
+        return self._change_table(
+            request.table,
+            AttributeDefinitions=attribute_definitions(request.index.search),
+            VectorIndexUpdates=[{"Create": vector_index_definition(request.index)}],
+        )
+
+    def _delete_vector_index(self, request: vrq.DeleteVectorIndex) -> rq.TableDescription:
+        return self._change_table(request.table, VectorIndexUpdates=[{"Delete": {"IndexName": request.index}}])
+
     def _set_stream(self, request: rq.SetStream) -> rq.TableDescription:
         enabled = {"StreamEnabled": True, "StreamViewType": request.view}
         return self._change_table(
@@ -184,6 +220,7 @@ class Referee:
     def _change_table(self, table: str, **change: Any) -> rq.TableDescription:
         self._items.update_table(TableName=table, **change)
         self._until_active(table)
+        self._until_filled(table)
         return self._describe(table)
 
     def _switch_ttl(self, table: str, attribute: str, *, enabled: bool) -> None:
@@ -196,6 +233,17 @@ class Referee:
 
     def _until_active(self, table: str) -> None:
         self._items.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 0.05, "MaxAttempts": 600})
+
+    def _until_filled(self, table: str) -> None:
+        """Wait until the vector indexes of a table can be searched, which boto3's waiters do not look at."""
+        deadline = time.monotonic() + _FILLING_SECONDS
+        while not self._is_filled(table):
+            assert time.monotonic() < deadline, f"A vector index of {table} was not filled in time."
+            time.sleep(0.05)
+
+    def _is_filled(self, table: str) -> bool:
+        indexes = self._items.describe_table(TableName=table)["Table"].get("VectorIndexes", ())
+        return all(index["IndexStatus"] == "ACTIVE" for index in indexes)
 
     def _describe(self, table: str) -> rq.TableDescription:
         wire = self._items.describe_table(TableName=table)["Table"]
@@ -268,6 +316,7 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
     rq.DeleteItem: Referee._delete,
     rq.QueryTable: Referee._query,
     rq.ScanTable: Referee._scan,
+    vrq.SearchVectors: Referee._search,
     rq.BatchGetItem: Referee._batch_get,
     rq.BatchWriteItem: Referee._batch_write,
     rq.TransactGetItems: Referee._transact_get,
@@ -278,6 +327,8 @@ _HANDLERS: dict[type, Callable[..., Any]] = {
     rq.ListTables: Referee._list_tables,
     rq.CreateIndex: Referee._create_index,
     rq.DeleteIndex: Referee._delete_index,
+    vrq.CreateVectorIndex: Referee._create_vector_index,
+    vrq.DeleteVectorIndex: Referee._delete_vector_index,
     rq.SetTimeToLive: Referee._set_ttl,
     rq.SetStream: Referee._set_stream,
     rq.DescribeStream: Referee._describe_stream,
@@ -348,6 +399,16 @@ def _page_arguments(request: rq.QueryTable | rq.ScanTable, renderer: Renderer) -
         arguments["ExclusiveStartKey"] = item_to_wire(request.start)
     if request.count_only:
         arguments["Select"] = "COUNT"
+    return arguments | _substitutions(renderer)
+
+
+def _search_arguments(request: vrq.SearchVectors) -> Arguments:
+    renderer = Renderer()
+    arguments: Arguments = {}
+    if request.equal:
+        arguments["SearchConditionExpression"] = renderer.key_condition(KeyCondition(request.equal))
+    if request.projection is not None:
+        arguments["ProjectionExpression"] = renderer.projection(request.projection)
     return arguments | _substitutions(renderer)
 
 
