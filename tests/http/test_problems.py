@@ -113,10 +113,15 @@ async def test_json_that_is_sent_as_a_form_is_told_its_content_type(client: http
 @pytest.mark.parametrize("path", ["/nowhere", "/toy/api/nowhere", "/toy/nowhere", "/unknown/api/tasks"])
 async def test_an_unknown_route_is_a_problem(path: str, client: httpx.AsyncClient) -> None:
     response = await client.get(path)
-    assert (response.status_code, response.json()["code"]) == (404, "not_found")
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (404, "not_found")
+    assert problem["detail"] == "There is nothing at this path."
 
 
 async def test_a_wrong_method_names_the_right_ones(client: httpx.AsyncClient) -> None:
-    response = await client.delete("/toy/api/me")
-    assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
-    assert response.headers["Allow"] == "GET"
+    response = await client.delete("/toy/api/size")
+    problem = response.json()
+    assert (response.status_code, problem["code"]) == (405, "method_not_allowed")
+    assert problem["detail"] == "This path does not accept DELETE."
+    assert problem["hint"] == "It accepts GET, POST."
+    assert response.headers["Allow"] == "GET, POST"

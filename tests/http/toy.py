@@ -60,6 +60,12 @@ async def me(caller: CurrentCaller, now: Now) -> dict[str, Any]:
     return {"user_id": caller.user_id, "role": caller.role, "now": now}
 
 
+@ROUTER.get("/size")
+async def least_size() -> int:
+    """Return the length of the shortest text."""
+    return 0
+
+
 @ROUTER.post("/size")
 async def size(body: Annotated[str, Body(embed=True)]) -> int:
     """Return the length of the text."""

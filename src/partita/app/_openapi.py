@@ -35,7 +35,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
 }
 
 _EXAMPLES: Final = {
-    400: ("invalid_cursor", "The cursor does not belong to this list."),
+    400: ("invalid_cursor", "The cursor does not belong to this query, or is outdated."),
     401: ("unauthenticated", "The request has no token."),
     403: ("forbidden", "Only operators may do this."),
     404: ("item_missing", "There is no such item."),
@@ -45,7 +45,7 @@ _EXAMPLES: Final = {
     414: ("target_too_long", "Path and query have more than 8,192 bytes."),
     421: ("host_not_allowed", "This server does not accept the host name in the request's Host header."),
     422: ("invalid_request", "title: Field required"),
-    428: ("precondition_required", "The request has no If-Match."),
+    428: ("precondition_required", "The request has no If-Match header."),
     429: ("rate_limited", "That is more than 600 at once, or 100 a second."),
     431: ("head_too_large", "The headers have more than 32,768 bytes."),
     500: ("internal", "The service failed."),

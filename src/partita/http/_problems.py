@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.routing import Match
 
 from partita import errors
 from partita.runtime import OutageLog
@@ -53,6 +54,7 @@ MAX_FIELDS: Final = 20
 MAX_TEXT: Final = 300
 """The maximum number of characters that a problem shows of a field name, which may be of any length."""
 
+_METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
 
 RETRY_LATER: Final = {"Retry-After": "1"}
@@ -221,7 +223,20 @@ async def _http_error(missing: MissingPage | None, request: Request, error: Exce
         problem = FieldProblem(location="body", field="", message="The body cannot be read as JSON in UTF-8.")
         return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
-    return problem_response(error.status_code, code, str(error.detail), headers=error.headers)
+    if "Allow" in (error.headers or {}):
+        methods = ", ".join(_methods_at(request))
+        detail, hint = f"This path does not accept {request.method}.", f"It accepts {methods}."
+        return problem_response(error.status_code, code, detail, hint=hint, headers={"Allow": methods})
+    detail = error.detail if error.status_code != HTTPStatus.NOT_FOUND else "There is nothing at this path."
+    return problem_response(error.status_code, code, str(detail), headers=error.headers)
+
+
+def _methods_at(request: Request) -> Iterator[str]:
+    """The methods that the path of a request accepts. Starlette names only those of the first route with this path."""
+    for method in _METHODS:
+        scope = {**request.scope, "method": method}
+        if any(route.matches(scope)[0] is Match.FULL for route in request.app.routes):
+            yield method
 
 
 async def _fault(request: Request, error: Exception) -> JSONResponse:  # noqa: ARG001 - the server logs the error

@@ -53,6 +53,7 @@ async def test_an_account_that_exists_is_not_opened_again(api: httpx.AsyncClient
     first = await opened(api)
     again = await api.post("/accounts", json={"pk": "a1", "name": "Eve"})
     assert (again.status_code, again.json()["code"], again.json()["current"]) == (409, "already_exists", first)
+    assert again.json()["detail"] == "There is already an account with this key."
 
 
 @pytest.mark.req("A09")

@@ -69,6 +69,7 @@ async def test_a_deleted_country_is_gone_and_shows_its_last_version(api: httpx.A
     problem = response.json()
     assert (response.status_code, response.headers["Content-Type"]) == (410, "application/problem+json")
     assert (problem["code"], problem["country"]) == ("country_gone", deleted.json())
+    assert "errors" not in problem
 
 
 @pytest.mark.req("R01")
@@ -136,6 +137,13 @@ async def test_any_instant_has_the_version_that_was_current(
         "2026-01-01T15:00:00+02:00": (200, "Bolivia, Plurinational State of"),
         "2026-01-02": (410, None),
     }
+
+
+@pytest.mark.req("R03")
+async def test_a_code_that_came_later_is_missing_until_then(api: httpx.AsyncClient) -> None:
+    await put(api, "BO", BOLIVIA)
+    problem = (await api.get("/countries/bo", params={"as_of": "1999-01-01"})).json()
+    assert problem["detail"] == "No country had the code BO until 1999-01-01T00:00:00+00:00."
 
 
 @pytest.mark.req("R03")

@@ -234,6 +234,13 @@ def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, sa
 
 
 @pytest.mark.req("R06")
+def test_a_list_without_a_column_is_told_which_it_needs() -> None:
+    with pytest.raises(OperationError) as caught:
+        read_csv("name\nBolivia\n")
+    assert caught.value.hint == "A list has the columns alpha2Code, alpha3Code, numericCode, name."
+
+
+@pytest.mark.req("R06")
 def test_the_command_shows_first_and_writes_when_it_is_told(tmp_path: Path) -> None:
     def run(*arguments: str) -> str:
         result = CliRunner().invoke(main, ["countries", "import", *arguments, "--data", str(tmp_path / "data")])

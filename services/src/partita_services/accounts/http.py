@@ -388,7 +388,8 @@ def _problems(actor: Actor) -> Iterator[None]:
         is_shown = isinstance(current, Versioned) and (not isinstance(error, AlreadyExists) or _owns(actor, current))
         if is_shown:
             members["current"] = AccountView.of(current).model_dump()
-        raise HttpProblem(409, error.code, error.message, hint=error.hint or None, members=members) from error
+        detail = "There is already an account with this key." if isinstance(error, AlreadyExists) else error.message
+        raise HttpProblem(409, error.code, detail, hint=error.hint or None, members=members) from error
 
 
 def _owns(actor: Actor, account: Account) -> bool:

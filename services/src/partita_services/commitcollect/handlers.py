@@ -328,6 +328,6 @@ def _changes(edit: MilestoneEdit) -> list[Change]:
 
 def _check_window(starts_on: date, ends_on: date) -> None:
     if not 0 <= (ends_on - starts_on).days < MAX_DAYS:
-        raise WindowInvalid("The last day must not be before the first, and at most a year later.")
+        raise WindowInvalid("The last day must not be before the first, nor more than a year after it.")
     if ends_on > LAST_DAY:
         raise WindowInvalid(f"The last day must be {LAST_DAY} or before.")

@@ -240,8 +240,12 @@ def restore_country(
 
 def _newest(code: str, instant: datetime | None = None) -> Procedure[Country]:
     versions = versions_with(code)
-    version = yield from (versions.first() if instant is None else as_of(versions, instant))
-    return _known(code.upper(), version)
+    if instant is None:
+        return _known(code.upper(), (yield from versions.first()))
+    version = yield from as_of(versions, instant)
+    if version is None:
+        raise ItemMissing(f"No country had the code {code.upper()} until {instant.isoformat()}.")
+    return version
 
 
 def _latest(alpha2: str) -> Procedure[Country | None]:

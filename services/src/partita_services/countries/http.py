@@ -354,4 +354,6 @@ def _gone(gone: CountryGone) -> Response:
         hint="`country` is the last version that had the code.",
         country=CountryVersion.of(gone.current),
     )
-    return Response(problem.model_dump_json(), 410, {"Cache-Control": REVALIDATED}, PROBLEM_MEDIA_TYPE)
+    return Response(
+        problem.model_dump_json(exclude={"errors"}), 410, {"Cache-Control": REVALIDATED}, PROBLEM_MEDIA_TYPE
+    )

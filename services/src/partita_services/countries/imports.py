@@ -86,7 +86,8 @@ def read_csv(text: str) -> tuple[Event, ...]:
     # A field that a short line lacks becomes a space, which is not a valid code or name, and not an empty field either.
     rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
     if missing := set(COLUMNS) - set(rows.fieldnames or ()):
-        raise OperationError(f"The list has no column {', '.join(sorted(missing))}.", hint=f"It needs {COLUMNS}.")
+        hint = f"A list has the columns {', '.join(COLUMNS)}."
+        raise OperationError(f"The list has no column {', '.join(sorted(missing))}.", hint=hint)
     events: dict[str, Event] = {}
     lines: dict[str, int] = {}
     for row in rows:

@@ -100,4 +100,5 @@ def _is_same(definition: ModelDefinition, stored: Collectible) -> Procedure[bool
 
 def _parts_changed(model_id: str, parts: int) -> PartsChanged:
     hint = "Load the new model with another model_id, and retire this one."
-    return PartsChanged(f"The model {model_id} has {parts} parts, which cannot change.", hint=hint)
+    stored = "1 part" if parts == 1 else f"{parts} parts"
+    return PartsChanged(f"The model {model_id} has {stored}; the number of parts cannot change.", hint=hint)
