@@ -9,10 +9,12 @@ async def create_task(once: OnceByCaller, caller: CurrentCaller, draft: TaskDraf
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import Depends, Header, Request, Response
+from pydantic import AfterValidator, WithJsonSchema
 
 from partita import AsyncSession, Procedure
 from partita.http._dependencies import Db, current_caller
@@ -35,11 +37,20 @@ REPLAYED: Final = "Idempotent-Replayed"
 _REPLAYED: Final = REPLAYED.lower().encode()
 _WITHOUT_BODY: Final = (204, 304)
 _KEY: Final = r'^("[ !#-~]{1,255}"|[!#-~]{1,255})$'
+_is_key: Final = re.compile(_KEY).fullmatch
+
+
+def _key(text: str) -> str:
+    if _is_key(text) is None:
+        raise ValueError("a key has 1 to 255 visible ASCII characters, and may be in quotes")
+    return text
+
+
+_Key: TypeAlias = Annotated[str, AfterValidator(_key), WithJsonSchema({"type": "string", "pattern": _KEY})]
 
 IdempotencyKey = Annotated[
-    str | None,
+    _Key | None,
     Header(
-        pattern=_KEY,
         description="A key that the caller chooses for this request, quoted or bare, of at most 255 characters. "
         f"If the request is repeated, it changes nothing and returns the first response with `{REPLAYED}: true`.",
         examples=['"8e03978e-40d5-43dd-bc93-6894a57f9324"'],

@@ -113,6 +113,7 @@ async def test_a_write_that_names_no_version_is_refused(api: httpx.AsyncClient) 
     for match in ("*", 'W/"1"', "x", ""):
         response = await api.delete("/accounts/a1", headers={"If-Match": match})
         assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+        assert response.json()["detail"] == "if-match: this is neither the ETag of an account nor its last_write"
     assert (await api.get("/accounts/a1")).json() == {**account, "access": "own"}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Depends, Header, Path, Request, Response
 from fastapi import Query as QueryParameters
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, Field
 
@@ -103,11 +105,14 @@ def describe_conflict() -> dict[int | str, dict[str, Any]]:
 
 
 def _last_write(
-    if_match: Annotated[str | None, Header(pattern=_ETAG, include_in_schema=False)] = None,
+    if_match: Annotated[str | None, Header(include_in_schema=False)] = None,
 ) -> int:
     if if_match is None:
         hint = "Read the account, and send its ETag in If-Match."
         raise HttpProblem(428, "precondition_required", "The request has no If-Match header.", hint=hint)
+    if re.fullmatch(_ETAG, if_match) is None:
+        why = "this is neither the ETag of an account nor its last_write"
+        raise RequestValidationError([{"type": "etag", "loc": ("header", "if-match"), "msg": why}])
     return int(if_match.strip('"'))
 
 

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    AfterValidator,
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from partita.errors import RequestError
@@ -22,6 +32,7 @@ from partita_services.events.terms import (
 
 _LAST_CLOSING: Final = datetime(9980, 1, 1, tzinfo=UTC)
 """A limit on the closing, so that adding the days of retention stays within the calendar."""
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 EntropySource = Annotated[
     str,
@@ -37,7 +48,14 @@ def _in_utc(instant: datetime) -> datetime:
         raise ValueError("is outside the years 1 to 9999 in UTC") from None
 
 
-UtcInstant = Annotated[AwareDatetime, AfterValidator(_in_utc)]
+def _written(given: object) -> object:
+    """Refuse a number, or its text, which would be read as seconds since 1970."""
+    if not isinstance(given, datetime) and not (isinstance(given, str) and _DAY.match(given)):
+        raise ValueError("an instant must be written as YYYY-MM-DDThh:mm:ssZ")
+    return given
+
+
+UtcInstant = Annotated[AwareDatetime, BeforeValidator(_written), AfterValidator(_in_utc)]
 """An instant that can be stored. One near the limits of the calendar may be outside them in UTC."""
 
 
