@@ -95,6 +95,13 @@ async def test_the_name_of_a_field_is_shown_in_part(client: httpx.AsyncClient) -
     assert len(response.content) < 1_000
 
 
+@pytest.mark.parametrize(("body", "field"), [([], ""), ("text", ""), ({"size": 1, "inner": []}, "inner")])
+async def test_what_is_no_object_is_told_in_terms_of_json(body: object, field: str, client: httpx.AsyncClient) -> None:
+    response = await client.post("/toy/api/measured?unit=m", json=body)
+    expected = {"location": "body", "field": field, "message": "Input should be a JSON object"}
+    assert (response.status_code, response.json()["errors"]) == (422, [expected])
+
+
 async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
     headers = {"Content-Type": "application/json"}
     response = await client.post("/toy/api/measured?unit=m", content=b"{", headers=headers)

@@ -47,6 +47,14 @@ def test_a_burst_is_let_through_and_no_more(db: Session) -> None:
     assert str(refused) == "That is more than 10 at once, or 2 a second. Try again in 0.5 seconds."
 
 
+@pytest.mark.parametrize(
+    ("wait", "said"),
+    [(0.0369, "0.1 seconds"), (1.0, "1 second"), (1.01, "1.1 seconds"), (86_399.5, "86,400 seconds")],
+)
+def test_the_hint_says_the_wait_in_plain_figures_and_never_too_short(wait: float, said: str) -> None:
+    assert RateLimited("Too many.", retry_after=wait).hint == f"Try again in {said}."
+
+
 def test_tokens_come_back_at_the_rate_and_never_more_than_the_burst(db: Session, fake_clock: FakeClock) -> None:
     db.run(LIMITS.take("ann", 10))
     fake_clock.advance(1.5)

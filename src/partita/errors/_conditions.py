@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+import math
+from typing import Any, Final, TypeAlias
 
 from partita.errors._requests import RequestError
 
 Item: TypeAlias = dict[str, Any] | None
 """The stored item, if the request asked for it."""
+
+_SHORT: Final = 10
+"""Shorter waits are told in tenths of a second."""
 
 
 class ConditionFailed(RequestError, code="condition_failed"):
@@ -58,8 +62,14 @@ class RateLimited(ConditionFailed, code="rate_limited"):
 
     def __init__(self, message: str, *, retry_after: float, item: Item = None, current: Any = None) -> None:
         super().__init__(message, item=item, current=current)
-        self.hint = f"Try again in {retry_after:.3g} seconds."
+        self.hint = f"Try again in {_seconds(retry_after)}."
         self.retry_after = retry_after
+
+
+def _seconds(wait: float) -> str:
+    """A time in words, rounded up: to tenths of a second below ten seconds, otherwise to seconds."""
+    rounded = math.ceil(wait * 10) / 10 if wait <= _SHORT else math.ceil(wait)
+    return "1 second" if rounded == 1 else f"{rounded:,.15g} seconds"
 
 
 class VersionConflict(ConditionFailed, code="version_conflict"):

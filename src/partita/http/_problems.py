@@ -191,6 +191,8 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
     match detail:
         case {"type": "json_invalid", "loc": ("body", int(place)), "ctx": {"error": reason}}:
             message = f"{message}: {reason}, at character {place}"
+        case {"type": "model_attributes_type" | "model_type" | "dict_type"}:
+            message = "Input should be a JSON object"
     return FieldProblem(location=str(location), field=_shortened(field), message=_shortened(message))
 
 
