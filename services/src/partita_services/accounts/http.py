@@ -104,9 +104,7 @@ def describe_conflict() -> dict[int | str, dict[str, Any]]:
     return described
 
 
-def _last_write(
-    if_match: Annotated[str | None, Header(include_in_schema=False)] = None,
-) -> int:
+def _last_write(if_match: Annotated[str | None, Header(include_in_schema=False)] = None) -> int:
     if if_match is None:
         hint = "Read the account, and send its ETag in If-Match."
         raise HttpProblem(428, "precondition_required", "The request has no If-Match header.", hint=hint)
