@@ -52,7 +52,7 @@ async def known_parameters(request: Request) -> None:
         RequestValidationError: 422, which names the parameter. Without this check a misspelt parameter would be
             ignored, and so would all but the last of several values.
     """
-    if not request.query_params:
+    if not request.scope["query_string"]:  # as of most requests, for which no parameters need to be parsed
         return
     described: dict[str, Any] = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
     known = {each["name"]: each["schema"] for each in described.get("parameters", ()) if each["in"] == "query"}

@@ -31,6 +31,13 @@ def as_user(user_id: str, identity: Identity) -> dict[str, str]:
     return {"Authorization": f"Bearer {identity.token(Caller(user_id))}"}
 
 
+@pytest.mark.req("X04")
+@pytest.mark.parametrize("path", ["/tasks?statsu=pending", "/tasks?status=pending&status=completed", "/me?fields=name"])
+async def test_a_parameter_that_is_not_there_or_comes_twice_is_refused(api: httpx.AsyncClient, path: str) -> None:
+    response = await api.get(path)
+    assert (response.status_code, response.json()["errors"][0]["location"]) == (422, "query")
+
+
 async def test_a_name_has_no_spaces_around_it(api: httpx.AsyncClient) -> None:
     assert (await api.put("/me", json={"email": "ann@example.com", "name": "  Ann  "})).json()["name"] == "Ann"
     assert (await api.put("/me", json={"email": "ann@example.com", "name": "   "})).status_code == 422

@@ -32,6 +32,7 @@ from partita.http import (
     change_news,
     describe_problems,
     is_not_modified,
+    known_parameters,
     news_response,
     once_by,
     response_of,
@@ -73,7 +74,9 @@ from partita_services.commitcollect.signin.browser import (
 )
 from partita_services.commitcollect.work import Tools, do_async
 
-ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
+ROUTER: Final = APIRouter(
+    dependencies=[Depends(same_site), Depends(known_parameters)], responses=describe_problems(403)
+)
 add_personal_routes(ROUTER, PERSONAL, "commitcollect", caller=as_caller, erase=False)
 
 ROUTER.include_router(MODELS)

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Annotated, Final, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi import Request as HttpRequest
 from fastapi.responses import StreamingResponse
 from pydantic import Field
@@ -22,6 +22,7 @@ from partita.http import (
     ServiceState,
     add_personal_routes,
     describe_problems,
+    known_parameters,
     once_by,
     response_of,
     state_of,
@@ -47,7 +48,7 @@ from partita_services.events.reading import show_event_in_full
 from partita_services.events.responses import EventDetails, Events, EventView, Log, Requests, RequestView, csv_lines
 from partita_services.events.terms import instant
 
-ROUTER: Final = APIRouter()
+ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
 add_personal_routes(ROUTER, PERSONAL, "events")
 for _part in (CHANGES, FIGURES, DRAWS, NAMES):
     ROUTER.include_router(_part)

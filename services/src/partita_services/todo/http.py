@@ -31,6 +31,7 @@ from partita.http import (
     change_news,
     describe_problems,
     etag,
+    known_parameters,
     news_response,
     once_by,
     operators_only,
@@ -50,7 +51,7 @@ from partita_services.todo.projection import Counts, TaskProjection
 from partita_services.todo.search import MAX_FOUND
 from partita_services.todo.settings import keep_completed
 
-ROUTER: Final = APIRouter()
+ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
 add_personal_routes(ROUTER, PERSONAL, "todo")
 
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
