@@ -22,14 +22,18 @@ from partita import (
     Shards,
     Span,
     Table,
+    Update,
     Vector,
     VectorIndex,
+    Wcu,
     collect,
     delete,
+    f,
     insert,
     pattern,
     query,
     search,
+    update,
 )
 from partita.cost import measure
 from partita.service import Service
@@ -159,3 +163,51 @@ def test_a_pattern_does_not_see_what_another_has_written() -> None:
     found = {each.pattern: each.measured for each in measure(service)}
     assert list(found) == ["remove_letter", "letters_of", "letters_again"]
     assert found["letters_of"] == found["letters_again"] == Rcu(2.5)
+
+
+PARCELS = Table("measured-parcels", indexes=[Index("GSI1"), Index("GSI2")], registry=Registry())
+
+
+class Parcel(Entity, table=PARCELS):
+    primary: ClassVar = Key("PARCEL#{number}", "PARCEL")
+    by_state: ClassVar = Key("STATE#{state}", "{number}", index="GSI1")
+    by_weight: ClassVar = Key("WEIGHT#{weight:03}", "{number}", index="GSI2")
+
+    number: str
+    state: str
+    weight: int | None = None
+
+
+@pattern(budget=Wcu(2))
+def move_parcel(parcel: Parcel, state: str) -> Update[Parcel]:
+    """Give a parcel another state."""
+    return update(parcel, f(Parcel.state).set(state))
+
+
+@pattern(budget=Wcu(3))
+def weigh_parcel(parcel: Parcel, weight: int) -> Update[Parcel]:
+    """Record the weight of a parcel."""
+    return update(parcel, f(Parcel.weight).set(weight))
+
+
+@query(Parcel, Parcel.by_weight, budget=Rcu(1))
+def parcels_of_weight(weight: int) -> None:
+    """The parcels of one weight."""
+
+
+def parcels(_now: float) -> list[Operation[Any]]:
+    return [insert(Parcel(number=number, state=state)) for number, state in (("a", "sent"), ("b", "lost"))]
+
+
+def measured_parcels() -> dict[str, tuple[Any, str]]:
+    service = Service(name="parcels", title="P", summary="P.", tables=(PARCELS,), router=APIRouter, seed=parcels)
+    return {each.pattern: (each.measured, each.verdict) for each in measure(service)}
+
+
+def test_a_field_next_to_its_entity_is_a_new_value_so_its_index_entry_moves() -> None:
+    assert measured_parcels()["move_parcel"] == (Wcu(3), "over")
+
+
+def test_a_pattern_whose_parameter_has_no_sample_is_not_measured() -> None:
+    found = measured_parcels()
+    assert found["weigh_parcel"] == found["parcels_of_weight"] == (None, "not measured")

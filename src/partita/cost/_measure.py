@@ -4,7 +4,7 @@ The store contains only the sample data: after a pattern that writes, the next o
 
 | parameter | argument |
 | --- | --- |
-| a field of the entity | its value in the fullest sample |
+| a field of the entity | its value in the fullest sample; next to an entity, that of the argument for the entity |
 | a `Span` of a field | from the smallest to the greatest value of all samples |
 | a `Prefix` of a field | the first character of the fullest sample's value |
 | `Versioned` data, or its `last_write` | that of the fullest sample |
@@ -13,7 +13,8 @@ The store contains only the sample data: after a pattern that writes, the next o
 | an entity, for a create | the fullest sample, before it is stored |
 | an entity, for another write | the fullest sample with all other fields changed, so that every index entry moves |
 
-If the service's `examples` contain an operation of the pattern, that operation is measured instead.
+If the samples have no value for a parameter, the pattern is not measured. If the service's `examples` contain an
+operation of the pattern, that operation is measured instead.
 """
 
 from __future__ import annotations
@@ -203,7 +204,11 @@ class _Samples:
         values = [v for sample in self._of(kind) if (v := getattr(sample, name)) is not None]
         if get_origin(hint) is Span:
             return Span(min(values), max(values))
-        value = getattr(self.fullest(kind), name)
+        # Next to an entity, a field is often its new value: with that of the changed sample, index entries move.
+        has_entity = any(kind in (other, *get_args(other)) for other in pattern.hints.values())
+        value = getattr(entity(kind) if has_entity else self.fullest(kind), name)
+        if value is None and type(None) not in get_args(hint):
+            raise _NoSample
         return Prefix(str(value)[:1]) if get_origin(hint) is Prefix else value
 
     def _vector(self, pattern: Pattern) -> Any:
