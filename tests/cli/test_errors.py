@@ -17,7 +17,8 @@ def test_a_missing_database_says_how_to_get_one(command: tuple[str, ...], run: R
     result = run(*command)
     assert result.exit_code == 1
     assert result.output == (
-        f"Error: There is no database in {folder}. Start `partita serve` first, or name another folder with --data.\n"
+        f"Error: There is no database in {folder}. "
+        "Start `partita serve` or `partita dynamodb` first, or name another folder with --data.\n"
     )
     assert not folder.exists()
 
@@ -79,7 +80,7 @@ def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> N
     result = without_extra(*command.split(), folder=folder)
     assert result.returncode == 1
     assert result.stderr == (
-        "Error: fastapi, jinja2, jwt, uvicorn not installed. Install the extra: pip install 'partita[serve]'\n"
+        "Error: fastapi, jinja2, jwt, uvicorn are not installed. Install the extra: pip install 'partita[serve]'\n"
     )
 
 

@@ -131,15 +131,15 @@ class DataFolder(Struct, frozen=True):
         """The regions that have a separate database."""
         return sorted(found.stem.removeprefix("partita-") for found in self.path.glob("partita-*.db"))
 
-    def open_existing(self) -> EmbeddedStore:
-        """Open the database, which must exist.
+    def open_existing(self, otherwise: str = "name another folder with --data") -> EmbeddedStore:
+        """Open the database, which must exist; `otherwise` ends the hint if it does not.
 
         Raises:
             StoreError: it does not exist, or cannot be opened.
         """
         finish_replacement(self.path)
         if not self.database.exists():
-            hint = "Start `partita serve` first, or name another folder with --data."
+            hint = f"Start `partita serve` or `partita dynamodb` first, or {otherwise}."
             raise StoreError(f"There is no database in {self.path}.", hint=hint)
         self._refuse_emptied()
         return EmbeddedStore(self.database)

@@ -28,8 +28,8 @@ def extra_with(package: str) -> str | None:
 def require(extra: str) -> None:
     """Raise an error that says what to install if packages of the extra are missing."""
     if missing := [package for package in PACKAGES[extra] if find_spec(package) is None]:
-        message = f"{', '.join(missing)} not installed. Install the extra: pip install 'partita[{extra}]'"
-        raise click.ClickException(message)
+        names, verb = ", ".join(missing), "is" if len(missing) == 1 else "are"
+        raise click.ClickException(f"{names} {verb} not installed. Install the extra: pip install 'partita[{extra}]'")
 
 
 def _needs(extra: str, command: Callable[P, R]) -> Callable[P, R]:

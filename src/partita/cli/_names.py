@@ -37,6 +37,21 @@ def _warn(broken: BrokenService) -> None:
         click.echo(f"Warning: {_why(broken)}", err=True)
 
 
+def _any_installed() -> InstalledServices:
+    """All installed services.
+
+    Raises:
+        click.ClickException: no service is installed.
+    """
+    found = installed()
+    if not found.names:
+        raise click.ClickException(
+            "No service is installed. Install Partita's five services (pip install partita-services), "
+            "or write your own (partita new service NAME --entity ENTITY) and install your package."
+        )
+    return found
+
+
 def named(name: str) -> Service | None:
     """The service of that name, or None if there is none.
 
@@ -88,7 +103,7 @@ class ServiceName(click.ParamType[Service]):
         """Find the service, without loading others."""
         found = value if isinstance(value, Service) else named(value)
         if found is None:
-            known = ", ".join(installed().names) or "none"
+            known = ", ".join(_any_installed().names)
             self.fail(f"There is no service {value!r}. Installed services: {known}.", param, ctx)
         return found
 
@@ -107,7 +122,7 @@ class PatternName(click.ParamType[Pattern]):
         if isinstance(value, Pattern):
             return value
         service, _, name = value.rpartition(".")
-        among = [named(service)] if service else installed().services
+        among = [named(service)] if service else _any_installed().services
         found = [pattern for each in among if each is not None for pattern in each.patterns if pattern.name == name]
         if not found:
             self.fail(f"There is no access pattern {value!r}. `partita patterns` lists them.", param, ctx)
@@ -129,12 +144,7 @@ def _usable(found: InstalledServices) -> Sequence[Service]:
     """
     if found.services:
         return found.services
-    if found.broken:
-        raise click.ClickException("None of the installed services can be loaded.")
-    raise click.ClickException(
-        "No service is installed. Install Partita's five services (pip install partita-services), "
-        "or write your own (partita new service NAME --entity ENTITY) and install your package."
-    )
+    raise click.ClickException("None of the installed services can be loaded.")
 
 
 def _all_if_none(
@@ -142,7 +152,7 @@ def _all_if_none(
     parameter: click.Parameter,  # noqa: ARG001 - click's
     value: Sequence[Service],
 ) -> Sequence[Service]:
-    return value or _usable(installed())
+    return value or _usable(_any_installed())
 
 
 services_argument = click.argument(
@@ -164,7 +174,7 @@ def choose(services: Sequence[Service], *, everything: bool) -> Sequence[Service
         raise click.UsageError("Name services or use --all, not both.")
     if services:
         return services
-    found = installed()
+    found = _any_installed()
     usable = _usable(found)
     if not everything and len(found.names) > 1:
         raise click.UsageError(f"Name one or more services, or use --all. Installed: {', '.join(found.names)}.")

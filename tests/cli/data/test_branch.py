@@ -37,6 +37,19 @@ def test_a_branch_is_made_used_and_dropped(seeded: Run, folder: Path) -> None:
     assert not trial.exists()
 
 
+def test_copies_exports_and_loads_use_the_current_branch(seeded: Run, folder: Path, tmp_path: Path) -> None:
+    seeded("branch", "trial")
+    add(folder / "branches" / "trial")
+    seeded("branch", "switch", "trial")
+    for number, source in enumerate(("embedded", str(folder))):
+        result = seeded("copy", "--from", source, "--to", str(tmp_path / f"{number}"), "todo-app-data", "--still", "--yes")
+        assert (result.exit_code, count(tmp_path / f"{number}")) == (0, 27)
+    assert "todo-app-data: 29 items" in seeded("export", str(tmp_path / "out"), "todo-app-data").output
+    (tmp_path / "new.jsonl").write_text('{"user_id": "demo", "title": "loaded", "created_at": 1, "updated_at": 1}\n')
+    assert seeded("load", str(tmp_path / "new.jsonl"), "--entity", "todo.Task", "--yes").exit_code == 0
+    assert (count(folder), count(folder / "branches" / "trial")) == (26, 28)
+
+
 def test_branches_are_listed(seeded: Run, folder: Path) -> None:
     seeded("branch", "trial")
     seeded("branch", "switch", "trial")

@@ -23,7 +23,7 @@ def test_there_and_back(run: Run, tmp_path: Path, kind: str) -> None:
         fill(store, 30)
         before = contents(store)
     exported = run("export", out, "orders", "--from", source, "--format", kind)
-    assert "orders: 30 items in 1 files" in exported.output
+    assert "orders: 30 items in 1 file\n" in exported.output
     result = run("import", out, "--to", target, "--yes")
     assert (result.exit_code, "30 items for orders; the checksums match." in result.output) == (0, True)
     with EmbeddedStore(target) as store:
@@ -48,7 +48,7 @@ def test_tables_are_exported_as_they_were(run: Run, tmp_path: Path) -> None:
     at = datetime.fromtimestamp(then, UTC).isoformat()
     for kind in ("dynamodb", "jsonl"):
         result = run("export", str(tmp_path / kind), "--from", source, "--at", at, "--format", kind)
-        assert "orders: 30 items in 1 files" in result.output
+        assert "orders: 30 items in 1 file\n" in result.output
         assert run("import", str(tmp_path / kind), "--to", str(tmp_path / f"{kind}.db"), "--yes").exit_code == 0
         with EmbeddedStore(tmp_path / f"{kind}.db") as store:
             assert contents(store) == before

@@ -47,8 +47,8 @@ def create(name: str, data: Path) -> None:
     The copy is of one instant. The current branch may be in use.
     """
     made = Branches(data).create(name)
-    shares = "shares its blocks" if made.method == "reflink" else "is a copy"
-    click.echo(f"{made.path}: {made.size:,} bytes, {shares} of {made.source}.")
+    shared = " that shares its blocks" if made.method == "reflink" else ""
+    click.echo(f"{made.path}: a copy of {made.source}{shared}, {made.size:,} bytes.")
     click.echo(f"Use it with `partita branch switch {name}`, or with --data {made.path}.")
 
 

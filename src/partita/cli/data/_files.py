@@ -46,7 +46,8 @@ def export(
             manifest = export_tables(side, tables, folder, cast("Format", kind), instant=instant, progress=bar)
     for table in manifest.tables:
         items = sum(file.items for file in table.files)
-        click.echo(f"{table.table}: {items:,} items in {len(table.files)} files")
+        files = "1 file" if len(table.files) == 1 else f"{len(table.files)} files"
+        click.echo(f"{table.table}: {items:,} items in {files}")
 
 
 @click.command("import")

@@ -15,6 +15,7 @@ from msgspec import Struct
 from partita.cli._data_folder import EMBEDDED, DataFolder, default_folder
 from partita.cli._names import named
 from partita.errors import CopyRefused, StoreError
+from partita.folder import current_folder
 from partita.runtime import is_loopback
 from partita.store import Store, TableNames, is_path, open_store
 from partita.transfer import Side, tables_of
@@ -63,8 +64,8 @@ class Address(Struct, frozen=True):
             return open_store(self.text)
         path = Path(os.environ.get("PARTITA_DATA") or default_folder()) if self.text == EMBEDDED else Path(self.text)
         if path.suffix == "" or path.is_dir():
-            folder = DataFolder(path)
-            return folder.open_existing() if must_exist else folder.open()
+            folder = DataFolder(current_folder(path))
+            return folder.open_existing("name another store") if must_exist else folder.open()
         if must_exist and not path.exists():
             raise StoreError(f"The database {path} does not exist.", hint="Give the path of its file or folder.")
         return open_store(str(path))
