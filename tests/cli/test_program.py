@@ -125,4 +125,4 @@ def test_help_that_nothing_can_hold_is_a_failure() -> None:
     with Path("/dev/full").open("w", encoding="utf-8") as full:
         command = [sys.executable, "-c", program, "--help"]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert (result.returncode, result.stderr) == (1, "Error: [Errno 28] No space left on device\n")
+    assert (result.returncode, result.stderr) == (1, "Error: No space left on device.\n")

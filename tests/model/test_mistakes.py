@@ -260,7 +260,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: Session(EmbeddedStore(":memory:")).run(task_by_id("ada", "t1")),
-        "Requested resource not found: Table: tasks not found. Create it with `session.create_tables()`.",
+        (
+            "Requested resource not found: Table: tasks not found. "
+            "Create it with `session.create_tables()` or `partita tables create`."
+        ),
     ),
     # Reads.
     (loop_over_a_query, "tasks_of was not run. Loop over the result of session.run(…)."),
@@ -302,7 +305,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (pattern_without_its_entity, "task_alone is not an entity. Pass an entity class, as in @get(Task)."),
     (
         index_that_is_not_there,
-        "The table does not have the specified index: GSI1. Create it with `session.create_tables()`.",
+        (
+            "The table does not have the specified index: GSI1. "
+            "Create it with `session.create_tables()` or `partita tables update`."
+        ),
     ),
     (
         key_not_covered,

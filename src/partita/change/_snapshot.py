@@ -147,7 +147,7 @@ def snapshot(
 
 
 def _scan(session: Session, taken: Snapshot) -> None:
-    session = session.maintenance(f"a snapshot of {taken.table.name}, which its stream is then applied to")
+    session = session.maintenance(f"a snapshot of {taken.table.name}, to which its stream is then applied")
     page = session.run(_ScanPage(taken.table.name))
     taken.stage(page.items)
     while page.last_key is not None:

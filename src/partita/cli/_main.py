@@ -78,7 +78,13 @@ def _errors_in_one_line() -> Iterator[None]:
         if error.errno == errno.EPIPE:  # the reader of the output has gone; click ends quietly in this case
             raise
         give_up_output()
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(_in_words(error)) from error
+
+
+def _in_words(error: OSError) -> str:
+    """What the system says, after the file that it says it about."""
+    place = "" if error.filename is None else f"{error.filename}: "
+    return f"{place}{error.strerror or error}."
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

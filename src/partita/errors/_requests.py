@@ -43,7 +43,7 @@ class AccessDenied(RequestError, code="access_denied"):
 class TableNotFound(RequestError, code="table_not_found"):
     """The table or index does not exist."""
 
-    hint = "Create it with `session.create_tables()`."
+    hint = "Create it with `session.create_tables()` or `partita tables create`."
 
 
 class BucketNotFound(RequestError, code="bucket_not_found"):

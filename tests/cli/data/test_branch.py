@@ -42,7 +42,9 @@ def test_copies_exports_and_loads_use_the_current_branch(seeded: Run, folder: Pa
     add(folder / "branches" / "trial")
     seeded("branch", "switch", "trial")
     for number, source in enumerate(("embedded", str(folder))):
-        result = seeded("copy", "--from", source, "--to", str(tmp_path / f"{number}"), "todo-app-data", "--still", "--yes")
+        result = seeded(
+            "copy", "--from", source, "--to", str(tmp_path / f"{number}"), "todo-app-data", "--still", "--yes"
+        )
         assert (result.exit_code, count(tmp_path / f"{number}")) == (0, 27)
     assert "todo-app-data: 29 items" in seeded("export", str(tmp_path / "out"), "todo-app-data").output
     (tmp_path / "new.jsonl").write_text('{"user_id": "demo", "title": "loaded", "created_at": 1, "updated_at": 1}\n')

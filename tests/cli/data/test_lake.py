@@ -44,4 +44,4 @@ def test_a_table_that_cannot_be_written_is_no_success(lake: Path) -> None:
         result = subprocess.run(
             [sys.executable, "-c", program, *ask], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
-    assert (result.returncode, result.stderr) == (1, "Error: [Errno 28] No space left on device\n")
+    assert (result.returncode, result.stderr) == (1, "Error: No space left on device.\n")

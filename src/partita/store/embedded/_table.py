@@ -364,7 +364,7 @@ class Table(Source):
 class MissingIndex(ValidationFailed):
     """The index is not in the catalog in memory; another process may have created it."""
 
-    hint = "Create it with `session.create_tables()`."
+    hint = "Create it with `session.create_tables()` or `partita tables update`."
 
 
 def _names_of_text_keys(schema: TableSchema) -> tuple[str, str] | None:
