@@ -136,6 +136,15 @@ def test_after_the_last_try_the_error_is_raised(play: Play, error: type[PartitaE
     assert len(scripted.transport.sent) == 4
 
 
+def test_an_endpoint_that_cannot_be_reached_is_named() -> None:
+    scripted = ScriptedStore(*[RequestNotSent("connection refused")] * 10)
+    with pytest.raises(StoreUnavailable) as caught:
+        scripted.store.execute(GET)
+    assert str(caught.value) == (
+        f"The endpoint {scripted.store.endpoint} cannot be reached: connection refused. Nothing was sent."
+    )
+
+
 UNSETTLED: dict[str, Play] = {
     "throttled": error_response("ThrottlingException"),
     "in progress": error_response("TransactionInProgressException"),

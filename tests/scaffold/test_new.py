@@ -130,9 +130,9 @@ def test_a_schema_that_cannot_be_kept_leaves_nothing(in_project: Path) -> None:
         (("entity", "Entity"), "'Entity' already has a meaning"),
         (("entity", "note", "--index", "n:int"), "'n:int': the type must be one of str, date."),
         (("entity", "note", "--field", "a", "--index", "a"), "Each name can be used only once: a."),
-        (("entity", "note", "--owner", "Me"), "'Me' is not a valid name for a field"),
+        (("entity", "note", "--owner", "Me"), "'Me' is not a valid name for a field. Use a name like due_date."),
         (("entity", "note", "--service", "notes"), "There is no service 'notes' in corner_shop"),
-        (("service", "Guest Books"), "'Guest Books' is not a valid name for a service"),
+        (("service", "Guest Books"), "'Guest Books' is not a valid name for a service. Use a name like guest_books."),
         (("service", "class"), "'class' is a keyword of Python. Choose another name."),
         (
             ("service", "listings"),

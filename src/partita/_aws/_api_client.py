@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from partita._aws._credentials import Credentials, CredentialSource
-from partita._aws._endpoints import ITEMS, SEARCHES, Api, Endpoints
+from partita._aws._endpoints import ITEMS, SEARCHES, Api, Endpoint, Endpoints
 from partita._aws._failures import EXPIRED, SKEWED, UNKNOWN, Failure, failure_of
 from partita._aws._runner import Calls, LoadCredentials
 from partita._aws._transport import HttpRequest, HttpResponse, RequestNotSent, ResponseLost
@@ -98,9 +98,9 @@ class ApiClient:
             try:
                 response: HttpResponse = yield (yield from self._signed(call))
             except (RequestNotSent, ResponseLost) as cause:
-                error: PartitaError = _unavailable(call, cause)
+                error: PartitaError = self._unavailable(call, cause)
                 may_retry = call.repeatable or isinstance(cause, RequestNotSent)
-                lost = lost if isinstance(cause, RequestNotSent) else _unavailable(call, cause)
+                lost = lost if isinstance(cause, RequestNotSent) else self._unavailable(call, cause)
             else:
                 if response.status == OK and _is_intact(response):
                     self._budget.earn()
@@ -118,10 +118,23 @@ class ApiClient:
 
     def _signed(self, call: ApiCall) -> Calls[HttpRequest]:
         credentials: Credentials = self._credentials.ready() or (yield LoadCredentials())
-        endpoint = self._endpoints[SEARCHES if call.searches else call.api]
+        endpoint = self._endpoint(call)
         now = self._clock() + self._skew
         headers = endpoint.signer.headers(f"{call.api}.{call.name}", call.body, credentials, now)
         return HttpRequest(endpoint.url, headers, call.body)
+
+    def _endpoint(self, call: ApiCall) -> Endpoint:
+        return self._endpoints[SEARCHES if call.searches else call.api]
+
+    def _unavailable(self, call: ApiCall, cause: RequestNotSent | ResponseLost) -> StoreUnavailable:
+        if isinstance(cause, RequestNotSent):
+            url = self._endpoint(call).url
+            error = StoreUnavailable(f"The endpoint {url} cannot be reached: {cause}.", hint="Nothing was sent.")
+        else:
+            hint = "" if call.repeatable else UNKNOWN
+            error = StoreUnavailable(f"The store did not respond to {call.name}: {cause}.", hint=hint)
+        error.__cause__ = cause
+        return error
 
     def _correct(self, failure: Failure, response: HttpResponse) -> bool:
         """Correct an expired token or a wrong local clock, for which a signature was refused; return whether it was."""
@@ -135,16 +148,6 @@ class ApiClient:
             return False
         self._skew = skew
         return True
-
-
-def _unavailable(call: ApiCall, cause: RequestNotSent | ResponseLost) -> StoreUnavailable:
-    if isinstance(cause, RequestNotSent):
-        error = StoreUnavailable(f"The store cannot be reached: {cause}.", hint="Nothing was sent.")
-    else:
-        hint = "" if call.repeatable else UNKNOWN
-        error = StoreUnavailable(f"The store did not respond to {call.name}: {cause}.", hint=hint)
-    error.__cause__ = cause
-    return error
 
 
 def _is_intact(response: HttpResponse) -> bool:

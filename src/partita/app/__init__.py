@@ -1,4 +1,4 @@
-"""One app for all services: their APIs and pages, the console, health and metrics."""
+"""One app for all services: their APIs and pages, the console, health and metrics. Needs the extra `serve`."""
 
 from partita.app._app import build_app, guarded
 from partita.app._metrics import RequestMetrics

@@ -1,4 +1,7 @@
-"""Building blocks for HTTP services: identity, problems, paging, preconditions, idempotent routes, pages."""
+"""Building blocks for HTTP services: identity, problems, paging, preconditions, idempotent routes, pages.
+
+Needs the extra `serve`.
+"""
 
 from partita.http._dependencies import CurrentCaller, Db, Now, Resources, TokenCheck, admit, known_parameters
 from partita.http._etag import IfMatch, IfNoneMatch, UnlessMatch, etag, is_not_modified, precondition_problems

@@ -46,7 +46,7 @@ class Name(Struct, frozen=True):
         """
         name = cls.spell(text)
         if not _NAME.fullmatch(text):
-            raise ValueError(f"{text!r} is not a name. Write it as OrderLine or order_line.")
+            raise ValueError(f"{text!r} is not a name. Use a name like OrderLine or order_line.")
         _refuse_keyword(name.snake)
         if name.snake.startswith("test"):
             raise ValueError(f"{text!r} starts with 'test', so pytest would run it as a test. Choose another name.")
@@ -130,7 +130,7 @@ def service_name(text: str) -> str:
         ValueError: the name is not usable.
     """
     if not _SERVICE.fullmatch(text):
-        raise ValueError(f"{text!r} is not a valid name for a service. Write it as guest_books.")
+        raise ValueError(f"{text!r} is not a valid name for a service. Use a name like guest_books.")
     _refuse_keyword(text)
     return text
 
@@ -147,7 +147,7 @@ def field_name(text: str) -> str:
         ValueError: an entity cannot have a field with this name.
     """
     if not text.isidentifier() or not text.islower() or text.startswith("_") or keyword.iskeyword(text):
-        raise ValueError(f"{text!r} is not a valid name for a field. Write it as due_date.")
+        raise ValueError(f"{text!r} is not a valid name for a field. Use a name like due_date.")
     if text in _OWN_FIELDS or hasattr(BaseModel, text) or text.startswith("model_"):
         raise ValueError(f"A field cannot be named {text!r}: every entity already has that attribute.")
     return text

@@ -110,7 +110,10 @@ def cancel_event(event_id: str, reason: str, data: DataFolder) -> None:
 @click.option("--entropy", metavar="TEXT", help="The value that the lottery's entropy source has published.")
 @store_options
 def draw_event(event_id: str, entropy: str | None, data: DataFolder) -> None:
-    """Hold the draw of a closed lottery, or supply the value that it waits for."""
+    """Hold the draw of a closed lottery.
+
+    If the draw waits for an external value, supply it with --entropy.
+    """
     with _opened(data) as session:
         found = session.run(hold_draw(event_id, _now(session), entropy))
     if found.awaits_entropy:
@@ -124,9 +127,10 @@ def draw_event(event_id: str, entropy: str | None, data: DataFolder) -> None:
 @click.option("--commitment", metavar="HEX", help="The commitment that was published when the event was created.")
 @click.option("--entropy", metavar="TEXT", help="The value that you have read at the draw's entropy source.")
 def verify_draw(file: IO[str], commitment: str | None, entropy: str | None) -> None:
-    """Verify a draw: seed, entries, external value, winners and waiting list.
+    """Verify the draw of a lottery.
 
-    FILE is the response to GET /events/{id}/draw; - reads standard input. Exits with 1 if the draw is not correct.
+    Checks its seed, entries, external value, winners and waiting list. FILE is the response to GET /events/{id}/draw;
+    - reads standard input. Exits with 1 if the draw is not correct.
     """
     try:
         draw = json.load(file)

@@ -36,10 +36,10 @@ def todo() -> None:
 )
 @store_options
 def expire_completed(data: DataFolder, days: int | None, wcu_per_second: float, *, never: bool) -> None:
-    """Set the time of deletion of tasks that were completed before the time limit was set.
+    """Apply the time limit to tasks completed earlier.
 
-    Reads the whole table, a page at a time, within a limit of write units per second. An interrupted run is resumed
-    where it stopped.
+    Sets the time of deletion of tasks that were completed before the time limit was set. Reads the whole table, a page
+    at a time, within a limit of write units per second. An interrupted run is resumed where it stopped.
     """
     keep = _keep(days, never=never)
     kept = data.path / f"{data.prefix}expire-completed.json"

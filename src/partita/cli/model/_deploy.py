@@ -133,7 +133,9 @@ def synth(  # noqa: PLR0913 - one for each option
 def iam(
     services: Sequence[Service], roles: Sequence[str], region: str, account: str, table_prefix: str, *, as_json: bool
 ) -> None:
-    """Print the policy of each role, with the access pattern that needs each line.
+    """Print the policy of each role.
+
+    Each line names the access patterns that need it.
 
     For credentials of a single caller, also prints what they do not allow, and why. With --json, prints the policies in
     the format that IAM accepts.

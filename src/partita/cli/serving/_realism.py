@@ -19,7 +19,11 @@ _SWITCHES: Final = {
         "SECONDS",
         "transactions hold their items for this time; requests for these items are refused.",
     ),
-    "unprocessed": (click.FloatRange(0, 1), "CHANCE", "parts of batches are left unprocessed with this probability."),
+    "unprocessed": (
+        click.FloatRange(0, 1),
+        "PROBABILITY",
+        "parts of batches are left unprocessed with this probability.",
+    ),
     "table_units": (str, "READ:WRITE", "throttle a table that consumes more units per second."),
     "partition_units": (str, "READ:WRITE", "throttle a partition key that consumes more units per second."),
     "seed": (int, "NUMBER", "seed of the random numbers, so that a failure can be repeated."),
