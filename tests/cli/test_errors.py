@@ -84,6 +84,15 @@ def test_a_command_that_needs_the_extra_says_so(command: str, folder: Path) -> N
     )
 
 
+def test_a_server_with_a_lake_needs_its_extra_before_it_writes_anything(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    result = run("serve", "todo", "--port", "0", "--lake", str(folder / "lake"))
+    assert result.output == "Error: deltalake is not installed. Install the extra: pip install 'partita[lake]'\n"
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("command", ["deploy synth todo --out", "docs todo --out", "schema accept accounts --folder"])
 def test_a_folder_that_a_command_cannot_make_is_named(command: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("a file in the way")

@@ -239,7 +239,8 @@ _STORE: Final = click.option(
     show_default=True,
     show_envvar=True,
     metavar="URL",
-    help="Where the items are: dynamodb://REGION, the URL of a compatible server, or embedded (in the --data folder).",
+    help="Where the items are: dynamodb://REGION, the URL of a compatible server, a database file, or embedded (in the "
+    "--data folder).",
 )
 
 _QUEUE: Final = click.option(

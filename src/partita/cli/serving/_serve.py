@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from partita import Meter, Session
 from partita.cli._data_folder import DataFolder, store_and_queue_options
-from partita.cli._extras import needs_serve
+from partita.cli._extras import needs_serve, require
 from partita.cli._installation import prepare_reports
 from partita.cli._listen import address_of, allowed_hosts_option, listening, run_app, warn_beyond_loopback
 from partita.cli._names import chosen_services
@@ -103,6 +103,8 @@ def serve(  # noqa: PLR0913 - one for each option
     if issuer is not None:
         _check_audience(audience, any_audience=any_audience)
     _check_apis(services)
+    if lake is not None:
+        require("lake")
     with listening(host, port) as listener:
         _check_demo(demo_sign_in, listener, has_issuer=issuer is not None)
         settings = ServeSettings(
