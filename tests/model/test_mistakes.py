@@ -28,6 +28,7 @@ from partita import (
     Version,
     batch_get,
     delete,
+    explain,
     f,
     get,
     insert,
@@ -265,6 +266,20 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
             "Create it with `session.create_tables()` or `partita tables create`."
         ),
     ),
+    # Sessions.
+    (
+        lambda: Session("tasks.db"),  # type: ignore[arg-type]
+        "'tasks.db' is not a store. Pass a store, as in Session(EmbeddedStore(path)).",
+    ),
+    (
+        lambda: session().create_tables(TABLE),  # type: ignore[arg-type]
+        "Table('tasks') is not a list of tables. Pass a list of tables, as in create_tables([TABLE]).",
+    ),
+    (
+        lambda: session().create_tables([Task]),  # type: ignore[list-item]
+        "Task is not a table. Pass a list of tables, as in create_tables([TABLE]).",
+    ),
+    (lambda: explain(task_by_id), "task_by_id is not an operation. Call it with its arguments."),  # type: ignore[arg-type]
     # Reads.
     (loop_over_a_query, "tasks_of was not run. Loop over the result of session.run(…)."),
     (
@@ -302,7 +317,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         parameter_without_a_type,
         "tasks_untyped: 'user' has no type. Annotate it with the type of the field: <class 'str'>.",
     ),
-    (pattern_without_its_entity, "task_alone is not an entity. Pass an entity class, as in @get(Task)."),
+    (
+        pattern_without_its_entity,
+        "task_alone is not an entity. Pass an entity class, as in @get(Task), or an entity, as in put(task).",
+    ),
     (
         index_that_is_not_there,
         (

@@ -9,6 +9,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from partita.encryption import as_if_sealed
+from partita.errors import OperationError
 from partita.model import Budget, EntitySchema, Table
 from partita.operations import ASSUMED_VECTORS, Context, Operation, forecast
 from partita.runtime import Together
@@ -70,7 +71,12 @@ def explain(
         item_bytes: the assumed size of stored items, for the prediction.
         vectors: the assumed number of vectors in the partition of a search.
         table_names: the names of the tables in the request; by default as in the session.
+
+    Raises:
+        OperationError: it is not an operation.
     """
+    if not hasattr(operation, "requests"):
+        raise _not_an_operation(operation)
     names = session.table_names if session is not None and table_names is None else table_names
     context = session.context if session is not None else Context()
     requests = [as_if_sealed(each) for each in _first_requests(operation.requests(context))]
@@ -90,6 +96,12 @@ def explain(
         at_once=tuple(parameters for _, parameters in calls) if len(calls) > 1 else (),
         assumed_vectors=vectors,
     )
+
+
+def _not_an_operation(given: object) -> OperationError:
+    name = getattr(given, "__name__", type(given).__name__)
+    hint = "Call it with its arguments." if callable(given) else "Pass one operation, such as a pattern's."
+    return OperationError(f"{name} is not an operation.", hint=hint)
 
 
 def _first_requests(requests: Generator[Any, Any, Any]) -> list[Request[Any]]:

@@ -348,7 +348,8 @@ def schema_of(cls: type[E]) -> EntitySchema[E]:
     """
     if not isinstance(cls, EntityMeta):
         name = getattr(cls, "__name__", repr(cls))
-        raise ModelError(f"{name} is not an entity.", owner=cls, hint="Pass an entity class, as in @get(Task).")
+        hint = "Pass an entity class, as in @get(Task), or an entity, as in put(task)."
+        raise ModelError(f"{name} is not an entity.", owner=cls, hint=hint)
     schema = cls.__dict__.get("__entity__")
     if schema is None:
         hint = "Write class X(Entity, table=TABLE)."

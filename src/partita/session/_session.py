@@ -76,7 +76,12 @@ class _Settings:
             retry: how often a request, or the unprocessed part of a batch, is sent, and the pauses in between.
             table_names: the names of the declared tables in the store; by default as declared.
             keys: encrypt and decrypt fields; without them, encrypted fields can be neither written nor read.
+
+        Raises:
+            OperationError: `store` is not a store.
         """
+        if not hasattr(store, "execute"):
+            raise OperationError(f"{store!r} is not a store.", hint="Pass a store, as in Session(EmbeddedStore(path)).")
         self.store = named_store(store, table_names)
         self.table_names = table_names
         self.sleep = sleep or self.default_sleep

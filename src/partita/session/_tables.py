@@ -20,8 +20,17 @@ from partita.store import (
 
 
 def ensure_tables(tables: Iterable[Table]) -> Sent[None]:
-    """Create the missing parts of each table; another process may be doing the same."""
+    """Create the missing parts of each table; another process may be doing the same.
+
+    Raises:
+        ModelError: an element is not a table, or `tables` is a single table; or a stored table has other settings.
+    """
+    hint = "Pass a list of tables, as in create_tables([TABLE])."
+    if isinstance(tables, Table):
+        raise ModelError(f"{tables!r} is not a list of tables.", hint=hint)
     for table in tables:
+        if not isinstance(table, Table):
+            raise ModelError(f"{getattr(table, '__name__', repr(table))} is not a table.", hint=hint)
         yield from _ensure_table(table.schema)
 
 
