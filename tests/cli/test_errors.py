@@ -48,9 +48,11 @@ def test_a_folder_below_a_file_is_named(run: Run, tmp_path: Path) -> None:
     assert result.output.startswith(f"Error: The folder {tmp_path / 'file' / 'data'} cannot be created")
 
 
-@pytest.mark.parametrize("command", ["serve", "patterns", "cost", "seed"])
+@pytest.mark.parametrize(
+    "command", ["serve nothing", "patterns nothing", "cost nothing", "seed nothing", "explain nothing.user_by_id ann"]
+)
 def test_an_unknown_service_is_a_usage_error(command: str, run: Run) -> None:
-    result = run(command, "nothing")
+    result = run(*command.split())
     assert result.exit_code == 2
     assert "There is no service 'nothing'. Installed services: " in result.output
 

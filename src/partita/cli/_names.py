@@ -122,8 +122,8 @@ class PatternName(click.ParamType[Pattern]):
         if isinstance(value, Pattern):
             return value
         service, _, name = value.rpartition(".")
-        among = [named(service)] if service else _any_installed().services
-        found = [pattern for each in among if each is not None for pattern in each.patterns if pattern.name == name]
+        among = [ServiceName().convert(service, param, ctx)] if service else _any_installed().services
+        found = [pattern for each in among for pattern in each.patterns if pattern.name == name]
         if not found:
             self.fail(f"There is no access pattern {value!r}. `partita patterns` lists them.", param, ctx)
         if len(found) > 1:
