@@ -77,7 +77,7 @@ def test_a_transfer_is_made_with_the_keyboard_alone(open_page: OpenPage, server:
     page.keyboard.press("Tab")
     page.keyboard.type("=cmd, for lunch")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Transfer of 12.50 done.")).to_be_visible()
+    expect(page.get_by_text("Transferred 12.50.")).to_be_visible()
     expect(page.get_by_label("Balance", exact=True)).to_have_text("87.50")
     rows = page.locator(".entries tbody tr")
     expect(rows).to_have_count(2)
@@ -106,6 +106,11 @@ def test_deposits_and_withdrawals_and_what_is_refused(open_page: OpenPage, serve
     page.get_by_label("Amount").fill("0.10")
     page.get_by_role("button", name="Move money").click()
     expect(page.get_by_label("Balance", exact=True)).to_have_text("5.10")
+    expect(page.get_by_text("Deposited 0.10.")).to_be_visible()
+    page.get_by_label("Withdraw").check()
+    page.get_by_label("Amount").fill("1")
+    page.get_by_role("button", name="Move money").click()
+    expect(page.get_by_text("Withdrew 1.00.")).to_be_visible()
 
 
 def test_a_statement_is_chosen_by_month_and_downloaded(
@@ -150,6 +155,7 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     page.get_by_label("User").fill("nora")
     page.get_by_role("button", name="Share", exact=True).click()
     expect(page.get_by_text("nora may see it.")).to_be_visible()
+    expect(page.get_by_text("Nobody else can see this account.")).to_have_count(0)
 
     other = signed_in(open_page(), server, f"{address}#/mia-1", "nora")
     expect(other.get_by_role("heading", level=1)).to_have_text("Rainy days")
@@ -158,12 +164,13 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     expect(other.get_by_role("button", name="Move money")).to_have_count(0)
 
     page.get_by_role("button", name="Stop sharing with nora").click()
-    expect(page.get_by_text("Nobody.")).to_be_visible()
+    expect(page.get_by_text("Nobody else can see this account.")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Stop sharing with nora").click()
-    expect(page.get_by_text("Nobody.")).to_be_visible()
+    expect(page.get_by_text("Nobody else can see this account.")).to_be_visible()
     other.reload()
     expect(other.get_by_role("heading", level=1)).to_have_text("There is no account mia-1")
+    expect(other.get_by_text("If it exists, you do not have access to it.")).to_be_visible()
 
     page.get_by_role("button", name="Close account").click()
     asks = page.get_by_role("dialog", name="Close Rainy days?")

@@ -123,7 +123,7 @@ function show(account) {
 function missing(pk) {
   leave(pk);
   document.title = "Accounts";
-  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "Or you may not see it.")));
+  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "If it exists, you do not have access to it.")));
 }
 
 // --- changes

@@ -8,6 +8,7 @@ import * as api from "./api.js";
 import { minorUnits, money, wrongField } from "./format.js";
 
 const KINDS = { transfer: "Transfer", deposit: "Deposit", withdraw: "Withdraw" };
+const DONE = { transfer: "Transferred", deposit: "Deposited", withdraw: "Withdrew" };
 
 export function movePanel(account, { changed, signIn }) {
   const to = el("input", { name: "to", required: true, maxLength: 64, autocomplete: "off" });
@@ -35,7 +36,7 @@ export function movePanel(account, { changed, signIn }) {
     }
     keyFor = keysByContent();
     form.empty(amount, memo);
-    changed(`${KINDS[order.kind]} of ${money(units)} done.`);
+    changed(`${DONE[order.kind]} ${money(units)}.`);
   }
 
   const fields = [kinds, el("div", { className: "pair" }, target, field("Amount", amount)), field("What for", memo)];
@@ -57,6 +58,6 @@ function inWords(error, { kind, to }) {
   if (code === "account_full") return wrongField("amount", "The account cannot hold that much more.");
   if (code === "not_allowed") error.message = "You may see this account, but not move its money. Ask its owner.";
   if (error.status === 404 && kind === "transfer") return wrongField("to", `There is no account ${to}.`);
-  if (error.status === NO_RESPONSE) error.message = `${error.message} Nothing is moved twice when you press again.`;
+  if (error.status === NO_RESPONSE) error.message = `${error.message} If you press again, the money still moves only once.`;
   return error;
 }

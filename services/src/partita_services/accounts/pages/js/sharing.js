@@ -25,8 +25,7 @@ export class Sharing {
     this.more = moreButton(() => attempt("The other users cannot be read.", () => this.#readOn(), { signIn }), { className: "button more", signal });
     this.frame = el("div", { className: "feed", role: "region", ariaLabel: "Shared with", tabIndex: 0 }, this.rows, this.more);
     this.place = el("div", { className: "place" }, skeleton(1));
-    const lead = el("p", { className: "lead" }, "Nobody else can see this account.");
-    this.element = el("section", { className: "panel" }, el("h2", {}, "Shared with"), lead, this.place, this.#form());
+    this.element = el("section", { className: "panel" }, el("h2", {}, "Shared with"), this.place, this.#form());
     this.load();
   }
 
@@ -55,7 +54,7 @@ export class Sharing {
 
   #draw() {
     if (this.#grants.length && !this.rows.isConnected) replace(this.place, this.frame);
-    if (!this.#grants.length) replace(this.place, empty("Nobody."));
+    if (!this.#grants.length) replace(this.place, empty("Nobody else can see this account."));
     this.list.show(this.#grants);
     this.more.hidden = !this.#pages.hasMore;
   }
@@ -82,7 +81,7 @@ export class Sharing {
 
   // Takes effect at once, and is undone by sharing again.
   #revoke({ user_id, access }) {
-    const undo = () => attempt(`${user_id} may still not see it.`, () => api.grant(this.pk, user_id, access).then(() => this.load()), { signIn: this.signIn });
+    const undo = () => attempt(`The access of ${user_id} was not restored.`, () => api.grant(this.pk, user_id, access).then(() => this.load()), { signIn: this.signIn });
     return attempt(`${user_id} still ${ACCESS[access]}.`, async () => {
       await api.revoke(this.pk, user_id).catch((error) => { if (error.status !== 404) throw error; });
       toast(`${user_id} may no longer see it.`, { action: ["Undo", undo] });
