@@ -64,9 +64,13 @@ def test_a_transfer_is_made_once_however_often_it_is_pressed(open_page: OpenPage
 
     page.route("**/api/transfers", lose)
     page.get_by_role("button", name="Move money").dblclick()
-    expect(page.get_by_role("alert").filter(has_text="If you press again, the money still moves only once.")).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="If you press again, the money still moves only once.")
+    ).to_be_visible()
     page.get_by_role("button", name="Move money").click()
-    expect(page.get_by_role("alert").filter(has_text="If you press again, the money still moves only once.")).to_be_visible()
+    expect(
+        page.get_by_role("alert").filter(has_text="If you press again, the money still moves only once.")
+    ).to_be_visible()
     expect(page.get_by_label("Amount")).to_have_value("12.50")
     page.unroute("**/api/transfers")
     page.get_by_role("button", name="Move money").click()

@@ -271,10 +271,10 @@ def test_an_operator_loads_a_model_and_retires_it(open_page: OpenPage, address: 
     dialog.get_by_label("Parts").fill("Sail")
     dialog.get_by_label("Picture").set_input_files(svg)
     dialog.get_by_label("Parts").fill("Sail\nTail\nLine")
-    dialog.get_by_role("button", name="Load it").click()
+    dialog.get_by_role("button", name="Create").click()
     expect(dialog.locator("[data-field=picture] .wrong")).to_contain_text("no group with the id part-3")
     dialog.get_by_label("Parts").fill("Sail\nTail")
-    dialog.get_by_role("button", name="Load it").click()
+    dialog.get_by_role("button", name="Create").click()
     kite = page.get_by_role("article", name="Kite")
     expect(kite.get_by_role("img")).to_have_attribute("aria-label", "Kite: 2 of 2 parts earned")
     assert page.evaluate(CONTRAST) == []

@@ -260,7 +260,7 @@ def test_an_operator_who_is_not_known_any_more_signs_in_and_has_saved(
     again.get_by_text("Use a token").click()
     again.get_by_role("textbox", name="Token").fill(server.token("ann"))
     again.get_by_role("button", name="Use token").click()
-    expect(again.get_by_role("alert")).to_have_text("The token does not have the role operator.")
+    expect(again.get_by_role("alert")).to_have_text("This is not the token of an operator.")
     again.get_by_role("textbox", name="Token").fill(server.token("boss", "operator"))
     again.get_by_role("button", name="Use token").click()
     expect(page.get_by_text("Lighthouse is saved.")).to_be_visible()

@@ -106,3 +106,22 @@ def test_thousands_of_workouts_are_reached(open_page: OpenPage, address: str) ->
     read_to_the_end(feed, "Run 5039")
     expect(feed.get_by_text("Run 5039", exact=True)).to_be_visible()
     assert feed.locator("li").count() < 200
+
+
+def test_messages_on_the_way_are_counted_in_a_sentence(open_page: OpenPage, address: str) -> None:
+    page = open_page()
+    underway = 1
+
+    def pretend(route: Route) -> None:
+        state = route.fetch().json()
+        outcome = {"event": {"object_type": "activity", "aspect_type": "create", "object_id": 15_000_002_808}}
+        outcomes = [outcome | {"attempt": 1, "status": 200}]
+        route.fulfill(json=state | {"underway": underway, "outcomes": outcomes})
+
+    page.route("**/control", pretend)
+    page.goto(address)
+    expect(page.get_by_text("1 message is on the way", exact=True)).to_be_visible()
+    is_one_line = "chip => chip.offsetHeight < 3 * parseFloat(getComputedStyle(chip).fontSize)"
+    assert page.locator(".events .chip").evaluate(is_one_line)
+    underway = 2
+    expect(page.get_by_text("2 messages are on the way", exact=True)).to_be_visible()

@@ -58,7 +58,8 @@ def test_cancelling_and_editing_are_in_the_trail_with_the_name_of_the_model(worl
     edits: list[MilestoneEdit] = [
         {"version": 1},
         {"version": 1, "title": "Further", "target": 99_000},
-        {"version": 2, "title": "Enough", "status": "CANCELLED"},
+        {"version": 2, "title": "Further", "target": 99_000},
+        {"version": 3, "title": "Enough", "target": 99_000, "status": "CANCELLED"},
     ]
     for edit in edits:
         world.db.run(edit_milestone(world.user_id, milestone.milestone_id, edit, world.clock(), TRACE))

@@ -308,22 +308,25 @@ def _write(milestone: Milestone, edit: MilestoneEdit, trace: Trace) -> Procedure
         changed = yield from cancel_milestone(milestone, reached, *changes)
     elif changes:
         changed = yield from change_milestone(milestone, *changes)
-    if changes:
-        names = ", ".join(name for name in edit if name not in ("version", "status"))
-        yield from audit(milestone, MilestoneEdited, trace, changed=names)
+    different = [name for name in _FIELDS if name in edit and edit[name] != getattr(milestone, name)]  # type: ignore[literal-required]
+    if different:
+        yield from audit(milestone, MilestoneEdited, trace, changed=", ".join(different))
     if "status" in edit:
         yield from audit(milestone, MilestoneCancelled, trace)
     return changed
 
 
 def _changes(edit: MilestoneEdit) -> list[Change]:
-    fields = {
-        "title": f(Milestone.title),
-        "target": f(Milestone.target),
-        "sport_types": f(Milestone.sport_types),
-        "ends_on": f(Milestone.ends_on),
-    }
-    return [field.set(edit[name]) for name, field in fields.items() if name in edit]  # type: ignore[literal-required,attr-defined]
+    return [field.set(edit[name]) for name, field in _FIELDS.items() if name in edit]  # type: ignore[literal-required,attr-defined]
+
+
+_FIELDS: Final = {
+    "title": f(Milestone.title),
+    "target": f(Milestone.target),
+    "sport_types": f(Milestone.sport_types),
+    "ends_on": f(Milestone.ends_on),
+}
+"""The fields of a milestone that a user can change."""
 
 
 def _check_window(starts_on: date, ends_on: date) -> None:

@@ -25,7 +25,7 @@ let list = null;
 async function check() {
   if (claims().role === "operator") return;
   token.forget();
-  throw new Error("The token does not have the role operator.");
+  throw new Error("This is not the token of an operator.");
 }
 signInBy(() => signInOver({ roles: ["operator"], check, commands }));
 
@@ -87,7 +87,7 @@ function card(model) {
 }
 
 const contentOf = async (model) => ({ name: model.name, story: model.story, parts: model.parts.map(({ name }) => name), picture: await api.picture(model.model_id) });
-const LOADED = { added: "is loaded", changed: "is saved", "brought back": "is available again", unchanged: "is unchanged" };
+const LOADED = { added: "is created", changed: "is saved", "brought back": "is available again", unchanged: "is unchanged" };
 
 function edit(model) {
   const id = el("input", { name: "model_id", required: true, maxLength: 40, pattern: "[a-z0-9]+(-[a-z0-9]+)*", title: "lowercase letters, digits and hyphens", value: model?.model_id ?? "", readOnly: Boolean(model), autocomplete: "off" });
@@ -119,7 +119,7 @@ function edit(model) {
       field("Parts, one per line", parts, { hint: model ? "Their number cannot change, because milestones depend on it." : "In the order in which they are earned." }),
       field("Picture", file, { hint: "SVG with a group part-1, part-2 and so on for each part." }),
     ],
-    buttons: [el("span", { className: "space" }), button(model ? "Save" : "Load it", "primary")],
+    buttons: [el("span", { className: "space" }), button(model ? "Save" : "Create", "primary")],
     submit,
   });
   (model ? name : id).focus();

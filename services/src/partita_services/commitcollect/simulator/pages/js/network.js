@@ -21,7 +21,7 @@ export function messagePanel(act, signal) {
     element: panel("Messages to the application", who, underway, frame, resend),
     show({ subscription, underway: number, outcomes }) {
       write(who, subscription ? `The application at ${new URL(subscription.callback_url).host} receives all messages.` : "No application has subscribed yet.");
-      write(underway, number ? `${number} on their way` : "");
+      write(underway, number ? `${number} ${number === 1 ? "message is" : "messages are"} on the way` : "");
       list.show(kept(list.items, numbered(outcomes), ({ key }) => key));
       frame.hidden = resend.hidden = !outcomes.length;
     },
