@@ -253,8 +253,42 @@ def test_an_operator_edits_an_event_and_cancels_it(sign_in: SignIn, server: Serv
     dialog.get_by_label("Reason").fill("Rain.")
     dialog.get_by_role("button", name="Cancel the event").click()
     expect(page.get_by_text("Cancelled: Rain.")).to_be_visible()
+    expect(page.get_by_text("Was to close")).to_be_visible()
     guest = sign_in("guest", at=f"#/events/{event}")
     expect(guest.get_by_text("Cancelled: Rain.")).to_be_visible()
+
+
+@pytest.mark.req("E15")
+def test_a_cancelled_lottery_has_no_draw(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Garden lots", eventType="LOTTERY")
+    page = sign_in("boss", "operator", at=f"#/operate/{event}")
+    draw = page.get_by_role("region", name="Draw")
+    expect(draw).to_contain_text("The draw can be held when the event has closed")
+    page.get_by_role("button", name="Cancel the event").click()
+    dialog = page.get_by_role("dialog", name="Cancel the event")
+    dialog.get_by_label("Reason").fill("Rain.")
+    dialog.get_by_role("button", name="Cancel the event").click()
+    guest = sign_in("guest", at=f"#/events/{event}")
+    for each in (draw, guest.get_by_role("region", name="Draw")):
+        expect(each).to_contain_text("There is no draw, because the event was cancelled.")
+        expect(each.get_by_role("button")).to_have_count(0)
+
+
+def test_an_event_that_would_close_before_it_opens_is_refused_at_the_field(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Backwards")
+    page = sign_in("boss", "operator", at="#/operate")
+    page.get_by_role("button", name="New event").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("Yesterday")
+    for sends in ("Create", "Save"):
+        dialog.get_by_label("Closes", exact=True).fill("2020-01-01T00:00")
+        dialog.get_by_role("button", name=sends).click()
+        expect(dialog.locator("[data-field=closesAt] .wrong")).to_have_text("Choose a time after the opening.")
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        if sends == "Create":
+            page.goto(f"{server.url}/events/#/operate/{event}")
+            page.get_by_role("button", name="Edit").click()
 
 
 @pytest.mark.req("E16")

@@ -226,7 +226,7 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
         (
             422,
             {"errors": [{"field": "", "message": "closesAt must be after opensAt"}]},
-            "What was sent: Closes at must be after opens at.",
+            "Closes at must be after opens at.",
         ),
         (409, {"code": "email_taken", "detail": "Another user has this email."}, "Another user has this email."),
         (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere in the meantime."),

@@ -45,7 +45,7 @@ export function explain(status, problem) {
   if (status === 0) return problem.detail ?? UNREACHED;
   if (status >= 500) return "The service is in trouble right now. Try again in a moment.";
   const wrong = (problem.errors ?? []).filter(({ message }) => message);
-  if (wrong.length) return wrong.map(({ field, message }) => `${label(field)}: ${check(message)}`).join(" ");
+  if (wrong.length) return wrong.map(({ field, message }) => (field ? `${label(field)}: ${check(message)}` : check(message))).join(" ");
   if (status === 401 && /expired|revoked/.test(problem.detail) && !BY_CODE[problem.code]) return "Your sign-in has expired.";
   return BY_CODE[problem.code] ?? (problem.detail && !isForPrograms(problem.detail) ? inWords(problem.detail) : BY_STATUS[status] ?? "This could not be done.");
 }
@@ -64,5 +64,5 @@ function check(message) {
 const isForPrograms = (text) => /[`{}]|Authorization|Bearer|ETag|If-Match|Idempotency|token|header|cursor|parameter|JSON|HTTP\b|PUT\b|(?:The|This) request|correlation_id|access pattern|capacity/i.test(text);
 // Names of fields, such as closesAt and due_to, as separate words.
 const inWords = (text) => text.replace(/\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+\b/g, (name) => name.replaceAll("_", " ").replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
-const label = (field) => sentence(inWords(field.split(".").at(-1) || "What was sent"), "");
+const label = (field) => sentence(inWords(field.split(".").at(-1)), "");
 const sentence = (text, end = ".") => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : end);

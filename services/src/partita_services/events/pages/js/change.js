@@ -1,7 +1,7 @@
 // Changes that operators make to an existing event: editing its terms, and cancelling it.
 
 import * as api from "./api.js";
-import { local } from "./create.js";
+import { checkTimes, local } from "./create.js";
 import { phase } from "./words.js";
 import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
@@ -34,7 +34,9 @@ function editDialog(event, shown, changed) {
   closes.defaultValue = closes.value;
   const fields = [field("Name", name), field("Description (optional)", about), field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes))];
   dialog("Edit the event", fields, "Save", async () => {
-    changed(await api.edit(event.eventId, change()));
+    const edited = change();
+    if (edited.opensAt || edited.closesAt) checkTimes(opens, closes);
+    changed(await api.edit(event.eventId, edited));
     shown.say("The event was changed.");
   });
 }

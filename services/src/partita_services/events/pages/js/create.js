@@ -1,7 +1,7 @@
 // The dialog that creates an event.
 
 import * as api from "./api.js";
-import { newKey } from "/assets/api.js";
+import { newKey, Refused } from "/assets/api.js";
 import { button, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 import { field, segments } from "/assets/form.js";
@@ -12,6 +12,11 @@ const MINUTE = 60_000;
 // The value of a date and time field: the local time, without its zone.
 export const local = (time) => new Date(time - new Date(time).getTimezoneOffset() * MINUTE).toISOString().slice(0, 16);
 const instant = (text) => new Date(text).toISOString();
+
+// Shows at its field that an event would close too early.
+export function checkTimes(opens, closes) {
+  if (closes.value <= opens.value) throw new Refused(422, { errors: [{ field: "closesAt", message: "Choose a time after the opening." }] });
+}
 
 // The key belongs to the dialog, so one event is created however often the button is pressed.
 export function createDialog(made) {
@@ -29,6 +34,7 @@ export function createDialog(made) {
   const type = segments("Who wins", "type", [["FIRST_COME", "First come, first served"], ["LOTTERY", "Lottery"]], "FIRST_COME");
 
   async function submit() {
+    checkTimes(opens, closes);
     const eventType = type.querySelector(":checked").value;
     const draft = { name: name.value, description: about.value, eventType, capacityTotal: Number(seats.value), opensAt: instant(opens.value), closesAt: instant(closes.value), keepsLog: keeps.checked, retentionDays: Number(days.value) };
     if (eventType === "LOTTERY") Object.assign(draft, { drawsItself: drawsItself.checked, entropySource: source.value.trim() || null });
@@ -37,7 +43,7 @@ export function createDialog(made) {
   }
 
   const firstCome = tick(releases, "No waiting list: users who find no seat may apply again when one is freed");
-  const lottery = el("div", { className: "lottery", hidden: true }, tick(drawsItself, "Hold the draw automatically at the closing"), field("External value that the draw will use (optional)", source));
+  const lottery = el("div", { className: "lottery", hidden: true }, tick(drawsItself, "Hold the draw automatically when the event closes"), field("External value that the draw will use (optional)", source));
   type.addEventListener("change", ({ target }) => {
     firstCome.hidden = target.value === "LOTTERY";
     lottery.hidden = target.value !== "LOTTERY";
@@ -45,7 +51,7 @@ export function createDialog(made) {
   openDialog({
     title: "New event",
     className: "editor",
-    body: [field("Name", name), field("Description (optional)", about), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the closing", days), tick(keeps, "Keep a log of every step of every request")],
+    body: [field("Name", name), field("Description (optional)", about), type, field("Seats", seats), el("div", { className: "pair" }, field("Opens", opens), field("Closes", closes)), firstCome, lottery, field("Days to keep requests after the event closes", days), tick(keeps, "Keep a log of every step of every request")],
     buttons: [el("span", { className: "space" }), button("Create", "primary")],
     submit,
   });

@@ -9,7 +9,8 @@ import { el, replace } from "/assets/dom.js";
 const SHOWN = 8;
 
 // `canHold` is whether there is a button that holds the draw; everybody may verify one that was held.
-export function drawPanel(event, shown, { canHold = true } = {}) {
+export function drawPanel(first, shown, { canHold = true } = {}) {
+  let event = first;
   const state = el("div", { className: "draw" });
   const element = el("section", { className: "panel" }, el("header", {}, el("h2", {}, "Draw")), state);
   element.setAttribute("aria-label", "Draw");
@@ -32,9 +33,16 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
   function tick() {
     if (held) return;
     const isClosed = !["UPCOMING", "OPEN"].includes(phase(event));
-    const now = isClosed ? `closed ${frozen?.entriesHash}` : span(until(event.closesAt));
-    if (now !== drawn) replace(state, ...waiting(isClosed));
+    const isCancelled = phase(event) === "CANCELLED";
+    const now = isCancelled ? "cancelled" : isClosed ? `closed ${frozen?.entriesHash}` : span(until(event.closesAt));
+    if (now !== drawn) replace(state, ...(isCancelled ? [el("p", { className: "lead" }, "There is no draw, because the event was cancelled.")] : waiting(isClosed)));
     drawn = now;
+  }
+
+  // Shows the event as it is now, such as after it was cancelled.
+  function change(now) {
+    event = now;
+    tick();
   }
 
   function waiting(isClosed) {
@@ -61,7 +69,7 @@ export function drawPanel(event, shown, { canHold = true } = {}) {
     }
   }
 
-  return { element, load, tick };
+  return { element, load, tick, change };
 }
 
 function result(draw, event, shown) {

@@ -64,6 +64,7 @@ export function when(event) {
   const at = phase(event);
   if (at === "UPCOMING") return `Opens ${dateTime(event.opensAt)}, in ${span(until(event.opensAt))}`;
   if (at === "OPEN") return `Open until ${dateTime(event.closesAt)}, for ${span(until(event.closesAt))}`;
+  if (at === "CANCELLED" && until(event.closesAt) > 0) return `Was to close ${dateTime(event.closesAt)}`;
   return `Closed ${dateTime(event.closesAt)}`;
 }
 

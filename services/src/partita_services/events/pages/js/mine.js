@@ -54,7 +54,7 @@ function row(request, name) {
     el(
       "a",
       { className: "row", href: `#/events/${request.eventId}` },
-      el("strong", {}, name),
+      el("strong", { dir: "auto" }, name),
       el("span", { className: `chip ${tone}` }, text),
       el("span", { className: "when" }, `Applied ${dateTime(request.requestedAt)}`),
     ),

@@ -43,7 +43,7 @@ export async function operatePage(shown, id) {
     drawing?.element,
     panel("Requests in queue order", table.element, download(event, shown)),
   );
-  const changed = (now) => { event = { ...event, ...now }; drawHero(); drawActs(); };
+  const changed = (now) => { event = { ...event, ...now }; drawHero(); drawActs(); drawing?.change(event); };
   let heroShown = "";
   const drawHero = () => {
     const parts = heading(event);
@@ -72,7 +72,7 @@ export async function operatePage(shown, id) {
 
 const heading = (event) => [
   el("div", { className: "facts" }, chip(event), el("span", { className: "type" }, icon(event.eventType === "LOTTERY" ? "dice" : "queue"), TYPES[event.eventType])),
-  el("h1", {}, event.name),
+  el("h1", { dir: "auto" }, event.name),
   el("p", { className: "when" }, when(event)),
   about(event),
   event.cancelReason ? el("p", { className: "wrong" }, `Cancelled: ${event.cancelReason}${event.notified === null ? "" : ` (${plural(event.notified, "applicant")} notified)`}`) : null,

@@ -64,7 +64,7 @@ function lead(request) {
   if (request.status === "SUCCEEDED" && request.waitingPosition) return "It is yours: a seat was freed, and you were the first on the waiting list.";
   if (request.status === "SUCCEEDED") return request.eventType === "LOTTERY" ? "It is yours: you were drawn." : "It is yours: you were early enough in the queue.";
   if (request.errorCode === "EVENT_CANCELLED") return request.errorMessage ?? "";
-  if (request.errorCode === "CANCELLED") return "The seat goes to somebody else. You may apply again while the event is open.";
+  if (request.errorCode === "CANCELLED") return "You no longer have a place. You may apply again while the event is open.";
   if (request.waitingPosition) return "When a seat is freed, the first on the list gets it.";
   if (request.errorCode === "CAPACITY") return "Everybody who got one was in the queue before you.";
   if (request.status === "FAILED_FINAL") return request.errorMessage ?? "You may apply again.";
