@@ -155,9 +155,9 @@ def an_operator_of_countries(page: Page, server: Server) -> Iterator[str]:
     page.get_by_role("button", name="Save version").click()
     expect(page.get_by_text("Another country has DEU.")).to_be_visible()
     yield "refused edit and former names"
-    page.get_by_role("button", name="Delete").click()
+    page.get_by_role("button", name="Withdraw", exact=True).click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    yield "delete"
+    yield "withdraw"
     page.get_by_role("button", name="Keep it").click()
     page.goto(f"{server.url}/countries/#/SE?q=swed")
     expect(page.get_by_label("Name", exact=True)).to_have_value("Sweden")
@@ -254,7 +254,7 @@ def an_owner_of_accounts(page: Page, server: Server) -> Iterator[str]:
     page.get_by_role("link", name="Ada Lovelace").click()
     expect(page.locator(".entries tbody tr").first).to_be_visible()
     expect(page.locator(".versions tbody tr").first).to_be_visible()
-    page.get_by_role("radio", name="Withdraw").check()
+    page.get_by_role("radio", name="Withdraw", exact=True).check()
     page.get_by_label("Amount").fill("1000000")
     page.get_by_role("button", name="Move money").click()
     expect(page.get_by_text("The balance of this account is 200.00.")).to_be_visible()

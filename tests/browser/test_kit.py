@@ -228,6 +228,16 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
             {"errors": [{"field": "", "message": "closesAt must be after opensAt"}]},
             "Closes at must be after opens at.",
         ),
+        (
+            422,
+            {"errors": [{"field": "email", "message": "String should match pattern '@'"}]},
+            "Email: Enter an email address, such as ann@example.org.",
+        ),
+        (
+            422,
+            {"code": "import_invalid", "detail": "The list has no column 'numericCode'."},
+            "The list has no column 'numericCode'.",
+        ),
         (409, {"code": "email_taken", "detail": "Another user has this email."}, "Another user has this email."),
         (412, {"code": "precondition_failed", "detail": "x"}, "This was changed elsewhere in the meantime."),
         (503, {"detail": "x"}, "The service is in trouble right now. Try again in a moment."),

@@ -220,7 +220,7 @@ def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("name\nBolivia\n", "The list has no column alpha2Code, alpha3Code, numericCode"),
+        ("name\nBolivia\n", "The list has no column 'alpha2Code', 'alpha3Code', 'numericCode'"),
         (LIST.replace("068", "68"), "Line 2 is not a country"),
         (LIST.replace("CL,", "cl,"), "Line 3 is not a country"),
         (LIST.replace("CL,", "\ncl,"), "Line 4 is not a country"),

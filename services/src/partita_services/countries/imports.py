@@ -86,8 +86,8 @@ def read_csv(text: str) -> tuple[Event, ...]:
     # A field that a short line lacks becomes a space, which is not a valid code or name, and not an empty field either.
     rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
     if missing := set(COLUMNS) - set(rows.fieldnames or ()):
-        hint = f"A list has the columns {', '.join(COLUMNS)}."
-        raise OperationError(f"The list has no column {', '.join(sorted(missing))}.", hint=hint)
+        names = ", ".join(f"'{column}'" for column in sorted(missing))
+        raise OperationError(f"The list has no column {names}.", hint=f"A list has the columns {', '.join(COLUMNS)}.")
     events: dict[str, Event] = {}
     lines: dict[str, int] = {}
     for row in rows:

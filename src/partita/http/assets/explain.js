@@ -1,5 +1,6 @@
 // Explains errors in plain words, without the names of fields, headers and statuses.
 
+const EMAIL = "Enter an email address, such as ann@example.org.";
 const UNREACHED = "The server cannot be reached. Check the connection, and try again.";
 const BY_STATUS = {
   401: "Sign in to continue.",
@@ -36,7 +37,7 @@ const CHECKS = [
   [/less than (-?[\d.]+)/, (most) => `Enter less than ${most}.`],
   [/valid (integer|number|decimal)/, () => "Enter a number."],
   [/valid date|YYYY-MM-DD|valid datetime/, () => "Enter a date."],
-  [/email/i, () => "Enter an email address, such as ann@example.org."],
+  [/email/i, () => EMAIL],
   [/^(Input|String|Extra|Value) |should (be|have|match)/, () => "This value is not valid."],
 ];
 
@@ -45,15 +46,16 @@ export function explain(status, problem) {
   if (status === 0) return problem.detail ?? UNREACHED;
   if (status >= 500) return "The service is in trouble right now. Try again in a moment.";
   const wrong = (problem.errors ?? []).filter(({ message }) => message);
-  if (wrong.length) return wrong.map(({ field, message }) => (field ? `${label(field)}: ${check(message)}` : check(message))).join(" ");
+  if (wrong.length) return wrong.map(({ field, message }) => (field ? `${label(field)}: ${check(message, field)}` : check(message))).join(" ");
   if (status === 401 && /expired|revoked/.test(problem.detail) && !BY_CODE[problem.code]) return "Your sign-in has expired.";
   return BY_CODE[problem.code] ?? (problem.detail && !isForPrograms(problem.detail) ? inWords(problem.detail) : BY_STATUS[status] ?? "This could not be done.");
 }
 
 // The error of each field, by its name in the request.
-export const fieldErrors = (error) => new Map((error.problem?.errors ?? []).map(({ field, message }) => [field, check(message)]));
+export const fieldErrors = (error) => new Map((error.problem?.errors ?? []).map(({ field, message }) => [field, check(message, field)]));
 
-function check(message) {
+function check(message, field = "") {
+  if (/email$/i.test(field) && /^String should match/.test(message)) return EMAIL;
   for (const [pattern, words] of CHECKS) {
     const found = message.match(pattern);
     if (found) return words(...found.slice(1));
@@ -62,7 +64,7 @@ function check(message) {
 }
 
 const isForPrograms = (text) => /[`{}]|Authorization|Bearer|ETag|If-Match|Idempotency|token|header|cursor|parameter|JSON|HTTP\b|PUT\b|(?:The|This) request|correlation_id|access pattern|capacity/i.test(text);
-// Names of fields, such as closesAt and due_to, as separate words.
-const inWords = (text) => text.replace(/\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+\b/g, (name) => name.replaceAll("_", " ").replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
+// Names of fields, such as closesAt and due_to, as separate words. Names in quotes stay.
+const inWords = (text) => text.replace(/(?<!')\b[a-z]+(?:_[a-z]+|[A-Z][a-z]+)+\b/g, (name) => name.replaceAll("_", " ").replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`));
 const label = (field) => sentence(inWords(field.split(".").at(-1)), "");
 const sentence = (text, end = ".") => text[0].toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : end);

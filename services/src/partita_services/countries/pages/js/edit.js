@@ -31,7 +31,7 @@ export class Editor {
     const fields = dataFields(this.#known);
     const keyFor = keysByContent();
     const submit = () => this.#save(fields, keyFor);
-    const remove = el("button", { className: "button danger", type: "button", onclick: () => this.#remove(fields.reason) }, "Delete");
+    const remove = el("button", { className: "button danger", type: "button", onclick: () => this.#remove(fields.reason) }, "Withdraw");
     this.#form = new Form({ fields: [grid(fields)], foot: actions(button("Save version", "primary"), remove), submit, signIn });
     return this.#form.element;
   }
@@ -74,9 +74,9 @@ export class Editor {
     const keyFor = keysByContent();
     const why = reason.value.trim();
     confirm({
-      title: `Delete ${name}?`,
+      title: `Withdraw ${name}?`,
       text: "This adds a version that is marked as withdrawn. All other versions stay, and the country can be restored.",
-      action: "Delete",
+      action: "Withdraw",
       signIn,
       work: async () => {
         try {

@@ -11,7 +11,7 @@ import { operatorPanel, signIn } from "./operator.js";
 const VERBS = { create: "new", revise: "changed", delete: "withdrawn", restore: "restored" };
 
 export function importPanel(imported) {
-  return operatorPanel("Import a list", "Choose a CSV file as this page exports it. The changes are shown before anything is written.", () => {
+  return operatorPanel("Import a list", "Choose a CSV file in the format that this page exports. The changes are shown before anything is written.", () => {
     const file = el("input", { name: "file", type: "file", accept: ".csv,text/csv", required: true });
     const reason = el("input", { name: "reason", maxLength: 200, autocomplete: "off", dir: "auto" });
     const whole = el("input", { type: "checkbox", name: "whole" });
@@ -20,7 +20,7 @@ export function importPanel(imported) {
       const text = await file.files[0].text();
       const { changes } = await api.importTable(text, { whole: whole.checked, apply: isApplied, reason: reason.value.trim() });
       const apply = el("button", { className: "button primary", type: "button", onclick: () => form.send(() => send(true)) }, "Apply");
-      replace(place, proposals(changes), changes.length && !isApplied ? apply : null);
+      replace(place, proposals(changes, isApplied), changes.length && !isApplied ? apply : null);
       if (!isApplied) return;
       toast("Imported.");
       imported();
@@ -32,13 +32,13 @@ export function importPanel(imported) {
   });
 }
 
-function proposals(changes) {
+function proposals(changes, isApplied) {
   if (!changes.length) return el("p", { className: "lead", role: "status" }, "Nothing changes.");
   const difference = (each) => el("span", {}, ` ${LABELS[each.field] ?? each.field}: ${shown(each.before)} → ${shown(each.after)}`);
   const row = ({ change, alpha2Code, name, differences }) => el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${name ?? ""} `, ...differences.map(difference));
   const number = changes.length === 1 ? "1 country" : `${changes.length} countries`;
   return [
-    el("p", { className: "lead", role: "status" }, `The list changes ${number}:`),
+    el("p", { className: "lead", role: "status" }, `The list ${isApplied ? "changed" : "changes"} ${number}:`),
     el("div", { className: "proposals", tabIndex: 0, role: "region", ariaLabel: "What the list changes" }, el("ul", {}, ...changes.map(row))),
   ];
 }
