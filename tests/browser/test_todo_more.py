@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
@@ -215,3 +216,22 @@ def test_text_of_any_kind_has_its_place(open_page: OpenPage, server: Server) -> 
     arabic = page.locator(".title", has_text="\u0645")
     assert arabic.evaluate("title => getComputedStyle(title).direction") == "rtl"
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+def test_a_late_task_is_named_in_a_correct_sentence(open_page: OpenPage, server: Server) -> None:
+    due = [(datetime.now(UTC) - timedelta(days=days)).date().isoformat() for days in (1, 3)]
+    for title, day in zip(("Sweep", "Mop"), due, strict=True):
+        add(server, "m-late", title, due_date=day)
+    page = open_board(open_page(), server, "m-late")
+    expect(page.get_by_role("button", name="Sweep, To do, overdue, yesterday", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Mop, To do, overdue, 3 days late", exact=True)).to_be_visible()
+
+
+def test_the_buttons_of_a_column_stay_in_it(open_page: OpenPage, server: Server) -> None:
+    add(server, "m-wide", *(f"Done {number}" for number in range(10)), status="completed")
+    page = open_board(open_page(), server, "m-wide")
+    header = page.locator(".column[data-status=completed] header")
+    expect(header.get_by_role("button", name="Delete all completed tasks")).to_be_visible()
+    beyond = """header => header.lastElementChild.getBoundingClientRect().right
+      + parseFloat(getComputedStyle(header).paddingRight) - header.getBoundingClientRect().right"""
+    assert header.evaluate(beyond) < 1

@@ -51,7 +51,7 @@ const fact = (name, text, className) => el("li", { className: `fact ${className}
 function label(task, selected) {
   const parts = [nameOf(task), titleOf(task.status)];
   if (task.priority) parts.push(`${task.priority} priority`);
-  if (task.due_date) parts.push(isOverdue(task) ? `overdue, was due ${dueText(task)}` : `due ${dueText(task)}`);
+  if (task.due_date) parts.push(isOverdue(task) ? `overdue, ${dueText(task)}` : `due ${dueText(task)}`);
   if (task.category) parts.push(task.category);
   if (selected) parts.push("selected");
   return parts.join(", ");

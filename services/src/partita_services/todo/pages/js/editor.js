@@ -59,7 +59,7 @@ export function edit(task, { categories, save, remove, current, go }) {
     known = await current(task.task_id);
     error.isSaid = true;
     dialog.say(
-      el("p", {}, "This task was changed elsewhere while you were writing. Save again to keep your words, or "),
+      el("p", {}, "This task was changed elsewhere while you were writing. Save again to keep your changes, or "),
       el("button", { className: "button", type: "button", onclick: () => { show(known); dialog.say(); } }, "Show what is there now"),
     );
   }
