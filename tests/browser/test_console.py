@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import Server, serving
 
 OpenPage = Callable[..., Page]
@@ -147,3 +147,22 @@ def test_it_asks_nobody_else(open_page: OpenPage, server: Server) -> None:
     page.goto(f"{server.url}/console/#/todo/keys")
     expect(page.get_by_text("IDEMPOTENCY#{scope}#{key}")).to_be_visible()
     assert asked == {urlsplit(server.url).netloc}
+
+
+def test_one_is_not_shown_as_several(open_page: OpenPage, server: Server) -> None:
+    page = open_page()
+
+    def one_pattern(route: Route) -> None:
+        services = route.fetch().json()
+        route.fulfill(json=[each | {"patterns": each["patterns"][:1]} for each in services])
+
+    def one_change(route: Route) -> None:
+        live = route.fetch().json()
+        route.fulfill(json=live | {"lag": {"todo": {"records": 1, "seconds": 2}}})
+
+    page.route("**/console/api/services", one_pattern)
+    page.route("**/console/api/live", one_change)
+    page.goto(f"{server.url}/console/")
+    note = page.locator(".card .note")
+    expect(note).to_contain_text("1 access pattern ·")
+    expect(note).to_contain_text("projection: 1 change, 2 s behind")

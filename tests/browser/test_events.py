@@ -385,4 +385,4 @@ def test_the_console_names_both_of_its_queues(open_page: OpenPage, server: Serve
     page = open_page()
     page.goto(f"{server.url}/console/")
     note = page.locator(".card .note")
-    expect(note).to_contain_text(re.compile(r"queue events \d+ waiting .* queue events-notices \d+ waiting"))
+    expect(note).to_contain_text(re.compile(r"queue events: \d+ waiting .* queue events-notices: \d+ waiting"))

@@ -48,7 +48,7 @@ export function age(seconds) {
 
 export function lag({ records, seconds }) {
   if (!records) return "up to date";
-  return `${number(records)} changes, ${seconds < 10 ? number(seconds) : Math.round(seconds)} s behind`;
+  return `${number(records)} ${records === 1 ? "change" : "changes"}, ${seconds < 10 ? number(seconds) : Math.round(seconds)} s behind`;
 }
 
 export function depth({ waiting, in_flight: inFlight, dead }) {

@@ -43,12 +43,12 @@ function card(service, signal) {
 }
 
 function notes(service, live, sum) {
-  const parts = [`${service.patterns.length} access patterns`];
+  const parts = [`${number(service.patterns.length)} access ${service.patterns.length === 1 ? "pattern" : "patterns"}`];
   if (sum.over_budget) parts.push(`${number(sum.over_budget)} over budget`);
   if (service.works) parts.push(`workers: ${workers(live, service)}`);
-  if (live?.lag[service.name]) parts.push(`projection ${lag(live.lag[service.name])}`);
+  if (live?.lag[service.name]) parts.push(`projection: ${lag(live.lag[service.name])}`);
   const of = (name) => (service.queues.length > 1 ? `queue ${name}` : "queue");
-  for (const name of service.queues) if (live?.queues[name]) parts.push(`${of(name)} ${depth(live.queues[name])}`);
+  for (const name of service.queues) if (live?.queues[name]) parts.push(`${of(name)}: ${depth(live.queues[name])}`);
   return parts.join(" · ");
 }
 
