@@ -105,7 +105,7 @@ def test_a_code_that_this_tab_did_not_ask_for_is_not_taken(
 ) -> None:
     page = open_page()
     page.goto(f"{federated.url}/signin/?code=of-an-attacker&state=made-up")
-    expect(page.get_by_role("alert")).to_contain_text("This tab did not start this sign-in.")
+    expect(page.get_by_role("alert")).to_have_text("This tab did not start this sign-in. Sign in again.")
     assert (provider.forms, page.evaluate("sessionStorage.getItem('partita-token')")) == ([], None)
 
 

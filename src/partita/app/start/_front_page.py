@@ -76,7 +76,7 @@ def _first_steps() -> Markup:
     console = tag("a", "console", href="/console/")
     return tag(
         "ol",
-        tag("li", "Sign in as the demo user, who has sample data if the service has any."),
+        tag("li", "Sign in as a demo user, who sees the sample data of the services."),
         tag("li", "Open a service, and use it."),
         tag("li", "See in the ", console, " which access patterns it ran, and what each of them cost."),
         class_="steps",

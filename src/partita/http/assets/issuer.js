@@ -6,7 +6,7 @@ const KEPT = "partita-signin";
 const BYTES = 32;
 
 export async function begin() {
-  if (!crypto.subtle) throw new Refused(0, { detail: "The browser can only sign in over https.", hint: "Open this page by https, or on the server's own machine." });
+  if (!crypto.subtle) throw new Refused(0, { detail: "The browser can only sign in over https. Open this page by https, or on the server's own machine." });
   const { authorize, client_id, scope } = await ask("GET", "/signin/api/issuer");
   const [state, nonce, verifier] = [secret(), secret(), secret()];
   const page = location.pathname + location.search + location.hash;
@@ -23,7 +23,7 @@ export async function finish(given) {
   sessionStorage.removeItem(KEPT);
   const page = kept && /^\/(?![/\\])/.test(kept.page) ? kept.page : "/";
   try {
-    if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab did not start this sign-in.", hint: "Sign in again." });
+    if (!kept || given.get("state") !== kept.state) throw new Refused(0, { detail: "This tab did not start this sign-in. Sign in again." });
     if (given.has("error")) throw new Refused(0, { detail: ["The identity provider refused the sign-in, or you cancelled it.", given.get("error_description")].filter(Boolean).join(" Its message: ") });
     const { token } = await ask("POST", "/signin/api/token", { data: { code: given.get("code") ?? "", code_verifier: kept.verifier, nonce: kept.nonce } });
     return { value: token, page };
