@@ -235,3 +235,12 @@ def test_the_buttons_of_a_column_stay_in_it(open_page: OpenPage, server: Server)
     beyond = """header => header.lastElementChild.getBoundingClientRect().right
       + parseFloat(getComputedStyle(header).paddingRight) - header.getBoundingClientRect().right"""
     assert header.evaluate(beyond) < 1
+
+
+def test_on_a_phone_the_rows_above_the_board_begin_at_the_same_edge(open_page: OpenPage, server: Server) -> None:
+    page = open_board(open_page(390, 844), server, "m-edge")
+    edges = [
+        page.locator(part).evaluate("part => part.getBoundingClientRect().left")
+        for part in (".filters", ".tools > .button >> nth=0")
+    ]
+    assert edges[0] == edges[1]
