@@ -120,6 +120,20 @@ def test_a_seat_can_be_given_back(sign_in: SignIn, server: Server) -> None:
     expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
 
 
+def test_the_focus_goes_to_the_ticket_when_its_button_is_gone(sign_in: SignIn, server: Server) -> None:
+    event = create(server, "Keys only")
+    page = sign_in("keys", at=f"#/events/{event}")
+    page.get_by_role("button", name="Apply").press("Enter")
+    expect(ticket(page)).to_be_focused()
+    expect(ticket(page).get_by_role("heading")).to_have_text("You have a seat")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Cancel my request")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    expect(ticket(page).get_by_role("heading")).to_have_text("Cancelled")
+    expect(ticket(page)).to_be_focused()
+
+
 @pytest.mark.req("E13")
 def test_an_operator_watches_a_storm_on_the_chart(sign_in: SignIn, server: Server) -> None:
     page = sign_in("boss", "operator", at="#/operate")

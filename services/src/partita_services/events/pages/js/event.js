@@ -77,6 +77,7 @@ export async function eventPage(shown, id) {
       said = JSON.stringify(applicant);
       try {
         redrawMine = follow(await api.apply(id, key, applicant));
+        keepFocus();
         tell("applied");
       } catch (error) {
         if (error.status === undefined) throw error;
@@ -101,6 +102,7 @@ export async function eventPage(shown, id) {
           own.show(await api.cancel(found.requestId));
           shown.say("Your request was cancelled.");
           tell("cancelled");
+          keepFocus();
         } catch (error) {
           shown.say(error.message, true);
         }
@@ -129,6 +131,11 @@ export async function eventPage(shown, id) {
     following = new AbortController();
     watch(found, own, AbortSignal.any([shown.signal, following.signal]));
     return null;
+  }
+
+  // The pressed button is gone: the ticket that replaced it takes the focus.
+  function keepFocus() {
+    if (document.activeElement === document.body) mine.querySelector(".ticket").focus({ preventScroll: true });
   }
 
   // Reads and shows the newest request for this event.

@@ -10,7 +10,7 @@ const STEPS = [["RECEIVED", "Received"], ["QUEUED", "Queued"], ["PROCESSING", "P
 export function ticket(request, on) {
   const announced = el("p", { className: "hidden", role: "status" }); // only the title, whenever it changes
   const shown = el("div", {});
-  const element = el("section", { className: "ticket" }, announced, shown, on.log ? steppedLog(on.log) : null);
+  const element = el("section", { className: "ticket", tabIndex: -1 }, announced, shown, on.log ? steppedLog(on.log) : null);
   element.setAttribute("aria-label", "Your request");
   const asking = { isSure: false };
 
