@@ -68,7 +68,7 @@ def test_an_event_is_edited(db: Session, tmp_path: Path) -> None:
         (["--seats", "1"], "seats can be added"),
         (["--seats", "0"], "capacityTotal: Input should be greater than or equal to 1"),
         (["--closes", "2020-01-01T10:00:00Z"], "closesAt must be after opensAt"),
-        (["--closes", "soon"], "closesAt: Input should be a valid datetime"),
+        (["--closes", "soon"], "Error: closesAt: an instant must be written as YYYY-MM-DDThh:mm:ssZ."),
         (["--draws-itself"], "Only a lottery has a draw."),
     ],
 )

@@ -86,7 +86,8 @@ def edit_event(
         change = EventEdit.model_validate({field: value for field, value in said.items() if value is not None})
     except ValidationError as invalid:
         (first, *_) = invalid.errors()
-        raise click.ClickException(f"{first['loc'][0]}: {first['msg']}.") from None
+        why = first["msg"].removeprefix("Value error, ")  # Pydantic's prefix for errors of validators
+        raise click.ClickException(f"{first['loc'][0]}: {why}.") from None
     with _opened(data) as session:
         found = session.run(edit(event_id, change, _now(session)))
     click.echo(
