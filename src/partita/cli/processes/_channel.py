@@ -202,12 +202,12 @@ class ProcessChannel:
     def _listen(self) -> None:
         try:
             while True:
-                self._heard(_TO_PROCESS.decode(zlib.decompress(self._connection.recv_bytes())))
+                self._handle(_TO_PROCESS.decode(zlib.decompress(self._connection.recv_bytes())))
         except (EOFError, OSError):  # the supervisor is gone
             self._answers.put(None)
             self.stop()
 
-    def _heard(self, message: ToProcess) -> None:
+    def _handle(self, message: ToProcess) -> None:
         match message:
             case Stop():
                 self.stop()

@@ -61,27 +61,29 @@ class CommonFigures:
         for each in others:
             send(each.pipe, Count())
         if others:
-            self._after(COUNT_SECONDS, lambda: self._wait_no_more(asking))
+            self._after(COUNT_SECONDS, lambda: self._stop_waiting(asking))
         else:
             self._answer(asking)
 
-    def has_counted(self, each: Running) -> None:
+    def record_report(self, running: Running) -> None:
         """Record that a process has reported its figures."""
-        each.is_silent = False
-        self._miss_no_more(each)
+        running.is_silent = False
+        self._cross_off(running)
 
-    def has_ended(self, each: Running) -> None:
+    def record_end(self, running: Running) -> None:
         """Record that a process has ended. Its last figures stay in the sum."""
-        self._ended = self._ended.plus(each.counted)
-        self._miss_no_more(each)
+        self._ended = self._ended.plus(running.counted)
+        self._cross_off(running)
 
-    def _miss_no_more(self, each: Running) -> None:
+    def _cross_off(self, running: Running) -> None:
+        """Wait for this process no longer, and answer the requests for which no other is missing."""
         for asking in list(self._asking):
-            asking.missing.discard(each.key)
+            asking.missing.discard(running.key)
             if not asking.missing:
                 self._answer(asking)
 
-    def _wait_no_more(self, asking: _Asking) -> None:
+    def _stop_waiting(self, asking: _Asking) -> None:
+        """Answer a request with the last figures of the processes that have not reported in time."""
         if asking in self._asking:
             for key in asking.missing:
                 self._running[key].is_silent = True

@@ -55,7 +55,7 @@ class Running(Struct):
         """Identifies the process among the running ones."""
         return self.work.kind, self.number
 
-    def hear_last(self) -> None:
+    def read_last_messages(self) -> None:
         """Read the messages that the process sent before it ended."""
         with suppress(EOFError, OSError):
             while self.pipe.poll():
@@ -73,15 +73,15 @@ def fork_process(
     *,
     is_first: bool,
     before: ProcessFigures,
-    let_go: Callable[[], None],
+    close_inherited: Callable[[], None],
 ) -> Running:
-    """Start a process. `let_go` is called first in the new process: it closes what belongs only to this one."""
+    """Start a process. `close_inherited` is called first in the new process: it closes what only this one uses."""
     context = fork_context()
     ours, theirs = context.Pipe()
 
     def run() -> None:
         ours.close()
-        let_go()
+        close_inherited()
         run_process(work.run, name, number, theirs, board, *work.arguments, is_first=is_first, before=before)
 
     name = work.kind if work.count == 1 and number == 0 else f"{work.kind} {number + 1}"

@@ -95,7 +95,7 @@ class Supervisor:
         self._start(self._background, 0)
         try:
             while self._running or not self._is_stopping:
-                self._wait()
+                self._handle_events()
         except BaseException:
             for each in self._running.values():
                 each.process.kill()
@@ -105,48 +105,50 @@ class Supervisor:
 
     # Events
 
-    def _wait(self) -> None:
+    def _handle_events(self) -> None:
+        """Wait for messages, ends of processes, signals and timers, and handle those that have come."""
         pipes = {each.pipe: each for each in self._running.values()}
         ends: dict[int, Running] = {each.process.sentinel: each for each in self._running.values()}
         seconds = None if not self._timers else max(0.0, self._timers[0][0] - time.monotonic())
         found = connection.wait([self._wake, *pipes, *ends], seconds)
         for each in found:
             if isinstance(each, Connection):
-                self._hear(pipes[each])
+                self._receive(pipes[each])
         for each in found:
             if isinstance(each, int) and each in ends:
-                self._has_ended(ends[each])
+                self._handle_end(ends[each])
         if self._wake in found:
             os.read(self._wake, 64)
             self._stop_as_asked()
         while self._timers and self._timers[0][0] <= time.monotonic():
             heapq.heappop(self._timers)[2]()
 
-    def _hear(self, each: Running) -> None:
+    def _receive(self, running: Running) -> None:
+        """Receive the next message of a process, and handle it."""
         try:
-            message = receive_from_process(each.pipe)
+            message = receive_from_process(running.pipe)
         except (EOFError, OSError):  # it has ended, or is about to
             return
         match message:
             case Ready():
-                self._is_ready(each, message)
+                self._start_next(running, message)
             case Failed():
-                each.failure = message.message
+                running.failure = message.message
             case Counted():
-                each.counted, each.troubles = message.figures, message.troubles
-                self._figures.has_counted(each)
+                running.counted, running.troubles = message.figures, message.troubles
+                self._figures.record_report(running)
             case Asked():
-                self._figures.ask_others(each, message.number)
+                self._figures.ask_others(running, message.number)
 
-    def _is_ready(self, each: Running, message: Ready) -> None:
+    def _start_next(self, running: Running, message: Ready) -> None:
         """When the first process of its kind is ready, start those that wait for it."""
-        each.is_ready = True
-        if each.work.kind in self._begun:
+        running.is_ready = True
+        if running.work.kind in self._begun:
             return
-        self._begun.add(each.work.kind)
+        self._begun.add(running.work.kind)
         if self._is_stopping:
             return
-        if each.work is self._background:
+        if running.work is self._background:
             self._before = message.before
             self._start(self._servers, 0)
             for number in range(self._workers.count if self._workers else 0):
@@ -168,7 +170,7 @@ class Supervisor:
                 self._board,
                 is_first=work.kind not in self._begun,
                 before=self._before,
-                let_go=lambda: self._let_go(is_server=work is self._servers),
+                close_inherited=lambda: self._close_inherited(is_server=work is self._servers),
             )
         except OSError as error:  # too many processes or files, or too little memory
             self._cannot_start(work, number, f"No {work.kind} process can be started: {error.strerror}.")
@@ -191,7 +193,7 @@ class Supervisor:
         self._failure = message
         self._stop()
 
-    def _let_go(self, *, is_server: bool) -> None:
+    def _close_inherited(self, *, is_server: bool) -> None:
         """Close inherited files in a fork. An open copy of a pipe would hide the supervisor's end from its process."""
         for each in self._running.values():
             each.pipe.close()
@@ -200,30 +202,31 @@ class Supervisor:
         if not is_server:
             self._listener.close()
 
-    def _has_ended(self, each: Running) -> None:
+    def _handle_end(self, running: Running) -> None:
         """Handle the end of a process: keep its figures, and start a replacement."""
-        each.process.join()
-        code = each.process.exitcode
-        each.hear_last()
-        each.pipe.close()
-        del self._running[each.key]
-        if each.work is self._servers:
-            self._board.close(each.number)
-        self._figures.has_ended(each)
+        running.process.join()
+        code = running.process.exitcode
+        running.read_last_messages()
+        running.pipe.close()
+        del self._running[running.key]
+        if running.work is self._servers:
+            self._board.close(running.number)
+        self._figures.record_end(running)
         if self._is_stopping:
             self._stop_next()
-        elif self._is_needed(each.work):
-            self._fail(each.failure or f"The first {each.work.kind} process ended with {code} before it was ready.")
+        elif self._is_needed(running.work):
+            message = f"The first {running.work.kind} process ended with {code} before it was ready."
+            self._fail(running.failure or message)
         else:
-            self._replace(each, code)
+            self._replace(running, code)
 
-    def _replace(self, each: Running, code: int | None) -> None:
-        wait = self._restarts.pause(each.key, time.monotonic() - each.started_at, has_begun=each.is_ready)
+    def _replace(self, running: Running, code: int | None) -> None:
+        wait = self._restarts.pause(running.key, time.monotonic() - running.started_at, has_begun=running.is_ready)
         when = f" in {wait:.0f} s" if wait >= 1 else ""
-        reason = f": {each.failure}" if each.failure else "."
+        reason = f": {running.failure}" if running.failure else "."
         message = "The process %s (%s) ended with %s, and is replaced%s%s"
-        logger.warning(message, each.process.name, each.process.pid, code, when, reason)
-        self._after(wait, lambda: self._start(each.work, each.number))
+        logger.warning(message, running.process.name, running.process.pid, code, when, reason)
+        self._after(wait, lambda: self._start(running.work, running.number))
 
     # Stopping
 
@@ -270,14 +273,14 @@ class Supervisor:
             return CUT_SECONDS
         return KILL_SECONDS if work is self._servers else WORK_SECONDS
 
-    def _kill_after(self, seconds: float, each: Running) -> None:
-        self._after(seconds, lambda: self._kill(each))
+    def _kill_after(self, seconds: float, running: Running) -> None:
+        self._after(seconds, lambda: self._kill(running))
 
-    def _kill(self, each: Running) -> None:
+    def _kill(self, running: Running) -> None:
         """Kill a process that did not stop in time: it may be suspended, or stuck."""
-        if self._running.get(each.key) is each:
-            logger.error("The process %s (%s) did not stop, and is killed.", each.process.name, each.process.pid)
-            each.process.kill()
+        if self._running.get(running.key) is running:
+            logger.error("The process %s (%s) did not stop, and is killed.", running.process.name, running.process.pid)
+            running.process.kill()
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), then))
