@@ -11,7 +11,7 @@ from partita.errors import IllegalTransition, Throttled, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita_services.events.changes.model import cancel_request
 from partita_services.events.model import Request, RequestLife, Seats, request_by_id
-from partita_services.events.queueing.failures import freeing
+from partita_services.events.queueing.failures import delete_lock
 from partita_services.events.reading import EventFound, show_event_now, show_request
 from partita_services.events.terms import MESSAGES, OPEN, EventType, Reason, Status
 from partita_services.events.transitions import because_of, logged, standing
@@ -73,7 +73,7 @@ def _plan(request: Request, now: datetime) -> Procedure[Plan[Request]]:
         "waiting_position": None,
     }
     log = logged(found.event, request.request_id, Status.REJECTED, Reason.CANCELLED, now)
-    lock = freeing(request.event_id, request.user_id, request.request_id)
+    lock = delete_lock(request.event_id, request.user_id, request.request_id)
     return Plan(request.model_copy(update=changed), cancelled, lock, *freed, *log)
 
 

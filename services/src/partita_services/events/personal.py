@@ -19,7 +19,7 @@ from partita.recipes.removal import Removal
 from partita_services.events.cancelling import cancel
 from partita_services.events.changes.model import Erased, erase_request
 from partita_services.events.model import Lock, LogEntry, Request, lock_of, log_of, request_by_id, requests_of_user
-from partita_services.events.queueing.failures import freeing
+from partita_services.events.queueing.failures import delete_lock
 from partita_services.events.terms import OPEN, Reason, Status, instant
 
 PAGE: Final = 100
@@ -74,8 +74,8 @@ def _erase(request_id: str, user_id: str, now: datetime) -> Procedure[int]:
             request = yield from cancel(request_id, user_id, now)
         log = yield from log_of(request_id).consistent()
         steps = [delete(step) for step in log]
-        lock = yield from _lock(request)
-        yield from erase_request(Plan(request, _unchanged(request), *lock, *steps))
+        lock = yield from _lock_actions(request)
+        yield from erase_request(Plan(request, _delete_unchanged(request), *lock, *steps))
         return 1
 
     return (yield from retry_on_conflict(erase_once))
@@ -86,15 +86,15 @@ def _may_be_cancelled(request: Request) -> bool:
     return request.status in (*OPEN, Status.SUCCEEDED) or request.error_code == Reason.WAITING_LIST
 
 
-def _lock(request: Request) -> Procedure[tuple[Action, ...]]:
+def _lock_actions(request: Request) -> Procedure[tuple[Action, ...]]:
     """The action that deletes the user's lock, if the lock belongs to this request."""
     lock: Lock | None = yield from lock_of(request.event_id, request.user_id).consistent()
     if lock is None or lock.request_id != request.request_id:
         return ()
-    return (freeing(request.event_id, request.user_id, request.request_id),)
+    return (delete_lock(request.event_id, request.user_id, request.request_id),)
 
 
-def _unchanged(request: Request) -> Action:
+def _delete_unchanged(request: Request) -> Action:
     """The action that deletes a request, unless it has changed in the meantime, which may have added to its log."""
     gone = delete(request_by_id(request.request_id)).when(f(Request.status).eq(request.status))
     return gone.when(f(Request.error_code).eq(request.error_code))

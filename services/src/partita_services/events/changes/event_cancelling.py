@@ -95,15 +95,15 @@ def _check_of_the_draw(event: Event) -> Procedure[Sequence[Action]]:
 
 def withdraw_all(event: Event, now: datetime) -> Procedure[int]:
     """Notify everyone who applied for a cancelled event. Return how many were notified; repeat until that is 0."""
-    told = 0
+    notified = 0
     for shard in (*waiting_shards(event.event_id), event.event_id):
         query = requests_of_event(shard)
         page = yield from query.page(PAGE)
-        told += yield from _withdraw(event, page.items, now)
+        notified += yield from _withdraw(event, page.items, now)
         while page.next_cursor is not None:
             page = yield from query.page(PAGE, after=page.next_cursor)
-            told += yield from _withdraw(event, page.items, now)
-    return told
+            notified += yield from _withdraw(event, page.items, now)
+    return notified
 
 
 def finish_cancelled(event: Event) -> Procedure[None]:
@@ -119,7 +119,7 @@ def finish_cancelled(event: Event) -> Procedure[None]:
 
 def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Procedure[int]:
     unnotified = [request for request in requests if request.status in OPEN or _hopes(request)]
-    told = 0
+    notified = 0
     for together in chunks(unnotified, AT_ONCE):
         left = list(together)
         while left:
@@ -131,8 +131,8 @@ def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Proce
                     raise
                 left = _unchanged(left, actions, cancelled)
             else:
-                told, left = told + len(left), []
-    return told
+                notified, left = notified + len(left), []
+    return notified
 
 
 def _hopes(request: Request) -> bool:
@@ -141,14 +141,14 @@ def _hopes(request: Request) -> bool:
 
 def _withdrawal(event: Event, request: Request, now: datetime) -> Iterator[Action]:
     message = f"{MESSAGES[Reason.EVENT_CANCELLED]} {event.cancel_reason or ''}".strip()
-    told = RequestLife.withdraw(
+    withdrawn = RequestLife.withdraw(
         request_by_id(request.request_id),
         *standing(event.event_id, request.user_id, request.queued_at),
         *because_of(Reason.EVENT_CANCELLED, message),
         f(Request.finished_at).set(now),
         f(Request.waiting_position).remove(),
     ).when(f(Request.status).eq(request.status))
-    yield told.when(f(Request.error_code).eq(request.error_code))
+    yield withdrawn.when(f(Request.error_code).eq(request.error_code))
     yield cancellation_notice(event, request, message, now)
     yield from logged(event, request.request_id, Status.REJECTED, Reason.EVENT_CANCELLED, now)
 

@@ -50,7 +50,7 @@ def give_up(
         failed = entry(request_id, Status.FAILED_FINAL, attempt.worker, attempt.at, reason, expires_at=event.expires_at)
         log = [log_step(failed)]
     try:
-        yield from model.give_up(ended, *log, freeing(event_id, arrival.user_id, request_id))
+        yield from model.give_up(ended, *log, delete_lock(event_id, arrival.user_id, request_id))
     except TransactionCancelled as cancelled:
         if cancelled.cause is None:
             raise
@@ -58,6 +58,6 @@ def give_up(
             yield from model.give_up(ended, *log)
 
 
-def freeing(event_id: str, user_id: str, request_id: str) -> Action:
+def delete_lock(event_id: str, user_id: str, request_id: str) -> Action:
     """The action that deletes the user's lock, if it belongs to this request."""
     return delete(lock_of(event_id, user_id)).when(f(Lock.request_id).eq(request_id))

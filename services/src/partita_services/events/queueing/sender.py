@@ -93,14 +93,14 @@ class QueueSender:
 
     async def hand_over(self, request: Request, batch: Batch) -> None:
         """Send a stored request; return when the queue has it. If the queue refuses it, the sweeper sends it later."""
-        has_gone = asyncio.get_running_loop().create_future()
+        finished = asyncio.get_running_loop().create_future()
         waiting = self._waiting.get(request.event_id)
         if waiting is None:
-            self._waiting[request.event_id] = [(request, batch, has_gone)]
+            self._waiting[request.event_id] = [(request, batch, finished)]
             self._keep(asyncio.create_task(self._send_waiting(request.event_id)))
         else:
-            waiting.append((request, batch, has_gone))
-        await has_gone
+            waiting.append((request, batch, finished))
+        await finished
 
     async def _send_waiting(self, event_id: str) -> None:
         waiting = self._waiting[event_id]
@@ -109,9 +109,9 @@ class QueueSender:
             self._batch.fill()
             self._batch = Batch(self._note)
             await self._send([request for request, _, _ in together], {batch for _, batch, _ in together})
-            for _, _, has_gone in together:
-                if not has_gone.done():
-                    has_gone.set_result(None)
+            for _, _, finished in together:
+                if not finished.done():
+                    finished.set_result(None)
         del self._waiting[event_id]
 
     async def _send(self, requests: Sequence[Request], batches: set[Batch]) -> None:

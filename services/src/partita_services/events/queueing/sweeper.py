@@ -139,8 +139,8 @@ class Sweeper:
 
     def _withdraw(self, event: Event) -> int:
         """Notify those who applied for a cancelled event, until all are notified."""
-        told = self._session.run(withdraw_all(event, self._now()))
-        if not told:
+        notified = self._session.run(withdraw_all(event, self._now()))
+        if not notified:
             self._session.run(finish_cancelled(event))
         return 0
 

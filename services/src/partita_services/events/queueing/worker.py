@@ -132,12 +132,14 @@ class Worker:
     def _serve_one_by_one(self, delivery: Delivery) -> None:
         """Decide each request separately, so that one that cannot be decided does not affect the others."""
         message = delivery.message
-        if all([self._is_done_with(delivery, arrival) for arrival in delivery.arrivals]):  # noqa: C419 - with each
+        are_done = [self._decide_one(delivery, arrival) for arrival in delivery.arrivals]
+        if all(are_done):
             self._queue.execute(Acknowledge((message.receipt,)))
         else:
             self._queue.execute(Postpone((message.receipt,), pause_after(message.receives)))
 
-    def _is_done_with(self, delivery: Delivery, arrival: Arrival) -> bool:
+    def _decide_one(self, delivery: Delivery, arrival: Arrival) -> bool:
+        """Decide one request. Return whether it is done; if it is not, its message must be delivered again."""
         try:
             self._decide(delivery.event_id, [arrival])
         except TRANSIENT:
@@ -145,10 +147,11 @@ class Worker:
         except ItemMissing as missing:
             self._give_up(delivery.event_id, arrival, Reason.EVENT_MISSING, missing)
         except PartitaError as error:
-            return self._has_ended(delivery, arrival, error)
+            return self._delay_or_give_up(delivery, arrival, error)
         return True
 
-    def _has_ended(self, delivery: Delivery, arrival: Arrival, error: PartitaError) -> bool:
+    def _delay_or_give_up(self, delivery: Delivery, arrival: Arrival, error: PartitaError) -> bool:
+        """Record why a request waits for the next delivery; after the last one, end it. Return whether it has ended."""
         logger.warning("The request %s cannot be decided: %s", arrival.request_id, error)
         try:
             if delivery.message.receives < POLICY.max_receives:

@@ -27,7 +27,7 @@ from partita_services.events.model import (
     Seats,
 )
 from partita_services.events.names import model as names
-from partita_services.events.queueing.failures import freeing
+from partita_services.events.queueing.failures import delete_lock
 from partita_services.events.queueing.model import SentBatch, note_sent, sent_batch, sent_batches
 from partita_services.events.samples.data import SAMPLE_USER, SampleEvent, sample_events
 from partita_services.events.terms import MESSAGES, EventStatus, FailureClass, Reason, Status
@@ -93,13 +93,13 @@ def _of_a_request(over: SampleEvent, sample: SampleEvent) -> Iterator[Operation[
     yield model.delay_request(update(at, *failure(FailureClass.TRANSIENT, "throttled", "Try again.")))
     taken = update(model.seats_of(sample.event_id), f(Seats.remaining).set(0))
     yield model.decide(Plan(sample.seats, taken, update(request, moved)))
-    freed = freeing(sample.event_id, request.user_id, request.request_id)
+    unlocked = delete_lock(sample.event_id, request.user_id, request.request_id)
     log = model.log_step(entry(request.request_id, Status.REJECTED, API, later, expires_at=None))
-    yield model.give_up(update(at, f(Request.status).set(Status.FAILED_FINAL)), log, freed)
+    yield model.give_up(update(at, f(Request.status).set(Status.FAILED_FINAL)), log, unlocked)
     cancelled = RequestLife.cancel(at, f(Request.error_code).set(Reason.CANCELLED))
-    yield changes.cancel_request(Plan(request, cancelled, freed, taken, log))
+    yield changes.cancel_request(Plan(request, cancelled, unlocked, taken, log))
     yield names.name_request(request, "Ann B.", shows_name=True)
-    yield changes.erase_request(Plan(request, delete(at), freed))
+    yield changes.erase_request(Plan(request, delete(at), unlocked))
 
 
 def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[Any]]:
@@ -120,8 +120,8 @@ def _of_an_event(sample: SampleEvent, over: SampleEvent) -> Iterator[Operation[A
     yield changes.cancel_event(Plan(sample.event, update(at, status.set(EventStatus.CANCELLED)), shut, active))
     request = sample.requests[0]
     withdrawn = RequestLife.withdraw(model.request_by_id(request.request_id), *because_of(Reason.EVENT_CANCELLED))
-    told = cancellation_notice(sample.event, request, MESSAGES[Reason.EVENT_CANCELLED], later)
-    yield changes.withdraw_requests(Plan(sample.event, withdrawn, told))
+    notice = cancellation_notice(sample.event, request, MESSAGES[Reason.EVENT_CANCELLED], later)
+    yield changes.withdraw_requests(Plan(sample.event, withdrawn, notice))
     waiting = next(each for each in over.requests if each.waiting_position == 1)
     yield waitlist.give_seats(
         Plan(over.seats, update(seats, f(Seats.remaining).set(0)), *promotion(over.event, waiting, later))
