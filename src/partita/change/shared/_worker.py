@@ -50,6 +50,7 @@ class ShardBatch(Struct, frozen=True):
 
 
 NOTHING: Final = ShardBatch((), Advance({}, {}), (), more=False)
+_AT_ONCE: Final = float("-inf")
 
 
 class Upkeep(Struct, frozen=True):
@@ -124,11 +125,12 @@ class SharedConsumer:
         self._life: str | None = None
         self._shards: dict[str, Shard] = {}
         self._gone: frozenset[str] = frozenset()
-        self._wish: Callable[[], int] | None = None
+        self._to_do_alone: Callable[[], int] | None = None
         """The action that this worker must run alone."""
         self._loaded: int | None = None
         self._heart = Heart(self._member, self._policy.every)
-        self._look_at = float("-inf")
+        self._next_look = _AT_ONCE
+        """When the group is to be checked again."""
 
     @property
     def held(self) -> Mapping[str, int]:
@@ -177,7 +179,7 @@ class SharedConsumer:
     def prepare(self) -> int | None:
         """Check the group until some worker has loaded the sink; return how many items this one loaded, if it did."""
         self.look()
-        while self._wish is not None or not self._sink.positions():
+        while self._to_do_alone is not None or not self._sink.positions():
             self._pause(self._policy.every / 5)
             self.look()
         return self._loaded
@@ -193,18 +195,19 @@ class SharedConsumer:
             count += len(batch.changes)
             if progress is not None:
                 progress(len(batch.changes))
-            if not batch.more and self._is_caught_up():
+            if not batch.more and self._finish_catching_up():
                 return count
 
-    def _is_caught_up(self) -> bool:
+    def _finish_catching_up(self) -> bool:
+        """Wait a little if the sink lacks changes, otherwise do the upkeep; return whether nothing is left to do."""
         self._sink.refresh()
         if self.lag().records:
             self._pause(self._policy.every / 50)  # other workers hold shards, or a dead worker's are not free yet
             return False
         self._maintain()
-        if self._wish is not None:
+        if self._to_do_alone is not None:
             self.look()
-        return self._wish is None
+        return self._to_do_alone is None
 
     def leave(self) -> None:
         """Leave all shards to other workers at once."""
@@ -219,7 +222,7 @@ class SharedConsumer:
             loaded.append(self._alone.rebuild())
             return loaded[0]
 
-        self._wish = load
+        self._to_do_alone = load
         self.look()
         while not loaded:
             self._pause(self._policy.every / 5)
@@ -238,7 +241,7 @@ class SharedConsumer:
 
     def look_if_due(self) -> None:
         """Check the group if the last check was too long ago, or if something has changed."""
-        if self._now() >= self._look_at:
+        if self._now() >= self._next_look:
             self.look()
 
     def look(self) -> None:
@@ -247,16 +250,16 @@ class SharedConsumer:
         Raises:
             PartitaError: the store or the sink failed.
         """
-        self._look_at = self._now() + self._policy.every
+        self._next_look = self._now() + self._policy.every
         me = self._live()
-        view = self._seen()
+        view = self._read_group()
         self._held.see(view, me)
         if view.owner(WHOLE) not in (None, me):
             self._held.give_back(self._held.fences)
             return
-        self._wish = self._wish or self._needed()
-        if self._wish is not None:
-            self._work_alone(view, me, self._wish)
+        self._to_do_alone = self._to_do_alone or self._needed()
+        if self._to_do_alone is not None:
+            self._work_alone(view, me, self._to_do_alone)
         elif view.owner(WHOLE) == me:
             self._held.give_whole(me)
         else:
@@ -294,7 +297,7 @@ class SharedConsumer:
         self._life = self._member.live()
         return self._life
 
-    def _seen(self) -> GroupView:
+    def _read_group(self) -> GroupView:
         """Return the group without dead workers; the worker that first finds one dead ends its life."""
         view = self._leases.run(view_of(self._group))
         dead = [each for each in self._watch.dead(dict(view.workers), self._now()) if each.worker != self._life]
@@ -328,7 +331,7 @@ class SharedConsumer:
         """Read changes of this worker's shards, fairly from each."""
         if self._member.worker != self._life or self._life is None:
             self._held.drop()
-            self._look_at = float("-inf")
+            self._next_look = _AT_ONCE
         numbers = self._held.fences
         held = [shard for name, shard in self._shards.items() if name in numbers]
         if not held:
@@ -337,7 +340,7 @@ class SharedConsumer:
         try:
             found, finished = self._stream.read_shards(held, positions, self._batch)
         except RebuildRequired:
-            self._look_at = float("-inf")
+            self._next_look = _AT_ONCE
             return NOTHING
         self._lags.read(found.changes)
         fences = {shard.id: numbers[shard.id] for shard in held}
@@ -356,17 +359,17 @@ class SharedConsumer:
         self._lags.committed(batch.changes, more=batch.more)
         for shard in batch.finished:
             self._held.finish(shard, batch.advance.fences[shard])
-            self._look_at = float("-inf")  # the children of the shard may be read now
+            self._next_look = _AT_ONCE  # the children of the shard may be read now
 
     def _lose(self) -> None:
         self._held.drop()
-        self._look_at = float("-inf")
+        self._next_look = _AT_ONCE
 
     # Working alone
 
     def _maintain(self) -> None:
         upkeep = self._upkeep
-        if upkeep is None or self._wish is not None or not self._held or not upkeep.is_due():
+        if upkeep is None or self._to_do_alone is not None or not self._held or not upkeep.is_due():
             return
 
         def keep_up() -> int:
@@ -374,22 +377,22 @@ class SharedConsumer:
             upkeep.run()
             return caught_up
 
-        self._wish = keep_up
-        self._look_at = float("-inf")
+        self._to_do_alone = keep_up
+        self._next_look = _AT_ONCE
 
     def _work_alone(self, view: GroupView, me: str, act: Callable[[], int]) -> None:
         """Run an action if no other worker holds a shard. Otherwise try again, after the others released theirs."""
-        self._look_at = self._now() + self._policy.every / 5
+        self._next_look = self._now() + self._policy.every / 5
         if not self._held.take_whole(view, me):
             return
-        view = self._seen()
+        view = self._read_group()
         if any(view.owner(shard) not in (None, me) for shard in view.leases):
             return
-        self._wish = None
+        self._to_do_alone = None
         try:
             self._sink.refresh()
             self._alone.forget()
             act()
         finally:
-            self._look_at = float("-inf")
+            self._next_look = _AT_ONCE
             self._held.give_whole(me)
