@@ -10,7 +10,7 @@ positions that were read are always those of the version that the commit builds 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
 
@@ -25,6 +25,7 @@ from partita.errors import (
     AccessDenied,
     BucketNotFound,
     PartitaError,
+    StoreBusy,
     StoreError,
     StoreFull,
     StoreReadOnly,
@@ -33,6 +34,8 @@ from partita.errors import (
 
 _POSITIONS: Final = "partita.positions"
 _FENCES: Final = "partita.fences"
+_TRIES: Final = 50
+"""How often a commit is tried. Each refused one means that another writer succeeded, so all writers make progress."""
 _RECENT: Final = 20
 _ROW_GROUP: Final = 50_000
 """How many rows of a file are in memory until they are written."""
@@ -250,6 +253,20 @@ def reached_in(location: LakeLocation) -> TableState:
             return _reached(DeltaTable(location.uri, storage_options=location.options()))
         except TableNotFoundError:
             return TableState()
+
+
+def retry_commit(location: LakeLocation, commit: Callable[[], None]) -> None:
+    """Commit; if another writer was faster, commit again on top of its version.
+
+    Raises:
+        StoreBusy: other writers were faster on every try.
+    """
+    for _ in range(_TRIES):
+        try:
+            return commit()
+        except CommitConflict:
+            continue
+    raise StoreBusy(f"Too many writers fill the lake {location} at once.", hint="Run fewer of them.")
 
 
 @contextmanager

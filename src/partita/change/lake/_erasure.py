@@ -6,19 +6,19 @@ lake, and after them the rows of the record itself. So the record's current tabl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from msgspec import Struct
 
 from partita.change.lake._columns import Column, json_text
-from partita.change.lake._delta import CommitConflict, LakeTable
-from partita.errors import StoreBusy
+from partita.change.lake._delta import LakeTable, retry_commit
+from partita.change.lake._location import LakeLocation
 from partita.model import EntitySchema
 
 _USER: Final = "user_id"
 _AT: Final = "erased_at"
-_TRIES: Final = 50
 
 
 class LakeErasure(Struct, frozen=True):
@@ -79,35 +79,26 @@ def pending(record: LakeTable) -> list[ErasedUser]:
     return [ErasedUser(user_id, until) for user_id, until in latest.items()]
 
 
-def erase_rows(users: Sequence[ErasedUser], rows: Sequence[OwnedRows], record: OwnedRows, log: LakeTable) -> None:
+def erase_rows(
+    location: LakeLocation,
+    users: Sequence[ErasedUser],
+    rows: Sequence[OwnedRows],
+    record: OwnedRows,
+    log: LakeTable,
+) -> None:
     """Erase users: first their rows, last the record of the erasure, so that an interrupted erasure is repeated."""
     for user in users:
         for owned in rows:
-            _through(owned.table.delete, owned.current(user))
-            _through(log.delete, owned.logged(user))
-    for table in _tables(rows, log):
-        _through(table.purge)
+            retry_commit(location, partial(owned.table.delete, owned.current(user)))
+            retry_commit(location, partial(log.delete, owned.logged(user)))
+    for table in (*(owned.table for owned in rows), log):
+        retry_commit(location, table.purge)
     for user in users:
         named = f"{_USER} = {_text(user.user_id)}"
-        _through(log.delete, f"entity = {_text(record.schema.name)} AND {named}")
-        _through(record.table.delete, named)
-    _through(log.purge)
-    _through(record.table.purge)
-
-
-def _through(act: Callable[..., None], *given: str) -> None:
-    """Run an idempotent action, and repeat it while other writers are faster."""
-    for _ in range(_TRIES):
-        try:
-            return act(*given)
-        except CommitConflict:
-            continue
-    raise StoreBusy("Too many writers fill the lake at once.", hint="Run fewer of them.")
-
-
-def _tables(rows: Sequence[OwnedRows], log: LakeTable) -> Iterator[LakeTable]:
-    yield from (owned.table for owned in rows)
-    yield log
+        retry_commit(location, partial(log.delete, f"entity = {_text(record.schema.name)} AND {named}"))
+        retry_commit(location, partial(record.table.delete, named))
+    retry_commit(location, log.purge)
+    retry_commit(location, record.table.purge)
 
 
 def _text(value: str) -> str:

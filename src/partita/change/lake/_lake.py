@@ -22,11 +22,11 @@ from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
 from partita.change._stream import ChangeStream, Lag
 from partita.change.lake._columns import Column, Values, columns_of, fitted
-from partita.change.lake._delta import CommitConflict, LakeTable, TableState, reached_in
+from partita.change.lake._delta import CommitConflict, LakeTable, TableState, reached_in, retry_commit
 from partita.change.lake._erasure import LakeErasure, OwnedRows, erase_rows, pending
 from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
-from partita.errors import LeaseLost, StoreBusy
+from partita.errors import LeaseLost
 from partita.model import EntitySchema, Table, snake
 from partita.store import Store
 
@@ -34,9 +34,6 @@ LOG_FOLDER: Final = "changes"
 CURRENT_FOLDER: Final = "current"
 _CHUNK: Final = 5_000
 """How many items of a snapshot are in memory at once."""
-
-_TRIES: Final = 50
-"""Each refused commit means that another writer succeeded, so all writers make progress."""
 
 OpenTable = Callable[[LakeLocation, pa.Schema, Sequence[str]], LakeTable]
 
@@ -156,13 +153,7 @@ class Lake:
     def _commit(self, table: LakeTable, write: Callable[[TableState], None]) -> None:
         """Write to a table; if another writer was faster, read the new state and try again."""
         self._hold.check()
-        for _ in range(_TRIES):
-            try:
-                write(table.reached)
-            except CommitConflict:
-                continue
-            return
-        raise StoreBusy(f"Too many writers fill the lake {self.location} at once.", hint="Run fewer of them.")
+        retry_commit(self.location, lambda: write(table.reached))
 
     def _append(self, rows: Sequence[Row], reaching: Callable[[TableState], TableState], there: TableState) -> None:
         new = _after(there.positions, rows)
@@ -190,7 +181,8 @@ class Lake:
         if users and record is not None:
             named = (self._owned(name, owner) for name, owner in self._erasure.owners.items())
             self._hold.check()
-            erase_rows(users, [owned for owned in named if owned is not None], record, self._log)
+            owned = [each for each in named if each is not None]
+            erase_rows(self.location, users, owned, record, self._log)
         self._may_erase = False
         return len(users)
 
