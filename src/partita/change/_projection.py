@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -21,6 +20,7 @@ from partita.change._change import ItemChange
 from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
 from partita.errors import InvalidItem, StoreDamaged
+from partita.runtime import chunks
 from partita.store import plain_item, wire_item
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
@@ -254,8 +254,7 @@ class SqliteProjection:
 
     def _apply_each(self, changes: Iterable[ItemChange]) -> None:
         """Apply changes in groups, because SQLite writes full-text indexes to the file at each savepoint."""
-        remaining = iter(changes)
-        while some := list(islice(remaining, _TOGETHER)):
+        for some in chunks(changes, _TOGETHER):
             try:
                 with self._connection:
                     for change in some:

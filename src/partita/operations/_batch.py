@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 from pydantic import BaseModel
@@ -13,6 +13,7 @@ from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
 from partita.operations.writes import Delete, Put
 from partita.runtime import Together
+from partita.runtime import chunks as chunks  # noqa: PLC0414 - exported from here, too
 from partita.store import (
     BatchGetItem,
     BatchGetResponse,
@@ -24,7 +25,6 @@ from partita.store import (
 from partita.values import Item
 
 M = TypeVar("M", bound=BaseModel)
-T = TypeVar("T")
 
 MAX_GETS = 100
 MAX_WRITES = 25
@@ -41,7 +41,7 @@ class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
         """Send all chunks concurrently, and the unprocessed gets of each again."""
         wanted = [_place(get) for get in self.gets]
         different = dict(zip(wanted, self.gets, strict=True))
-        parts = [list(part) for group in _one_way(different) for part in chunks(group, MAX_GETS)]
+        parts = [part for group in _one_way(different) for part in chunks(group, MAX_GETS)]
         found: dict[Any, Item | None] = {}
         if len(parts) == 1:
             found = yield from self._read(parts[0], different, context)
@@ -51,7 +51,9 @@ class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
                 found |= part
         return tuple(get.result(found[place], context) for place, get in zip(wanted, self.gets, strict=True))
 
-    def _read(self, places: list[Any], gets: dict[Any, Get[M]], context: Context) -> Requests[dict[Any, Item | None]]:
+    def _read(
+        self, places: Sequence[Any], gets: dict[Any, Get[M]], context: Context
+    ) -> Requests[dict[Any, Item | None]]:
         requests = {place: gets[place].request() for place in places}
         found: dict[Any, Item | None] = dict.fromkeys(places)
         for attempt in range(context.retry.tries):
@@ -144,9 +146,3 @@ def batch_write(writes: Sequence[Put[Any] | Delete[Any]]) -> BatchWrite:
             message = f"{write.name} is conditional, and a batch cannot check conditions."
             raise OperationError(message, hint="Use transact() for up to 100 conditional writes.")
     return BatchWrite(tuple(writes))
-
-
-def chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Yield the values in slices of at most `size`."""
-    for start in range(0, len(values), size):
-        yield values[start : start + size]

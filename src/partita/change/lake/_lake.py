@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ from partita.change.lake._location import LakeLocation, Place, location_of
 from partita.change.lake._rows import CURRENT, LOG, Own, Row, batch_of, row_of, schema_of_own
 from partita.errors import LeaseLost
 from partita.model import EntitySchema, Table, snake
+from partita.runtime import chunks
 from partita.store import Store
 
 LOG_FOLDER: Final = "changes"
@@ -142,11 +143,11 @@ class Lake:
         self._hold.check()
         try:
             for part in self._parts.values():
-                batches = (part.batch(self._rows(chunk)) for chunk in _chunks(snapshot.of(part.schema)))
+                batches = (part.batch(self._rows(chunk)) for chunk in chunks(snapshot.of(part.schema), _CHUNK))
                 part.table.replace(part.arrow, batches, TableState(snapshot.positions, part.table.reached.fences))
-            chunks = (self._log_batches(self._rows(chunk)) for chunk in _chunks(snapshot))
+            batches_of_log = (self._log_batches(self._rows(chunk)) for chunk in chunks(snapshot, _CHUNK))
             reached = TableState(snapshot.positions, self._log.reached.fences)
-            self._log.append(self._log_schema, chain.from_iterable(chunks), reached)
+            self._log.append(self._log_schema, chain.from_iterable(batches_of_log), reached)
         except CommitConflict as error:  # the other writer's data may be newer than the snapshot
             raise LeaseLost(f"Another writer fills the lake {self.location}.") from error
 
@@ -278,9 +279,3 @@ def _after(positions: Mapping[str, int], rows: Iterable[Row]) -> list[Row]:
 def _last_of_each_key(rows: Iterable[Row]) -> list[Row]:
     """Return the last row of each key, because a merge accepts each key once; invalid rows are left out."""
     return list({row.key: row for row in rows if row.problem is None}.values())
-
-
-def _chunks(changes: Iterable[ItemChange]) -> Iterator[list[ItemChange]]:
-    remaining = iter(changes)
-    while chunk := list(islice(remaining, _CHUNK)):
-        yield chunk

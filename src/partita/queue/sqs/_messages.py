@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from partita.queue._interface import (
     SentMessage,
 )
 from partita.queue.sqs._channel import Channel
+from partita.runtime import chunks
 
 BATCH: Final = 10
 MAX_WAIT_SECONDS: Final = 20
@@ -152,7 +153,7 @@ def call_in_batches(
         StoreUnavailable: SQS could not process some of them.
     """
     late: list[str] = []
-    for chunk in _chunks(receipts):
+    for chunk in chunks(receipts, BATCH):
         entries = [{"Id": str(n), "ReceiptHandle": receipt, **parameters} for n, receipt in enumerate(chunk)]
         response = yield from channel.call(action, _BatchResult, QueueUrl=url, Entries=entries)
         for error in response.failed:
@@ -160,10 +161,6 @@ def call_in_batches(
                 raise _error(error)
             late.append(chunk[int(error.id)])
     return tuple(late)
-
-
-def _chunks(receipts: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (receipts[start : start + BATCH] for start in range(0, len(receipts), BATCH))
 
 
 def get_stats(channel: Channel, request: GetStats) -> Calls[QueueStats]:  # noqa: ARG001 - has no fields

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
 from typing import BinaryIO, Final
 
 from msgspec.structs import replace
 
 from partita.buckets import Buckets, StoredObject
 from partita.bulk import Record
+from partita.runtime import chunks
 from partita.store import DescribeTable, Json, TableSchema
 from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
 from partita.wire.bulk import READERS, ObjectInput
@@ -38,8 +38,7 @@ def run_import(store: EmbeddedStore, buckets: Buckets, job: Job) -> Job:
             _reader(asked, schema),
             asked["InputCompressionType"],
         )
-        records = opened.records(0)
-        while chunk := [*islice(records, CHUNK)]:
+        for chunk in chunks(opened.records(0), CHUNK):
             counted = _loaded(store, counted, chunk)
         counted = replace(counted, bytes=counted.bytes + stored.size)
     return counted
@@ -57,7 +56,7 @@ def _reader(asked: Json, schema: TableSchema) -> Callable[[BinaryIO, int], Itera
     return partial(csv_records, kinds, options.get("Delimiter") or ",", options.get("HeaderList"))
 
 
-def _loaded(store: EmbeddedStore, job: Job, records: list[Record]) -> Job:
+def _loaded(store: EmbeddedStore, job: Job, records: Sequence[Record]) -> Job:
     puts = [record for record in records if isinstance(record, BulkPut)]
     rejected = len(store.execute(LoadItems(job.table, puts)).rejected) if puts else 0
     written = len(puts) - rejected

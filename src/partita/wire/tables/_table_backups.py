@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import TableInUse, ValidationFailed
-from partita.runtime import Clock
+from partita.runtime import Clock, chunks
 from partita.store import (
     BatchWriteItem,
     CreateTable,
@@ -142,8 +142,7 @@ def _copy(source: str, target: str) -> Requests[tuple[int, int]]:
     count, start = 0, None
     while True:
         page: PageResponse = yield ScanTable(source, start=start, consistent=True)
-        for first in range(0, len(page.items), _CHUNK):
-            chunk = page.items[first : first + _CHUNK]
+        for chunk in chunks(page.items, _CHUNK):
             yield BatchWriteItem(tuple(PutItem(target, item) for item in chunk))
         count += len(page.items)
         start = page.last_key

@@ -7,12 +7,13 @@ process are dropped by the next restore.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Final
 
 import apsw
 
 from partita.errors import TableInUse
+from partita.runtime import chunks
 from partita.store._points import RestoreTable
 from partita.store._requests import Request
 from partita.store._schema import TableSchema
@@ -74,8 +75,7 @@ def fill_table(
     """Create a table with items in the stored form, or nothing if an error occurs."""
     number = write(BeginRestore(schema))
     try:
-        rest = iter(blobs)
-        while chunk := tuple(islice(rest, CHUNK)):
+        for chunk in chunks(blobs, CHUNK):
             write(FillRestored(number, schema, chunk))
             progress(len(chunk))
         write(FinishRestore(number, schema))
