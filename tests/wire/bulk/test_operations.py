@@ -14,7 +14,7 @@ from tests.wire.test_vectors import definition, index, item, search
 from partita import EmbeddedStore
 from partita.errors import TokenMismatch, ValidationFailed
 from partita.wire._faults import Fault
-from partita.wire.bulk import _kept
+from partita.wire.bulk import _stored
 
 NEW = {"ConditionExpression": "attribute_not_exists(#u)", "ExpressionAttributeNames": {"#u": "user"}}
 
@@ -221,13 +221,13 @@ def test_a_table_that_is_made_again_is_another_one(bulk: Bulk, monkeypatch: pyte
 @pytest.mark.rule(58)
 def test_input_that_changes_makes_the_operation_fail(bulk: Bulk, monkeypatch: pytest.MonkeyPatch) -> None:
     path = bulk.put("a.json", *tasks(1))
-    kept = _kept.keep_inputs
+    saved = _stored.save_inputs
 
     def changing(*arguments: Any) -> None:
-        kept(*arguments)
+        saved(*arguments)
         path.write_bytes(b"something else")
 
-    monkeypatch.setattr(_kept, "keep_inputs", changing)
+    monkeypatch.setattr(_stored, "save_inputs", changing)
     ended = bulk.ended()
     assert (ended["BulkOperationStatus"], ended["FailureCode"]) == ("FAILED", "S3ObjectModified")
 

@@ -32,10 +32,10 @@ from partita.wire.background import (
     new_name,
     page_token,
 )
-from partita.wire.bulk import _kept
+from partita.wire.bulk import _stored
 from partita.wire.bulk._configuration import TIERS, read_input, read_output, read_token, read_units
-from partita.wire.bulk._kept import CANCELLING, IN_PROGRESS, Operation
 from partita.wire.bulk._runner import BulkRunner
+from partita.wire.bulk._stored import CANCELLING, IN_PROGRESS, Operation
 from partita.wire.tables import existing, table_identity
 
 DEFAULT_LISTED: Final = 10
@@ -87,18 +87,18 @@ class BulkOperations:
             tier=asked[3] or "STANDARD",
             region=call.region,
         )
-        yield _kept.begin(operation, digest)
+        yield _stored.begin(operation, digest)
         self._runner.wake(call)
         return {"BulkOperationDescription": (yield from _description(operation, call.region))}
 
     def _begun_before(self, token: str, digest: str, now: int) -> Requests[Operation | None]:
         """The operation that an earlier request with the same token started, or None."""
-        used = yield from _kept.found("token", token)
+        used = yield from _stored.read_item("token", token)
         if used is None or used["at"] < now - TOKEN_MILLISECONDS:
             return None
         if used["digest"] != digest:
             raise TokenMismatch("DynamoDB rejected the request because you retried a request with a different payload")
-        return (yield from _kept.read_operation(used["operation"]))
+        return (yield from _stored.read_operation(used["operation"]))
 
     def describe(self, call: Parameters) -> Requests[Json]:
         """Describe an operation and its progress."""
@@ -112,7 +112,7 @@ class BulkOperations:
         operation = yield from _found(call)
         if operation.status == IN_PROGRESS:
             with suppress(ConditionFailed):  # it has just ended, or another call has cancelled it
-                yield _kept.keep(msgspec.structs.replace(operation, status=CANCELLING), IN_PROGRESS)
+                yield _stored.save(msgspec.structs.replace(operation, status=CANCELLING), IN_PROGRESS)
             operation = yield from _found(call)
         if operation.status != CANCELLING:
             raise ValidationFailed(f"The bulk operation cannot be cancelled: its status is {operation.status}")
@@ -126,7 +126,7 @@ class BulkOperations:
             JOURNAL.name,
             KeyCondition((("part", "operation"),)),
             limit=limit or DEFAULT_LISTED,
-            start=None if start is None else _kept.key("operation", start),
+            start=None if start is None else _stored.key("operation", start),
             forward=False,
             consistent=True,
         )
@@ -157,7 +157,7 @@ def _refuse_active(table: str) -> Requests[None]:
     if len(page.items) >= MAX_ACTIVE:
         raise Fault("LimitExceededException", f"There are {MAX_ACTIVE} bulk operations that have not ended")
     for item in page.items:
-        other = yield from _kept.read_operation(item["id"])
+        other = yield from _stored.read_operation(item["id"])
         if other is not None and other.table == table:
             raise Fault("ResourceInUseException", f"Table has a bulk operation in progress: {table}")
 
@@ -167,7 +167,7 @@ def _found(call: Parameters) -> Requests[Operation]:
     if len(arn) < MIN_ARN:
         refuse(violated(arn, "bulkOperationArn", f"Member must have length greater than or equal to {MIN_ARN}"))
     match = _ARN.fullmatch(arn)
-    operation = None if match is None else (yield from _kept.read_operation(match[1]))
+    operation = None if match is None else (yield from _stored.read_operation(match[1]))
     if operation is None:
         raise Fault("ResourceNotFoundException", f"Requested resource not found: Bulk operation: {arn} not found")
     return operation
@@ -188,7 +188,7 @@ def _summary(operation: Operation, region: str) -> Json:
 
 
 def _description(operation: Operation, region: str) -> Requests[Json]:
-    progress, total = yield from _kept.read_progress(operation.id)
+    progress, total = yield from _stored.read_progress(operation.id)
     body = _summary(operation, region) | {
         "TableDetails": [
             {

@@ -15,9 +15,9 @@ from partita.runtime import Pace, run
 from partita.store import DescribeTable, Json, Store
 from partita.wire._describe import table_arn
 from partita.wire.background import bucket_encryption
-from partita.wire.bulk import _kept
+from partita.wire.bulk import _stored
 from partita.wire.bulk._inputs import READERS, ObjectInput
-from partita.wire.bulk._kept import CANCELLED, CANCELLING, Operation
+from partita.wire.bulk._stored import CANCELLED, CANCELLING, Operation
 
 MAX_OBJECTS: Final = 50_000
 MAX_OBJECT_BYTES: Final = 5 * 1024**3
@@ -68,13 +68,13 @@ class OperationRun:
         operation = self._operation
         if self._store.execute(DescribeTable(operation.table)).created_at != operation.created_at:
             raise TableNotFound(f"Requested resource not found: Table: {operation.table} not found")
-        now = run(_kept.read_operation(operation.id), self._store.execute)
+        now = run(_stored.read_operation(operation.id), self._store.execute)
         self._is_cancelled = now is not None and now.status == CANCELLING
         return self._is_cancelled or self._stopped()
 
     def _inputs(self) -> list[ObjectInput]:
         source, name = self._operation.input, self._operation.id
-        objects = _kept.kept_inputs(self._store, name)
+        objects = _stored.read_inputs(self._store, name)
         if objects is None:
             objects = [*self._buckets.objects(source["S3Bucket"], source.get("S3KeyPrefix", ""))]
             if not objects:
@@ -84,7 +84,7 @@ class OperationRun:
                 raise OperationError(f"There are more than {MAX_OBJECTS:,} objects")
             if large := next((each.key for each in objects if each.size > MAX_OBJECT_BYTES), None):
                 raise OperationError(f"The object {large} has more than 5 GB")
-            _kept.keep_inputs(self._store, name, objects)
+            _stored.save_inputs(self._store, name, objects)
         compression = source.get("InputCompressionType", "NONE")
         read = READERS[source["InputFormat"]]
         return [
@@ -122,4 +122,4 @@ class OperationRun:
     def forget(self) -> None:
         """Delete the data that is needed only while the operation runs."""
         self._load.forget_reports()
-        _kept.forget_inputs(self._store, self._operation.id)
+        _stored.forget_inputs(self._store, self._operation.id)

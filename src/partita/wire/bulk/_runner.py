@@ -14,10 +14,10 @@ from partita.errors import ConditionFailed, PartitaError, StoreClosed, StoreUnav
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
 from partita.wire.background import WAIT_SECONDS, Background, Work, failure_code
-from partita.wire.bulk import _kept
+from partita.wire.bulk import _stored
 from partita.wire.bulk._inputs import check_extras
-from partita.wire.bulk._kept import CANCELLED, CANCELLING, FAILED, Operation
 from partita.wire.bulk._run import OperationRun, report_prefix
+from partita.wire.bulk._stored import CANCELLED, CANCELLING, FAILED, Operation
 
 TRIES: Final = 6
 """How often an operation is tried while its bucket is unavailable."""
@@ -36,7 +36,7 @@ class BulkRunner:
     ) -> None:
         self._buckets = buckets
         self._clock = clock
-        work = Work("Bulk operations", load_lock, _kept.unfinished, self._run_one)
+        work = Work("Bulk operations", load_lock, _stored.unfinished, self._run_one)
         self._background = Background(store_of, work, pause)
         self.wake = self._background.wake
         self.stop = self._background.stop
@@ -54,12 +54,12 @@ class BulkRunner:
         self._buckets.check_key(output["S3Bucket"], f"{report_prefix(output)}object")
 
     def _run_one(self, store: Store, name: str) -> None:
-        operation = run(_kept.read_operation(name), store.execute)
+        operation = run(_stored.read_operation(name), store.execute)
         if operation is None or operation.is_finished:
             return
         running = OperationRun(store, self._buckets, operation, self._background.stopped.is_set)
         try:
-            status = self._patiently(running)
+            status = self._run_with_retries(running)
             if status is None:
                 return
             self._end(store, running, replace(operation, status=status))
@@ -69,7 +69,7 @@ class BulkRunner:
             failed = replace(operation, status=FAILED, failure_code=failure_code(error), failure=error.message)
             self._end(store, running, failed)
 
-    def _patiently(self, running: OperationRun) -> str | None:
+    def _run_with_retries(self, running: OperationRun) -> str | None:
         """Run it, with retries if a bucket is unavailable; return the final status, or None if it was stopped."""
         for attempt in range(1, TRIES + 1):
             try:
@@ -88,7 +88,7 @@ class BulkRunner:
             with suppress(PartitaError):  # the operation may have failed because the reports cannot be written
                 running.write_reports(ended)
         while True:
-            now = run(_kept.read_operation(ended.id), store.execute)
+            now = run(_stored.read_operation(ended.id), store.execute)
             if now is None or now.is_finished:
                 break
             if now.status == CANCELLING and ended.status != FAILED:
@@ -100,6 +100,6 @@ class BulkRunner:
                 )
             ended = replace(ended, ended=int(self._clock() * 1000))
             with suppress(ConditionFailed, TransactionCancelled):  # its status has just changed
-                store.execute(_kept.end(ended, now.status))
+                store.execute(_stored.end(ended, now.status))
                 break
         running.forget()

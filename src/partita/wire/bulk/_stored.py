@@ -21,6 +21,7 @@ from partita.buckets import StoredObject
 from partita.bulk import JOURNAL, Progress
 from partita.errors import TableNotFound
 from partita.expressions import Compare, KeyCondition, Path, Value
+from partita.runtime import chunks
 from partita.store import (
     BatchWriteItem,
     DeleteItem,
@@ -73,8 +74,8 @@ def key(part: str, name: str) -> Item:
     return {"part": part, "id": name}
 
 
-def keep(operation: Operation, before: str | None) -> PutItem:
-    """Store an operation, on condition that its stored status is still `before`."""
+def save(operation: Operation, before: str | None) -> PutItem:
+    """The request that stores an operation, on condition that its stored status is still `before`."""
     item = {
         **key("operation", operation.id),
         "status": operation.status,
@@ -85,8 +86,8 @@ def keep(operation: Operation, before: str | None) -> PutItem:
 
 
 def begin(operation: Operation, digest: str) -> TransactWriteItems:
-    """Store a new operation that is to be run."""
-    actions: list[TransactAction] = [keep(operation, None), PutItem(JOURNAL.name, key("unfinished", operation.id))]
+    """The request that stores a new operation, which is to be run."""
+    actions: list[TransactAction] = [save(operation, None), PutItem(JOURNAL.name, key("unfinished", operation.id))]
     if operation.token is not None:
         used = {"operation": operation.id, "digest": digest, "at": operation.started}
         actions.append(PutItem(JOURNAL.name, {**key("token", operation.token), **used}))
@@ -94,11 +95,11 @@ def begin(operation: Operation, digest: str) -> TransactWriteItems:
 
 
 def end(operation: Operation, before: str) -> TransactWriteItems:
-    """Store an operation that has ended."""
-    return TransactWriteItems((keep(operation, before), DeleteItem(JOURNAL.name, key("unfinished", operation.id))))
+    """The request that stores an operation that has ended."""
+    return TransactWriteItems((save(operation, before), DeleteItem(JOURNAL.name, key("unfinished", operation.id))))
 
 
-def found(part: str, name: str) -> Requests[Item | None]:
+def read_item(part: str, name: str) -> Requests[Item | None]:
     """A journal item, or None."""
     try:
         response = yield GetItem(JOURNAL.name, key(part, name), consistent=True)
@@ -110,14 +111,14 @@ def found(part: str, name: str) -> Requests[Item | None]:
 
 def read_operation(name: str) -> Requests[Operation | None]:
     """The operation with this id, or None."""
-    item = yield from found("operation", name)
+    item = yield from read_item("operation", name)
     return None if item is None else msgspec.json.decode(item["operation"], type=Operation)
 
 
 def read_progress(name: str) -> Requests[tuple[Progress, int | None]]:
     """The progress of an operation, and the bytes of all its objects once they are known."""
-    item = yield from found("progress", name)
-    listed = yield from found("inputs", name)
+    item = yield from read_item("progress", name)
+    listed = yield from read_item("inputs", name)
     progress = Progress() if item is None else msgspec.convert(item["progress"], Progress)
     return progress, None if listed is None else listed["bytes"]
 
@@ -131,19 +132,19 @@ def unfinished(store: Store) -> list[str]:
     return [item["id"] for item in page.items]
 
 
-def keep_inputs(store: Store, operation: str, objects: list[StoredObject]) -> None:
+def save_inputs(store: Store, operation: str, objects: list[StoredObject]) -> None:
     """Store the objects that the operation reads: those that existed when it started."""
     writes = [
         PutItem(JOURNAL.name, {**key(f"input/{operation}", f"{number:08}"), **msgspec.to_builtins(each)})
         for number, each in enumerate(objects)
     ]
-    for first in range(0, len(writes), _BATCH):
-        store.execute(BatchWriteItem(tuple(writes[first : first + _BATCH])))
+    for batch in chunks(writes, _BATCH):
+        store.execute(BatchWriteItem(batch))
     size = sum(each.size for each in objects)
     store.execute(PutItem(JOURNAL.name, {**key("inputs", operation), "count": len(objects), "bytes": size}))
 
 
-def kept_inputs(store: Store, operation: str) -> list[StoredObject] | None:
+def read_inputs(store: Store, operation: str) -> list[StoredObject] | None:
     """The objects that the operation reads; None if they are not all listed yet."""
     if store.execute(GetItem(JOURNAL.name, key("inputs", operation), consistent=True)).item is None:
         return None
@@ -157,9 +158,8 @@ def kept_inputs(store: Store, operation: str) -> list[StoredObject] | None:
 def forget_inputs(store: Store, operation: str) -> None:
     """Delete the stored objects of an operation that has ended."""
     items = [*_all(store, f"input/{operation}")]
-    for first in range(0, len(items), _BATCH):
-        some = items[first : first + _BATCH]
-        store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key(it["part"], it["id"])) for it in some)))
+    for batch in chunks(items, _BATCH):
+        store.execute(BatchWriteItem(tuple(DeleteItem(JOURNAL.name, key(it["part"], it["id"])) for it in batch)))
 
 
 def _all(store: Store, part: str) -> Iterator[Item]:
