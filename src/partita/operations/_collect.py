@@ -57,9 +57,8 @@ class Collect(Operation[C | None], Generic[C], frozen=True):
 
     def consistent(self) -> Collect[C]:
         """The same read, but strongly consistent, at twice the cost; not on a global index."""
-        index = self.table.schema.index(self.index) if self.index else None
-        if index is not None and not index.local:
-            raise OperationError(f"The global index {index.name!r} does not support consistent reads.")
+        if self.table.schema.is_global(self.index):
+            raise OperationError(f"The global index {self.index!r} does not support consistent reads.")
         return replace(self, is_consistent=True)
 
     def page(self, limit: int | None = None, *, after: str | None = None) -> CollectPage[C]:

@@ -86,9 +86,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def consistent(self) -> Query[M]:
         """The same read, but strongly consistent, at twice the cost; not on a global index."""
-        index = self.schema.table.schema.index(self.key.index) if self.key.index else None
-        if index is not None and not index.local:
-            raise OperationError(f"The global index {index.name!r} does not support consistent reads.")
+        if self.schema.table.schema.is_global(self.key.index):
+            raise OperationError(f"The global index {self.key.index!r} does not support consistent reads.")
         return replace(self, is_consistent=True)
 
     def first(self) -> First[M]:

@@ -73,14 +73,9 @@ class _Stored(Operation[tuple[list[Delete[E]], dict[str, Any] | None]], Generic[
             limit=PAGE,
             start=self.start,
             projection=schema.key_projection(schema.primary),
-            consistent=_can_be_consistent(self.query),
+            consistent=not schema.table.schema.is_global(self.query.key.index),
         )
         response: PageResponse = yield request
         names = [attribute.name for attribute, _ in schema.primary.attributes]
         keys = [{name: item[name] for name in names} for item in self.query.owned(response.items)]
         return [Delete(schema, key) for key in keys], response.last_key
-
-
-def _can_be_consistent(query: Query[Any]) -> bool:
-    index = query.schema.table.schema.index(query.key.index) if query.key.index else None
-    return index is None or index.local

@@ -107,6 +107,11 @@ class TableSchema(Struct, frozen=True):
         """The secondary index with that name."""
         return next((index for index in self.indexes if index.name == name), None)
 
+    def is_global(self, index: str | None) -> bool:
+        """Whether an index is a global secondary index, which does not support consistent reads."""
+        found = None if index is None else self.index(index)
+        return found is not None and not found.local
+
     def vector(self, name: str) -> VectorIndexSchema | None:
         """The vector index with that name."""
         return next((index for index in self.vectors if index.name == name), None)

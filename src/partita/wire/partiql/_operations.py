@@ -76,8 +76,7 @@ def _select(call: Parameters, statement: Select, detail: str) -> Requests[Json]:
         refuse(violated(limit, "limit", "Member must have value greater than or equal to 1"))
     schema = yield from schema_of(statement)
     plan = plan_select(statement, schema)
-    index = None if statement.index is None else schema.index(statement.index)
-    if consistent and index is not None and not index.local:
+    if consistent and schema.is_global(statement.index):
         raise ValidationFailed("Strongly consistent read is not supported on Global Secondary Indexes")
     position = position_of(call.text("NextToken"), _fingerprint(call))
     if not 0 <= position.partition < max(1, len(plan.partitions)):
