@@ -43,8 +43,8 @@ class _Shard:
         """Whether this shard must be read before the next item can be chosen."""
         return not self.waiting and not self.is_read
 
-    def read(self, limit: int, context: Context) -> Requests[tuple[int, int]]:
-        """Read more items; return how many were inspected, and how many of them belong to no declared entity."""
+    def read(self, limit: int, context: Context) -> Requests[int]:
+        """Read more items; return how many of them belong to no declared entity."""
         request = self._query.request_from(self._last_key, short=False)
         if request.filter is None:  # with a filter, many of the items read are dropped
             request = replace(request, limit=limit)
@@ -57,7 +57,7 @@ class _Shard:
         self.waiting += self._query.live(owned, context)
         self._last_key = response.last_key
         self.is_read = response.last_key is None
-        return response.scanned, unclaimed
+        return unclaimed
 
     def take(self) -> Item:
         """Remove and return the next item."""
@@ -95,7 +95,6 @@ class MergedShards:
             _Shard(replace(query, key_condition=condition, other_shards=()), position)
             for condition, position in zip(conditions, positions, strict=True)
         ]
-        self.inspected = 0
         self.unclaimed = 0
 
     def read(self, limit: int, context: Context) -> Requests[list[Item]]:
@@ -121,9 +120,8 @@ class MergedShards:
         if not hungry:
             return
         reads = [shard.read(share if shard.reads == 0 else missing, context) for shard in hungry]
-        seen: list[tuple[int, int]] = [(yield from reads[0])] if len(reads) == 1 else (yield Together(tuple(reads)))
-        self.inspected += sum(inspected for inspected, _ in seen)
-        self.unclaimed += sum(unclaimed for _, unclaimed in seen)
+        unclaimed: list[int] = [(yield from reads[0])] if len(reads) == 1 else (yield Together(tuple(reads)))
+        self.unclaimed += sum(unclaimed)
 
     def _first(self, ready: Sequence[_Shard]) -> _Shard:
         """The shard whose next item comes first in the order of the query."""
