@@ -27,7 +27,7 @@ def attributes_projection(schema: EntitySchema[Any], key: BoundKey, names: Itera
     return tuple(dict.fromkeys((*(Path((name,)) for name in stored), *schema.key_projection(key))))
 
 
-def defaults_of(schema: EntitySchema[Any], projection: Projection | None) -> dict[str, Any]:
+def projected_defaults(schema: EntitySchema[Any], projection: Projection | None) -> dict[str, Any]:
     """The default values of a projection's fields, for items that do not store them."""
     asked = {path.parts[0] for path in projection or ()}
     fields = {attribute: schema.cls.model_fields[name] for attribute, name in schema.fields.items()}

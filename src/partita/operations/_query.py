@@ -14,7 +14,7 @@ from partita.model import BoundKey, EntitySchema, PartialItem, Ref
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._owned import is_guarded, owner_check, owner_condition
 from partita.operations._page import Page, WalkResult
-from partita.operations._projection import attributes_projection, defaults_of
+from partita.operations._projection import attributes_projection, projected_defaults
 from partita.operations._shards import MergedShards, shards_of
 from partita.operations._unclaimed import unclaimed_among
 from partita.runtime import Together
@@ -151,7 +151,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
             response: PageResponse = yield self.request_from(start, short=attempt > 0)
             owned = self.owned(response.items)
             if len(owned) != len(response.items):
-                unclaimed += yield from self.tell_unclaimed(response.items)
+                unclaimed += yield from self.report_unclaimed(response.items)
             found += self.live(owned, context)
             start = response.last_key
             if start is None or len(found) >= self.limit:
@@ -185,7 +185,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         """The unexpired items of this entity; the session is notified of items that no entity claims."""
         owned = self.owned(items)
         if len(owned) != len(items):
-            yield from self.tell_unclaimed(items)
+            yield from self.report_unclaimed(items)
         return self.live(owned, context)
 
     def owned(self, items: list[Item]) -> list[Item]:
@@ -200,7 +200,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         now = context.clock()
         return [item for item in items if self.schema.live(item, now)]
 
-    def tell_unclaimed(self, items: list[Item]) -> Requests[int]:
+    def report_unclaimed(self, items: list[Item]) -> Requests[int]:
         """Notify the session of items that no entity claims; return their number."""
         unclaimed = unclaimed_among(self.schema.table, items)
         if unclaimed is None:
@@ -216,7 +216,7 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def _typed_one_by_one(self, items: list[Item], invalid: list[InvalidItem]) -> Iterator[M]:
         read = self.schema.entity_as
-        absent = defaults_of(self.schema, self.projection) if issubclass(self.model, PartialItem) else {}
+        absent = projected_defaults(self.schema, self.projection) if issubclass(self.model, PartialItem) else {}
         for item in items:
             try:
                 yield read(self.model, {**absent, **item} if absent else item)
@@ -353,7 +353,7 @@ class Walk(Operation[WalkResult[M]], Generic[M], frozen=True):
             response: PageResponse = yield request
             owned = self.query.owned(response.items)
             if len(owned) != len(response.items):
-                unclaimed += yield from self.query.tell_unclaimed(response.items)
+                unclaimed += yield from self.query.report_unclaimed(response.items)
             items += self.query.typed(self.query.live(owned, context), invalid)
             inspected += response.scanned
             if response.last_key is None:

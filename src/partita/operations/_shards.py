@@ -53,7 +53,7 @@ class _Shard:
         owned = self._query.owned(response.items)
         unclaimed = 0
         if len(owned) != len(response.items):
-            unclaimed = yield from self._query.tell_unclaimed(response.items)
+            unclaimed = yield from self._query.report_unclaimed(response.items)
         self.waiting += self._query.live(owned, context)
         self._last_key = response.last_key
         self.is_read = response.last_key is None

@@ -18,7 +18,7 @@ from partita.operations.writes._images import Images, UpsertImages
 from partita.operations.writes._index_keys import check_changes
 from partita.operations.writes._stored import bumped, condition_false, live_entity, own, version_of
 from partita.operations.writes._update import MAX_REWRITES, Update
-from partita.operations.writes._upsert_plan import UpsertPlan, defaults_of, plan_upsert, start_of
+from partita.operations.writes._upsert_plan import UpsertPlan, plan_upsert, start_of_entity, start_of_key
 from partita.operations.writes._write import Write, given_schema
 from partita.store import Returns, UpdateItem, WriteResponse
 from partita.values import Item
@@ -56,11 +56,11 @@ class Upsert(Write[E], Generic[E], frozen=True):
 
     def action(self, context: Context) -> UpdateItem:
         """The request to send, alone or in a transaction."""
-        condition = both(self._right(context), self.condition)
+        condition = both(self._guard(context), self.condition)
         table = self.schema.table.name
         return UpdateItem(table, self.key, self.plan.update, condition, on_failure_item=condition is not None)
 
-    def _right(self, context: Context) -> Condition | None:
+    def _guard(self, context: Context) -> Condition | None:
         """The condition that there is no item, or one for which this update is correct."""
         stored = both(both(own(self.schema), self.schema.unexpired(context.clock())), self.plan.consistent)
         return None if stored is None else Or((Missing(Path(self.schema.primary.hash_names)), stored))
@@ -102,7 +102,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
                     raise self.explain(error, context) from error
                 item = error.item
             with suppress(ConditionFailed):  # another writer was first: start again
-                return (yield from self._instead(item, context))
+                return (yield from self._write_over(item, context))
 
     def _send_once(self, context: Context, returns: Returns) -> Requests[Images[E | None, E]]:
         request = replace(self.action(context), returns=returns)
@@ -112,7 +112,7 @@ class Upsert(Write[E], Generic[E], frozen=True):
         new = apply_update(request.update, response.attributes or {}) | self.key
         return Images(live_entity(self.schema, response.attributes, context), self.schema.entity(new))
 
-    def _instead(self, item: Item, context: Context) -> Requests[Images[E | None, E]]:
+    def _write_over(self, item: Item, context: Context) -> Requests[Images[E | None, E]]:
         """Write the correct change for an item for which the planned update is not correct."""
         current = live_entity(self.schema, item, context)
         if current is None:
@@ -146,14 +146,14 @@ def upsert(at: E | Get[E], *changes: Change) -> Upsert[E]:
     if isinstance(at, Get):
         schema, key = at.schema, at.key
         known = dict(zip(schema.primary.inputs, at.values, strict=True))
-        start = defaults_of(schema, known)
+        start = start_of_key(schema, known)
     else:
         schema = given_schema(at, "upsert")
         version = version_of(schema, at)
         if version:
             hint = "Use update() or put()."
             raise OperationError(f"This {schema.name} has version {version}, so it is already stored.", hint=hint)
-        key, start = schema.key(at), start_of(schema, at)
+        key, start = schema.key(at), start_of_entity(schema, at)
         known = {field: getattr(at, field) for field in schema.primary.inputs}
     if changes:
         check_changes(schema, changes)

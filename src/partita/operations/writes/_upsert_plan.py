@@ -82,7 +82,7 @@ def plan_upsert(schema: EntitySchema[E], key: Item, start: Item, changes: Sequen
     return UpsertPlan(_with_marks(schema, update), every, created, consistent)
 
 
-def start_of(schema: EntitySchema[E], entity: E) -> Item:
+def start_of_entity(schema: EntitySchema[E], entity: E) -> Item:
     """The initial attributes of a new item if an entity is given: its fields."""
     derived = {name for key in schema.secondary for name in key.written} | {
         attribute.name for attribute, _ in schema.primary.attributes
@@ -92,7 +92,7 @@ def start_of(schema: EntitySchema[E], entity: E) -> Item:
     return {name: item[name] for name in schema.attributes.values() if name in item and name not in derived}
 
 
-def defaults_of(schema: EntitySchema[Any], known: Mapping[str, Any]) -> Item:
+def start_of_key(schema: EntitySchema[Any], known: Mapping[str, Any]) -> Item:
     """The initial attributes of a new item if its key is given: the fields of the key, and those with a default."""
     in_key = {attribute.name for attribute, _ in schema.primary.attributes} | schema.codec.key_only
     start: Item = {}
