@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, Generic, TypeAlias, TypeVar, overload
 
 from pydantic import BaseModel
 
@@ -26,6 +26,9 @@ from partita.values import Item
 
 M = TypeVar("M", bound=BaseModel)
 
+_Identity: TypeAlias = tuple[Any, ...]
+"""What one request may contain only once: an item, and how it is read."""
+
 MAX_GETS = 100
 MAX_WRITES = 25
 
@@ -39,53 +42,54 @@ class BatchGet(Operation[tuple[M | None, ...]], Generic[M], frozen=True):
 
     def requests(self, context: Context) -> Requests[tuple[M | None, ...]]:
         """Send all chunks concurrently, and the unprocessed gets of each again."""
-        wanted = [_place(get) for get in self.gets]
-        different = dict(zip(wanted, self.gets, strict=True))
-        parts = [part for group in _one_way(different) for part in chunks(group, MAX_GETS)]
-        found: dict[Any, Item | None] = {}
+        wanted = [_identity(get) for get in self.gets]
+        distinct = dict(zip(wanted, self.gets, strict=True))
+        parts = [part for group in _uniform_groups(distinct) for part in chunks(group, MAX_GETS)]
+        found: dict[_Identity, Item | None] = {}
         if len(parts) == 1:
-            found = yield from self._read(parts[0], different, context)
+            found = yield from self._read(parts[0], distinct, context)
         else:
-            reads = tuple(self._read(part, different, context) for part in parts)
+            reads = tuple(self._read(part, distinct, context) for part in parts)
             for part in (yield Together(reads)) if reads else ():
                 found |= part
-        return tuple(get.result(found[place], context) for place, get in zip(wanted, self.gets, strict=True))
+        return tuple(get.result(found[identity], context) for identity, get in zip(wanted, self.gets, strict=True))
 
     def _read(
-        self, places: Sequence[Any], gets: dict[Any, Get[M]], context: Context
-    ) -> Requests[dict[Any, Item | None]]:
-        requests = {place: gets[place].request() for place in places}
-        found: dict[Any, Item | None] = dict.fromkeys(places)
+        self, identities: Sequence[_Identity], gets: dict[_Identity, Get[M]], context: Context
+    ) -> Requests[dict[_Identity, Item | None]]:
+        requests = {identity: gets[identity].request() for identity in identities}
+        found: dict[_Identity, Item | None] = dict.fromkeys(identities)
         for attempt in range(context.retry.tries):
             if attempt:
                 yield context.retry.pause_before(attempt, context.random)
             response: BatchGetResponse = yield BatchGetItem(tuple(requests.values()))
-            found |= {place: item for place, item in zip(requests, response.items, strict=True) if item is not None}
-            requests = {place: each for place, each in requests.items() if each in response.unprocessed}
+            read = zip(requests, response.items, strict=True)
+            found |= {identity: item for identity, item in read if item is not None}
+            requests = {identity: each for identity, each in requests.items() if each in response.unprocessed}
             if not requests:
                 return found
-        left = [gets[place] for place in requests]
-        raise Unprocessed(f"{len(left)} of {len(places)} reads were left unprocessed.", operations=left)
+        left = [gets[identity] for identity in requests]
+        raise Unprocessed(f"{len(left)} of {len(identities)} reads were left unprocessed.", operations=left)
 
 
-def _place(get: Get[Any]) -> Any:
-    """What one request may contain only once: an item, and how it is read."""
+def _identity(get: Get[Any]) -> _Identity:
     key = tuple(sorted(get.key.items()))
     return get.schema.table.name, key, get.is_consistent, get.projection
 
 
-def _one_way(gets: Mapping[Any, Get[Any]]) -> list[list[Any]]:
-    """The gets in groups, each of which reads a table with only one consistency and one projection."""
-    ways: dict[str, list[Any]] = {}
-    groups: list[list[Any]] = []
-    for place, get in gets.items():
-        of_table = ways.setdefault(get.schema.table.name, [])
-        way = get.is_consistent, get.projection
-        if way not in of_table:
-            of_table.append(way)
-        number = of_table.index(way)
-        groups += [[]] if number == len(groups) else []
-        groups[number].append(place)
+def _uniform_groups(gets: Mapping[_Identity, Get[Any]]) -> list[list[_Identity]]:
+    """The identities of the gets in groups, each of which reads a table with one consistency and one projection."""
+    options_of: dict[str, list[Any]] = {}  # of each table; the n-th combination of a table belongs to the n-th group
+    groups: list[list[_Identity]] = []
+    for identity, get in gets.items():
+        of_table = options_of.setdefault(get.schema.table.name, [])
+        options = get.is_consistent, get.projection
+        if options not in of_table:
+            of_table.append(options)
+        number = of_table.index(options)
+        if number == len(groups):
+            groups.append([])
+        groups[number].append(identity)
     return groups
 
 
