@@ -92,12 +92,12 @@ class EntitySchema(Generic[E]):
 
     def key(self, entity: E) -> Item:
         """Return the key attributes of the item: those it was read with, or else those that its fields produce."""
-        return key_to_write(entity, self.codec.made_key(entity))
+        return key_to_write(entity, self.codec.produced_key(entity))
 
     def owns(self, item: Mapping[str, Any]) -> bool:
         """Whether the item belongs to this entity, according to its type attribute, or else its key."""
         if self.tag is None or self.tag.attribute not in item:
-            return self.primary.made(item)
+            return self.primary.matches(item)
         return bool(item[self.tag.attribute] == self.tag.name)
 
     @cached_property

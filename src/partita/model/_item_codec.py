@@ -76,7 +76,7 @@ class ItemCodec(Generic[E]):
         self._encoders = {self._attributes[name]: self._encoder(name) for name in cls.model_fields}
         self._dump: Callable[..., Any] = partial(cls.__pydantic_serializer__.to_python, **_AS_STORED)
         self._read = self._reader(cls)
-        self._is_made = self._stored_keys.is_made
+        self._has_produced_key = self._stored_keys.is_produced
         self._view_readers: dict[type[BaseModel], Callable[[Item], Any]] = {}
         self._adapters: dict[str, pydantic.TypeAdapter[Any]] = {}
         self._field_readers: dict[str, Callable[[Any], Any]] = {}
@@ -121,20 +121,20 @@ class ItemCodec(Generic[E]):
             entity: E = self._read(item)
         except ValidationError as error:
             entity = self._read_with_key(item, error)
-        if not self._is_made(item):
-            self._look_at_key(entity, item)
+        if not self._has_produced_key(item):
+            self._remember_other_key(entity, item)
         return entity
 
     def entities(self, items: Iterable[Item]) -> list[E]:
         """Read the entities in stored items, like `entity`, but without a call for each."""
-        read, is_made, found = self._read, self._is_made, list[E]()
+        read, has_produced_key, found = self._read, self._has_produced_key, list[E]()
         for item in items:
             try:
                 entity: E = read(item)
             except ValidationError as error:
                 entity = self._read_with_key(item, error)
-            if not is_made(item):
-                self._look_at_key(entity, item)
+            if not has_produced_key(item):
+                self._remember_other_key(entity, item)
             found.append(entity)
         return found
 
@@ -146,19 +146,19 @@ class ItemCodec(Generic[E]):
             raise self._invalid(item, error) from error
         return entity
 
-    def _look_at_key(self, entity: E, item: Item) -> None:
+    def _remember_other_key(self, entity: E, item: Item) -> None:
         """Make the entity remember its stored key, if its fields would produce a different one."""
         if not all(attribute.name in item for attribute, _ in self._keys[0].attributes):
             return  # not a stored item, only fields of an item
         stored = self.key_of(item)
         try:
-            made = self.made_key(entity)
+            produced = self.produced_key(entity)
         except OperationError:
             return  # also for an InvalidKey: the item can be read, and a write raises the error
-        if stored != made:
-            remember_key(entity, StoredKey(stored, made))
+        if stored != produced:
+            remember_key(entity, StoredKey(stored, produced))
 
-    def made_key(self, entity: E) -> Item:
+    def produced_key(self, entity: E) -> Item:
         """Return the key that the fields of an entity produce.
 
         Raises:

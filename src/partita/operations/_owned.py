@@ -20,18 +20,18 @@ Owns: TypeAlias = Callable[[Item], bool]
 
 def is_guarded(schema: EntitySchema[Any], key: BoundKey) -> bool:
     """Whether the partition key of an index shares fields with the primary keys of its items."""
-    return not _shares_partition(schema, key) and schema.primary.is_told_by(key)
+    return not _shares_partition(schema, key) and schema.primary.is_restricted_by(key)
 
 
 def owner_check(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Owns:
     """Return a function that tells an entity's items in one partition from those of others, by their primary keys."""
     if not is_guarded(schema, key):
         return schema.owns
-    agrees, made = schema.primary.check(_texts(key, condition)), schema.primary.made
+    agrees, matches = schema.primary.matcher(_texts(key, condition)), schema.primary.matches
     if schema.tag is None:
         return agrees
     # By its type attribute an item may be the entity's although its key has another form, which cannot be compared.
-    return lambda item: schema.owns(item) and (agrees(item) or not made(item))
+    return lambda item: schema.owns(item) and (agrees(item) or not matches(item))
 
 
 def owner_condition(schema: EntitySchema[Any], key: BoundKey, condition: KeyCondition) -> Condition | None:

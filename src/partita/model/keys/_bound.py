@@ -212,16 +212,16 @@ class BoundKey:
         pairs = zip(self.attributes, other.attributes, strict=False)
         return all(mine.overlaps(theirs) for (_, mine), (_, theirs) in pairs)
 
-    def made(self, item: Mapping[str, Any]) -> bool:
+    def matches(self, item: Mapping[str, Any]) -> bool:
         """Whether this key could have written the item's key attributes."""
         for attribute, template in self.attributes:  # noqa: SIM110 - runs for every item; all() takes twice as long
             if not template.matches(item.get(attribute.name)):
                 return False
         return True
 
-    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
-        """Return a check whether this key, with these texts in its parts, could have written an item's key."""
-        checks = tuple((attribute.name, template.check(texts)) for attribute, template in self.attributes)
+    def matcher(self, texts: Mapping[KeyPart, str]) -> Callable[[Mapping[str, Any]], bool]:
+        """Return a test whether this key, with these texts in its parts, could have written an item's key."""
+        checks = tuple((attribute.name, template.matcher(texts)) for attribute, template in self.attributes)
         if len(checks) != 2:  # noqa: PLR2004 - most keys have a hash and a range
             return lambda item: all(check(item.get(name)) for name, check in checks)
         (hash_, check_hash), (range_, check_range) = checks
@@ -230,7 +230,7 @@ class BoundKey:
             return lambda item: item.get(hash_) == whole and check_range(item.get(range_))
         return lambda item: check_hash(item.get(hash_)) and check_range(item.get(range_))
 
-    def is_told_by(self, other: BoundKey) -> bool:
+    def is_restricted_by(self, other: BoundKey) -> bool:
         """Whether the partition key of another key contains a part of this one."""
         return not self.parts.isdisjoint(other.hash_parts)
 

@@ -41,7 +41,7 @@ class StoredKey(Struct, frozen=True):
     """The key under which an entity is stored, and the key that its fields produced when it was read."""
 
     stored: Item
-    made: Item
+    produced: Item
 
 
 def remember_key(entity: BaseModel, key: StoredKey) -> None:
@@ -54,13 +54,13 @@ def has_remembered(entity: BaseModel) -> bool:
     return _REMEMBERED in entity.__dict__
 
 
-def key_to_write(entity: BaseModel, made: Item) -> Item:
+def key_to_write(entity: BaseModel, produced: Item) -> Item:
     """Return the key under which to write an entity, given the one that its fields produce.
 
     This is the key from which it was read, unless a field of its key has changed since.
     """
     remembered: StoredKey | None = entity.__dict__.get(_REMEMBERED)
-    return remembered.stored if remembered is not None and remembered.made == made else made
+    return remembered.stored if remembered is not None and remembered.produced == produced else produced
 
 
 class StoredKeys:
@@ -72,7 +72,7 @@ class StoredKeys:
         self.key_only = frozenset(attributes[name] for name in _marked(primary, model))
         """The attributes of fields that are stored only in the key."""
         self._numbers = frozenset(name for name in primary.inputs if _is_number_enum(model, name))
-        self.is_made = self._made_check()
+        self.is_produced = self._produced_check()
         """Whether the attributes of an item produce its key; also False if a quick check cannot decide it."""
 
     def filled(self, item: Item) -> Item:
@@ -88,12 +88,12 @@ class StoredKeys:
     def _value(self, name: str, value: Any) -> Any:
         return int(value) if name in self._numbers and isinstance(value, str) else value
 
-    def _made_check(self) -> Callable[[Item], bool]:
+    def _produced_check(self) -> Callable[[Item], bool]:
         """Return the check that runs for every item that is read, with everything precomputed that can be."""
         checks = [self._check(attribute.name, template) for attribute, template in self._primary.attributes]
         ends = [self._end(attribute.name, template) for attribute, template in self._primary.attributes]
 
-        def is_made(item: Item) -> bool:
+        def is_produced(item: Item) -> bool:
             try:
                 for check in checks:
                     if not check(item):
@@ -103,8 +103,8 @@ class StoredKeys:
             return True
 
         if len(ends) == 2 and ends[0] and ends[1]:  # noqa: PLR2004 - most keys have a hash and a range
-            return _ends_check(ends[0], ends[1], is_made)
-        return is_made
+            return _ends_check(ends[0], ends[1], is_produced)
+        return is_produced
 
     def _check(self, attribute: str, template: Template) -> Callable[[Item], bool]:
         """Return a quick comparison of one key attribute with the attributes of its fields."""
@@ -120,12 +120,12 @@ class StoredKeys:
         is_special = template.format.special.search
         names = [self._attributes[each.field] for each in template.placeholders if each.style is None]
 
-        def is_made(item: Item) -> bool:
+        def is_produced(item: Item) -> bool:
             if item[attribute] != text % values(item):
                 return False
             return not any(type(item[name]) is str and is_special(item[name]) for name in names)  # it would be escaped
 
-        return is_made
+        return is_produced
 
     def _text(self, template: Template) -> str | None:
         """Return a `%` format string that produces an attribute from the values of its fields; None if impossible."""
@@ -152,7 +152,7 @@ def _ends_check(hash_: _End, range_: _End, otherwise: Callable[[Item], bool]) ->
     first, first_head, first_field, is_special = hash_
     second, second_head, second_field, _ = range_
 
-    def is_made(item: Item) -> bool:
+    def is_produced(item: Item) -> bool:
         try:
             one, two = item[first_field], item[second_field]
             if item[first] != first_head + one or item[second] != second_head + two:
@@ -161,7 +161,7 @@ def _ends_check(hash_: _End, range_: _End, otherwise: Callable[[Item], bool]) ->
             return otherwise(item)
         return not is_special(one) and not is_special(two)  # this model would have escaped them
 
-    return is_made
+    return is_produced
 
 
 def _code(style: Any) -> str | None:

@@ -224,8 +224,8 @@ class Template:
         texts = self._texts_in(key) if isinstance(key, str) else None
         return {} if texts is None else dict(zip(self.parts, texts, strict=True))
 
-    def check(self, texts: Mapping[KeyPart, str]) -> Callable[[Any], bool]:
-        """Return a check whether this template could have produced a key with these texts in its parts."""
+    def matcher(self, texts: Mapping[KeyPart, str]) -> Callable[[Any], bool]:
+        """Return a test whether this template could have produced a key with these texts in its parts."""
         known = {part: texts[part] for part in self.parts if part in texts}
         if not known:
             return self.matches
