@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
 from typing import Any, ParamSpec
 
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, schema_of
 from partita.operations import Count, Query, check_projected
 from partita.patterns._key_conditions import key_conditions
-from partita.patterns._patterns import register
+from partita.patterns._patterns import decorator, register
 from partita.patterns._permissions import permissions
-from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
+from partita.patterns._signature import KeyParameters, PatternSignature
 from partita.store import QueryTable
 
 P = ParamSpec("P")
@@ -30,13 +29,7 @@ def count(
     schema = schema_of(entity)
     bound = schema.bound(key)
     check_projected(schema, bound, entity, schema.key_projection(bound))
-
-    def decorate(function: Callable[P, None]) -> Callable[P, Count]:
-        check_empty(function)
-        signature = PatternSignature.of_function(function)
-        return update_wrapper(_count_pattern(signature, schema, bound, budget, max_pages), function)
-
-    return decorate
+    return decorator(lambda signature: _count_pattern(signature, schema, bound, budget, max_pages))
 
 
 def _count_pattern(

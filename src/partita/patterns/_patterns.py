@@ -212,7 +212,7 @@ def _get_pattern(
         raise ModelError(message, hint="Add these parameters, or declare a @query.")
     if derived := [name for name in parameters.names if name not in key.inputs]:
         raise ModelError(f"{signature.name}: {', '.join(derived)} is computed from the other parameters.")
-    render, in_order = parameters.key_renderer(key), parameters.in_order
+    render, in_order = parameters.key_renderer(), parameters.in_order
 
     def make(*args: Any, **kwargs: Any) -> Get[Any]:
         values = args if len(args) == in_order and not kwargs else parameters.ordered(args, kwargs)

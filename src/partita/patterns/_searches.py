@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import update_wrapper
 from typing import Any, Final, ParamSpec, TypeVar, overload
 
 from pydantic import BaseModel
@@ -12,9 +11,9 @@ from partita.errors import ModelError, OperationError
 from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, VectorIndex, kinds_of, schema_of, vector_of
 from partita.operations import MAX_TOP, Search, projection_of
-from partita.patterns._patterns import register
+from partita.patterns._patterns import decorator, register
 from partita.patterns._permissions import ACTIONS, Permission
-from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
+from partita.patterns._signature import KeyParameters, PatternSignature
 from partita.store import SearchVectors, VectorIndexSchema
 
 P = ParamSpec("P")
@@ -51,13 +50,7 @@ def search(
     schema = schema_of(entity)
     place = _SearchPlace(schema, index)
     projection = place.projection(view)
-
-    def decorate(function: Callable[..., None]) -> Callable[..., Search[Any]]:
-        check_empty(function)
-        signature = PatternSignature.of_function(function)
-        return update_wrapper(_search_pattern(signature, place, budget, view, projection), function)
-
-    return decorate
+    return decorator(lambda signature: _search_pattern(signature, place, budget, view, projection))
 
 
 class _SearchPlace:
@@ -183,7 +176,7 @@ def _partition_renderer(
     )
     parameters = KeyParameters(own, place.schema, key)
     parameters.refuse_ranges()
-    render, inputs = parameters.key_renderer(key), key.inputs
+    render, inputs = parameters.key_renderer(), key.inputs
 
     def partition(given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
         parameters.check_members(given)

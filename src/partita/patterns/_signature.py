@@ -146,13 +146,12 @@ class KeyParameters:
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the arguments in the order of the fields from which the key is built."""
-        if not kwargs and len(args) == self.in_order:
-            return args
         bound = self.bind(args, kwargs)
         return tuple(bound[field] for field in self.key.inputs)
 
-    def key_renderer(self, key: BoundKey) -> Callable[[tuple[Any, ...]], Item]:
+    def key_renderer(self) -> Callable[[tuple[Any, ...]], Item]:
         """Return a function that renders the key attributes from values in the order of the key's inputs."""
+        key = self.key
         attributes = [
             (attribute.name, template.renderer([key.fields.index(field) for field in template.fields]))
             for attribute, template in key.attributes
