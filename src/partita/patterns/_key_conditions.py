@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from partita.errors import ModelError
 from partita.expressions import KeyCondition, KeyRange
-from partita.model import BoundKey, Template
+from partita.model import BoundKey, Shards, Template
 from partita.patterns._spans import prefix_range, span_range
 
 RangeKind: TypeAlias = Literal["equal", "span", "prefix"]
@@ -31,7 +31,7 @@ Conditions: TypeAlias = Callable[[Mapping[str, Any]], tuple[KeyCondition, ...]]
 _HOW_TO_SORT = "Use a format that sorts, such as {n:06} or {at:%Y-%m-%d}; free text sorts only as the last part."
 
 
-class _Asked(Struct, frozen=True):
+class _SortKeyCondition(Struct, frozen=True):
     """The condition on one attribute of a sort key: its first placeholders, the last of them possibly with a range."""
 
     name: str
@@ -62,29 +62,31 @@ def key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind
         ModelError: the partition key is not covered, a sort key field is skipped, or a range is not last.
     """
     computed = _computed(label, key, parameters)
-    all_shards = key.shards is not None and key.shards.name not in {*parameters, *computed}
-    open_part = key.shards.name if key.shards is not None and all_shards else None
+    is_named = key.shards is not None and key.shards.name in {*parameters, *computed}
+    shards = None if is_named else key.shards
     for field in key.hash_fields:
-        if field not in computed and field != open_part and parameters.get(field) != "equal":
+        is_shard = shards is not None and field == shards.name
+        if field not in computed and not is_shard and parameters.get(field) != "equal":
             message = f"{label} does not cover the partition key {key.hash_text!r}: {field!r} is missing."
             raise ModelError(message, hint="A query needs all fields of the partition key, each with a single value.")
-    asked = tuple(_asked_of_sort_key(label, key, {**parameters, **dict.fromkeys(computed, "equal")}))
-    used = {*key.hash_fields, *(field for each in asked for field in each.template.fields[: each.given])}
+    conditions = tuple(_sort_key_conditions(label, key, {**parameters, **dict.fromkeys(computed, "equal")}))
+    used = {*key.hash_fields, *(field for each in conditions for field in each.template.fields[: each.given])}
     used |= {source for name in computed for source in key.sources_of(name)}
     if skipped := [name for name in parameters if name not in used]:
         message = f"{label}: {', '.join(skipped)} cannot restrict the sort key {key.range_text!r}."
         raise ModelError(message, hint="Use its fields from the left, without a gap; only the last may be a range.")
-
-    shards = None if key.shards is None or open_part is None else (open_part, range(key.shards.count))
-    return _builder(key, asked, computed, shards)
+    return _builder(key, conditions, computed, shards)
 
 
 def _builder(
-    key: BoundKey, asked: Sequence[_Asked], computed: Sequence[str], shards: tuple[str, range] | None
+    key: BoundKey, conditions: Sequence[_SortKeyCondition], computed: Sequence[str], shards: Shards | None
 ) -> Conditions:
-    """Return the function that builds the conditions; everything independent of arguments is computed in advance."""
-    whole = tuple((each.name, each.template) for each in asked if each.is_whole)
-    last = asked[-1] if asked and not asked[-1].is_whole else None
+    """Return the function that builds the conditions; everything independent of arguments is computed in advance.
+
+    With `shards`, it builds a condition for each of them.
+    """
+    whole = tuple((each.name, each.template) for each in conditions if each.is_whole)
+    last = conditions[-1] if conditions and not conditions[-1].is_whole else None
     partition = tuple((attribute.name, template) for attribute, template in key.hash)
 
     def build(arguments: Mapping[str, Any]) -> tuple[KeyCondition, ...]:
@@ -93,8 +95,7 @@ def _builder(
         span = None if last is None else last.range(arguments)
         if shards is None:
             return (KeyCondition(_rendered((*partition, *whole), arguments), span),)
-        name, numbers = shards
-        each = ({**arguments, name: number} for number in numbers)
+        each = ({**arguments, shards.name: number} for number in range(shards.count))
         return tuple(KeyCondition(_rendered((*partition, *whole), values), span) for values in each)
 
     return build
@@ -116,7 +117,7 @@ def _computed(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) ->
     return tuple(found)
 
 
-def _asked_of_sort_key(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> Iterator[_Asked]:
+def _sort_key_conditions(label: str, key: BoundKey, parameters: Mapping[str, RangeKind]) -> Iterator[_SortKeyCondition]:
     for attribute, template in key.range:
         given = _leading(template, parameters)
         last = parameters.get(template.fields[given - 1], "equal") if given else "equal"
@@ -124,9 +125,9 @@ def _asked_of_sort_key(label: str, key: BoundKey, parameters: Mapping[str, Range
             field = template.fields[given - 1]
             message = f"{label}: {field!r} does not sort in {template.text!r}, so it cannot be a range."
             raise ModelError(message, hint=_HOW_TO_SORT)
-        asked = _Asked(attribute.name, template, given, last)
-        yield asked
-        if not asked.is_whole:
+        condition = _SortKeyCondition(attribute.name, template, given, last)
+        yield condition
+        if not condition.is_whole:
             return
 
 
