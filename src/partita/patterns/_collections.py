@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeVar, get_origin
 from msgspec import Struct
 
 from partita.errors import ModelError
+from partita.expressions import KeyCondition
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Prefix, Span, Template, template_texts
 from partita.operations import (
     Collect,
@@ -67,14 +68,14 @@ def collect(
     counts = _limits(result.__name__, slots, limits or {})
 
     def declare(signature: PatternSignature) -> Callable[..., Collect[C]]:
-        asked = partition.asked(signature, slots, keys)
+        parameters = partition.parameters(signature, slots, keys)
         seen: dict[int, tuple[Interval, ...]] = {}
 
         def make(*args: Any, **kwargs: Any) -> Collect[C]:
-            values = asked.values(args, kwargs)
+            values = signature.arguments(args, kwargs)
             parts = tuple(
                 CollectedPart(slot, key, condition, counts.get(slot.field))
-                for slot, key, condition in zip(slots, keys, asked.conditions(values), strict=True)
+                for slot, key, condition in zip(slots, keys, parameters.conditions(values), strict=True)
             )
             known = len(table.entities)  # further entities may be declared after this pattern
             if known not in seen:
@@ -82,30 +83,27 @@ def collect(
             return Collect(result, table, index, parts, limit, seen[known], not newest_first, pattern=declared)
 
         sends = permissions(keys[0], table, QueryTable)
-        declared = register(signature, make, "collect", asked.owner, keys[0], budget, sends=sends, keys=tuple(keys))
+        declared = register(
+            signature, make, "collect", parameters.owner, keys[0], budget, sends=sends, keys=tuple(keys)
+        )
         return make
 
     return decorator(declare)
 
 
-class _Asked(Struct, frozen=True):
+class _CollectionParameters(Struct, frozen=True):
     """The parameters of a collection, and how each part uses them."""
 
-    parameters: tuple[KeyParameters, ...]
+    of_parts: tuple[KeyParameters, ...]
     renamed: tuple[Mapping[str, str], ...]
     """For each part, its own names for the parameters that it uses."""
     conditions_of: tuple[Conditions, ...]
-    signature: PatternSignature
     owner: EntitySchema[Any]
 
-    def values(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the arguments by name."""
-        return self.signature.arguments(args, kwargs)
-
-    def conditions(self, values: Mapping[str, Any]) -> list[Any]:
+    def conditions(self, values: Mapping[str, Any]) -> list[KeyCondition]:
         """Return the key conditions of all parts."""
-        found: list[Any] = []
-        for parameters, renamed, conditions_of in zip(self.parameters, self.renamed, self.conditions_of, strict=True):
+        found: list[KeyCondition] = []
+        for parameters, renamed, conditions_of in zip(self.of_parts, self.renamed, self.conditions_of, strict=True):
             own = {name: values[given] for given, name in renamed.items()}
             parameters.check_members(own)
             found += conditions_of(own)
@@ -130,7 +128,9 @@ class _Partition(Struct, frozen=True):
         message = f"{self.label}: {schema.name} has no key with the partition {self.text!r}."
         raise ModelError(message, owner=schema.cls)
 
-    def asked(self, signature: PatternSignature, slots: Sequence[Slot], keys: Sequence[BoundKey]) -> _Asked:
+    def parameters(
+        self, signature: PatternSignature, slots: Sequence[Slot], keys: Sequence[BoundKey]
+    ) -> _CollectionParameters:
         """Check that the parameters fit every part."""
         label, given = signature.name, tuple(signature.hints)
         if any(name not in given or get_origin(signature.hints[name]) in (Span, Prefix) for name in self.fields):
@@ -148,7 +148,7 @@ class _Partition(Struct, frozen=True):
             for key, own in zip(keys, parameters, strict=True)
         )
         owners = [slot.schema for slot, key in zip(slots, keys, strict=True) if key.hash_fields == self.fields]
-        return _Asked(parameters, tuple(renamed), conditions, signature, (owners or [slots[0].schema])[0])
+        return _CollectionParameters(parameters, tuple(renamed), conditions, (owners or [slots[0].schema])[0])
 
     def _renamed(self, key: BoundKey, given: Sequence[str]) -> dict[str, str]:
         names = dict(zip(self.fields, (field for _, template in key.hash for field in template.fields), strict=True))
