@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from partita import Procedure
 from partita.errors import ConditionFailed, ItemMissing, VersionConflict
 from partita.recipes.idempotency import run_plan
-from partita_services.todo.changes import given, rewrite
-from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, tasks_by_ids
+from partita_services.todo.changes import TaskChange, rewrite
+from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, task_by_id, tasks_by_ids
 
 MAX_DELETES: Final = 1_000
 """The maximum number of tasks that one call deletes, so that a request ends in time."""
@@ -56,8 +56,11 @@ def change_status(
 
 
 def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep: int | None) -> Procedure[TaskResult]:
+    if task is None:
+        return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
+    at, change = task_by_id(task.user_id, task_id), TaskChange(status=status)
     try:
-        changed = yield from rewrite(lambda: given(task), {"status": status}, now, keep=keep, commit=run_plan)
+        changed = yield from rewrite(at, change, now, keep=keep, commit=run_plan, known=task)
     except ItemMissing:
         return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
     except VersionConflict:

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from partita import Precondition, Procedure, retry_on_conflict
+from partita import Get, Precondition, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
 from partita.recipes.idempotency import Plan
 from partita_services.todo.filters import Day
@@ -47,32 +47,34 @@ class TaskChange(TypedDict, total=False):
 
 
 def rewrite(
-    read: Callable[[], Procedure[Task | None]],
+    at: Get[Task],
     change: TaskChange,
     now: int,
     only: Precondition | None = None,
     *,
     keep: int | None = None,
     commit: Callable[[Procedure[Plan[Task]]], Procedure[R]],
+    known: Task | None = None,
 ) -> Procedure[R]:
     """Change fields of a task; changes by other writers since it was read are kept.
 
     Args:
-        read: reads the task. After a conflict it is not called again, because the conflict contains the task.
+        at: reads the task. After a conflict it does not run again, because the conflict contains the task.
         change: the fields to change.
         now: the current time.
         only: the versions that may be changed.
         keep: for how many seconds a completed task is kept; None for ever.
         commit: writes the plan, like `run_plan`, or together with the record of the caller's request.
+        known: the task, if it was read already.
 
     Raises:
         ItemMissing: there is no such task, or it was deleted.
         VersionConflict: `only` does not allow the version of the task.
     """
-    known: list[Task | None] = []
+    states: list[Task | None] = [] if known is None else [known]
 
     def plan() -> Procedure[Plan[Task]]:
-        task = existing(known[-1] if known else (yield from read()))
+        task = existing(states[-1] if states else (yield from at))
         check_version(task, only)
         changed = with_change(task, change, now, keep)
         if changed is task:
@@ -84,7 +86,7 @@ def rewrite(
         try:
             return (yield from commit(plan()))
         except ConditionFailed as conflict:
-            known.append(conflict.current)
+            states.append(conflict.current)
             raise
 
     def when(error: PartitaError) -> bool:
@@ -111,12 +113,6 @@ def completion(status: Status, now: int, keep: int | None) -> dict[str, int | No
     is_completed = status is Status.COMPLETED
     expires = now + keep if is_completed and keep is not None else None
     return {"completed_at": now if is_completed else None, "ttl": expires}
-
-
-def given(task: Task | None) -> Procedure[Task | None]:
-    """Wrap a task that was already read in a procedure that returns it."""
-    return task
-    yield  # a procedure is a generator
 
 
 def existing(task: Task | None) -> Task:

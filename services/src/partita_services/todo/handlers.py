@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -140,8 +139,7 @@ def change_task(
         ItemMissing: the user has no such task.
         VersionConflict: `only` does not allow the version of the task.
     """
-    reading = partial(_read_task, user_id, task_id)
-    return (yield from rewrite(reading, change, now, only, keep=keep, commit=run_plan))
+    return (yield from change_task_by(run_plan, user_id, task_id, change, now, only, keep=keep))
 
 
 def change_task_by(
@@ -155,12 +153,7 @@ def change_task_by(
     keep: int | None = None,
 ) -> Procedure[R]:
     """The same as `change_task`, but `commit` writes the plan, for example with the record of a request."""
-    reading = partial(_read_task, user_id, task_id)
-    return (yield from rewrite(reading, change, now, only, keep=keep, commit=commit))
-
-
-def _read_task(user_id: str, task_id: str) -> Procedure[Task | None]:
-    return (yield from task_by_id(user_id, task_id))
+    return (yield from rewrite(task_by_id(user_id, task_id), change, now, only, keep=keep, commit=commit))
 
 
 def remove_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[Plan[None]]:
