@@ -148,11 +148,11 @@ def _mount(
 ) -> Iterator[tuple[ApiSource, FastAPI]]:
     """Serve a service: its API, its routes outside the API, then its pages. Yield the apps that have a description."""
     if (api := routes.apis.get(service.name)) is not None:
-        _run(api, state)
+        _set_up(api, state)
         app.mount(f"/{service.name}/api", api)
         yield ApiSource(service.name, service.title, service.summary, f"/{service.name}/api"), api
     if (site := routes.sites.get(service.name)) is not None:
-        _run(site, state, missing)
+        _set_up(site, state, missing)
         title = f"{service.title}, outside its API"
         yield ApiSource(f"{service.name}-site", title, service.summary, f"/{service.name}"), site
         if service.pages is not None:
@@ -172,6 +172,7 @@ def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
     app.mount(path, folder)
 
 
-def _run(app: FastAPI, state: ServiceState, missing: MissingPage | None = None) -> None:
+def _set_up(app: FastAPI, state: ServiceState, missing: MissingPage | None = None) -> None:
+    """Give an app of a service its state, and have it respond to errors with problems."""
     run_with(app, state)
     handle_errors(app, missing=missing)
