@@ -2,7 +2,7 @@
 
 A route polls the changes that a projection remembers (`partita.change.changes_after`), and sends the new ones:
 
-    news = change_news(look, tell, last_event_id, is_valid, state.stopping)
+    news = change_news(changes_since, events_of, last_event_id, is_valid, state.stopping)
     return news_response(news)
 """
 
@@ -48,20 +48,20 @@ def describe_news(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
         "data": {"type": "string", "contentMediaType": "application/json"},
     }
     schema = {"type": "object", "properties": properties, "required": ["data"]}
-    said = (
+    beginning = (
         f"Server-sent events. `ready` reports the position after which changes are sent, {text}, and `reset` that more "
     )
     return {
         200: {
-            "description": f"{said}has changed than the server remembers: read the lists again.",
+            "description": f"{beginning}has changed than the server remembers: read the lists again.",
             "content": {NEWS_MEDIA_TYPE: {"schema": schema}},
         }
     }
 
 
 async def change_news(
-    look: Callable[[int | None], Awaitable[RecentChanges]],
-    tell: Callable[[Sequence[str]], Awaitable[Sequence[NewsEvent]]],
+    changes_since: Callable[[int | None], Awaitable[RecentChanges]],
+    events_of: Callable[[Sequence[str]], Awaitable[Sequence[NewsEvent]]],
     after: int | None,
     is_valid: Callable[[], Awaitable[bool]],
     stopping: threading.Event,
@@ -69,23 +69,26 @@ async def change_news(
     """Yield the changes after a number, or from now on, until the server stops or the reader's token is not valid.
 
     Args:
-        look: returns the changes after a number.
-        tell: returns the events that describe the changes of these items.
+        changes_since: returns the changes after a number.
+        events_of: returns the events that describe the changes of these items.
         after: the number of the last event that the reader received.
         is_valid: returns whether the reader may still read.
         stopping: set when the server stops.
     """
-    seen = await look(after)
+    seen = await changes_since(after)
     at, silent = seen.number if after is None or seen.is_forgotten else after, 0
-    yield _sent(NewsEvent("reset" if seen.is_forgotten else "ready"), at)
+    yield _as_text(NewsEvent("reset" if seen.is_forgotten else "ready"), at)
     while not stopping.is_set() and await is_valid():
-        seen = await look(at)
-        told = [NewsEvent("reset")] if seen.is_forgotten else await tell(seen.items) if seen.items else []
-        for event in told[:-1]:
-            yield _sent(event)  # without a number: a reader that is cut off here receives all of them again
-        if told:
-            yield _sent(told[-1], seen.number)
-        silent = 0 if told else silent + 1
+        seen = await changes_since(at)
+        if seen.is_forgotten:
+            events: Sequence[NewsEvent] = [NewsEvent("reset")]
+        else:
+            events = await events_of(seen.items) if seen.items else ()
+        for event in events[:-1]:
+            yield _as_text(event)  # without a number: a reader that is cut off here receives all of them again
+        if events:
+            yield _as_text(events[-1], seen.number)
+        silent = 0 if events else silent + 1
         at = seen.number
         if silent >= SILENT_LOOKS:
             silent = 0
@@ -98,6 +101,6 @@ def news_response(news: AsyncIterator[str]) -> StreamingResponse:
     return StreamingResponse(news, media_type=NEWS_MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 
 
-def _sent(event: NewsEvent, number: int | None = None) -> str:
+def _as_text(event: NewsEvent, number: int | None = None) -> str:
     place = "" if number is None else f"id: {number}\n"
     return f"event: {event.name}\n{place}data: {event.data}\n\n"

@@ -194,8 +194,9 @@ async def stream_accounts(
     last_event_id: LastEventId = None,
 ) -> StreamingResponse:
     """Server-sent events about changed accounts that the caller may see. The stream ends when the token expires."""
-    hears = live.Listener(actor, projection.sink, db)
-    return news_response(change_news(hears.look, hears.tell, last_event_id, is_valid, state.stopping))
+    listener = live.Listener(actor, projection.sink, db)
+    news = change_news(listener.changes_since, listener.events_of, last_event_id, is_valid, state.stopping)
+    return news_response(news)
 
 
 @ROUTER.get("/accounts/{pk}", responses=describe_problems(404))

@@ -64,17 +64,17 @@ class Listener:
         self._shared: dict[str, str] | None = None
         self._looks = 0
 
-    async def look(self, after: int | None) -> RecentChanges:
+    async def changes_since(self, after: int | None) -> RecentChanges:
         """Return the changes after a number that the reader may see."""
-        is_new = await self._look_at_shared()
+        is_new = await self._read_shared_if_due()
         seen = await run_in_threadpool(changes_after, self._projection, after, self._topics())
         return RecentChanges(seen.number, (SHARED, *seen.items), seen.is_forgotten) if is_new else seen
 
-    async def tell(self, items: Sequence[str]) -> Sequence[NewsEvent]:
+    async def events_of(self, items: Sequence[str]) -> Sequence[NewsEvent]:
         """Return the events for these items."""
         return [_event(item) for item in items]
 
-    async def _look_at_shared(self) -> bool:
+    async def _read_shared_if_due(self) -> bool:
         """Read the accounts shared with the reader again if that is due, and return whether they have changed."""
         if self._actor.is_operator:
             return False

@@ -234,11 +234,11 @@ async def stream_changes(
 ) -> StreamingResponse:
     """Server-sent events about changes of the user's data. The stream ends with the session."""
 
-    async def look(after: int | None) -> RecentChanges:
+    async def changes_since(after: int | None) -> RecentChanges:
         return await run_in_threadpool(changes_after, projection.sink, after, [visitor.user_id])
 
     is_valid = live.session_check(db, visitor.session_id)
-    return news_response(change_news(look, live.user_news, last_event_id, is_valid, state.stopping))
+    return news_response(change_news(changes_since, live.user_news, last_event_id, is_valid, state.stopping))
 
 
 @ROUTER.get("/workouts", responses=describe_problems(400))

@@ -230,13 +230,13 @@ async def stream_tasks(
 ) -> StreamingResponse:
     """The caller's tasks as server-sent events, whenever one is written or deleted, until the token expires."""
 
-    async def look(after: int | None) -> RecentChanges:
+    async def changes_since(after: int | None) -> RecentChanges:
         return await run_in_threadpool(changes_after, projection.sink, after, [caller.user_id])
 
-    async def tell(task_ids: Sequence[str]) -> Sequence[NewsEvent]:
+    async def events_of(task_ids: Sequence[str]) -> Sequence[NewsEvent]:
         return await live.task_news(task_ids, lambda ids: db.run(handlers.show_tasks(caller.user_id, ids)))
 
-    return news_response(change_news(look, tell, last_event_id, is_valid, state.stopping))
+    return news_response(change_news(changes_since, events_of, last_event_id, is_valid, state.stopping))
 
 
 @ROUTER.get("/tasks/{task_id}", responses=describe_problems(404))
