@@ -69,7 +69,7 @@ def join(profile: Profile, connection: Connection, entry: Sequence[Action]) -> T
 @pattern(budget=Wcu(10), writes={Connection: _PUT, Profile: _CHECK, LoginSession: _ENTRY})
 def connect(connection: Connection, entry: Sequence[Action]) -> Transaction:
     """Connect a user again whose account is not being deleted, together with the session of the browser."""
-    return transact(put(connection), staying(connection.user_id), *entry)
+    return transact(put(connection), check_not_closing(connection.user_id), *entry)
 
 
 @pattern(budget=Wcu(1))
@@ -120,7 +120,7 @@ def save_workout(workout: Workout) -> Put[Workout]:
 @pattern(budget=Wcu(98), writes={Workout: _PUT, Connection: _CHECK})
 def save_workouts(workouts: Sequence[Workout], connection: Connection) -> Transaction:
     """Store workouts, unless a later read of one of them is stored, or the connection has changed."""
-    return transact(*(save_workout(workout) for workout in workouts), still_linked(connection))
+    return transact(*(save_workout(workout) for workout in workouts), check_same_link(connection))
 
 
 @pattern(budget=Wcu(50), writes={Workout: (BatchWriteItem,)})
@@ -183,7 +183,7 @@ def create_milestone(
     milestone: Milestone, awards: Sequence[Award], profile: Profile, notices: Sequence[Put[Notice]] = ()
 ) -> Transaction:
     """Write a new milestone and up to 24 earned parts, unless the account is closing or another one was created."""
-    return transact(insert(milestone), *(insert(award) for award in awards), *notices, one_more(profile))
+    return transact(insert(milestone), *(insert(award) for award in awards), *notices, count_milestone(profile))
 
 
 @pattern(budget=Wcu(3))
@@ -212,18 +212,18 @@ def award_parts(
     return transact(milestone, *(insert(award) for award in awards), *notices)
 
 
-def still_linked(connection: Connection) -> Check:
+def check_same_link(connection: Connection) -> Check:
     """Part of a transaction: check that the connection is unchanged."""
     return check(connection_of(connection.user_id), f(Connection.link_id).eq(connection.link_id))
 
 
-def one_more(profile: Profile) -> Update[Profile]:
+def count_milestone(profile: Profile) -> Update[Profile]:
     """Part of a transaction: count a milestone, if the account is not closing and the count has not changed."""
     so_far = f(Profile.commitments)
     none_since = any_of(so_far.missing(), so_far.eq(profile.commitments))  # older profiles have no count
     return update(profile, so_far.set(profile.commitments + 1)).when(all_of(f(Profile.closing).eq(False), none_since))
 
 
-def staying(user_id: str) -> Check:
+def check_not_closing(user_id: str) -> Check:
     """Part of a transaction: check that the account is not being deleted."""
     return check(profile_of(user_id), f(Profile.closing).eq(False))
