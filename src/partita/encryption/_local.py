@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from partita.encryption._provider import DATA_KEY_BYTES, DataKey
 from partita.errors import OperationError, SecretExposed, UnknownKey
-from partita.runtime import create_private, exposure
+from partita.runtime import create_private, exposure, write_private
 
 _MARK: Final = b"L"
 _KEY_BYTES: Final = 32
@@ -116,9 +116,5 @@ class LocalKeys:
 def _written(keys: LocalKeys, path: Path) -> LocalKeys:
     """Replace the file atomically: a reader finds either the old keys or the new ones, never a partial file."""
     encoded = {name: base64.b64encode(key).decode() for name, key in keys.keys.items()}
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    create_private(new)
-    new.write_bytes(msgspec.json.format(msgspec.json.encode(_File(keys.current, encoded))))
-    new.replace(path)
+    write_private(path, msgspec.json.format(msgspec.json.encode(_File(keys.current, encoded))))
     return keys

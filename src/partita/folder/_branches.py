@@ -7,7 +7,6 @@ data/                       the folder itself: the branch `main`
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shutil
@@ -23,7 +22,7 @@ from msgspec import Struct
 from partita.errors import OperationError, StoreDamaged
 from partita.folder._copies import Clone, Method, copy_databases, copy_file, reflink
 from partita.folder._files import BRANCHES, data_files
-from partita.runtime import create_private, make_private_folder, open_private, sync
+from partita.runtime import make_private_folder, sync, write_private
 from partita.store.embedded.upkeep import unused
 
 MAIN: Final = "main"
@@ -119,8 +118,7 @@ class Branches:
         unfinished.mkdir(mode=0o700)
         try:
             about = _About(source, self._clock(), self._fill(place, unfinished))
-            _write(unfinished / _ABOUT, msgspec.json.encode(about))
-            sync(unfinished)
+            write_private(unfinished / _ABOUT, msgspec.json.encode(about))
             unfinished.rename(self._root / name)
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -140,10 +138,7 @@ class Branches:
         if name == MAIN:
             (self._root / "current").unlink(missing_ok=True)
             return
-        unfinished = self._root / f".current.{secrets.token_hex(8)}.partial"
-        _write(unfinished, name.encode())
-        unfinished.replace(self._root / "current")
-        sync(self._root)
+        write_private(self._root / "current", name.encode())
 
     def drop(self, name: str) -> None:
         """Delete a branch that no process uses.
@@ -190,14 +185,6 @@ def _about(path: Path) -> _About:
         return msgspec.json.decode((path / _ABOUT).read_bytes(), type=_About)
     except (OSError, msgspec.MsgspecError):
         return _About("?", path.stat().st_mtime, "copy")
-
-
-def _write(path: Path, content: bytes) -> None:
-    create_private(path)
-    with os.fdopen(open_private(path), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def current_folder(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from msgspec import Struct
 from partita._sqlite import ProcessLock
 from partita.errors import StoreDamaged
 from partita.folder._files import kind_of_file
-from partita.runtime import create_private, open_private, sync
+from partita.runtime import sync, write_private
 
 PLAN: Final = "restore.json"
 STAGED: Final = ".restoring"
@@ -61,15 +61,7 @@ def replace_files(folder: Path, staged: Path, removed: Sequence[str], now: float
     sync(place)
     sync(folder)
     plan = Plan(names, kept_suffix(now), tuple(removed))
-    unfinished = folder / f"{PLAN}.partial"
-    unfinished.unlink(missing_ok=True)
-    create_private(unfinished)
-    with os.fdopen(open_private(unfinished), "wb") as file:
-        file.write(msgspec.json.encode(plan))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(folder / PLAN)
-    sync(folder)
+    write_private(folder / PLAN, msgspec.json.encode(plan))
     return _carry_out(folder, plan)
 
 

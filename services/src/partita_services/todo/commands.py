@@ -12,7 +12,7 @@ import msgspec
 
 from partita import Session
 from partita.cli import DataFolder, store_options
-from partita.runtime import create_private
+from partita.runtime import write_private
 from partita_services.todo.retention import RetentionProgress, retention_page
 from partita_services.todo.settings import KEEP_COMPLETED_DAYS, keep_completed
 
@@ -83,8 +83,4 @@ def _resumed(kept: Path, keep: int | None) -> RetentionProgress:
 
 
 def _write(kept: Path, progress: RetentionProgress) -> None:
-    unfinished = kept.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    create_private(unfinished)
-    unfinished.write_bytes(msgspec.json.encode(progress))
-    unfinished.replace(kept)
+    write_private(kept, msgspec.json.encode(progress))

@@ -19,7 +19,7 @@ from partita.cli.model._schema import NO_TABLES, tables_of
 from partita.errors import TableNotFound
 from partita.model import snake
 from partita.recipes.versioned import BackfillProgress, VersionCount, VersionedTable, backfill_page, count_versions
-from partita.runtime import create_private
+from partita.runtime import write_private
 from partita.service import Service
 from partita.store import plain_item, wire_item
 
@@ -128,11 +128,7 @@ def _resumed(kept: Path, table: AnyTable) -> BackfillProgress:
 
 def _keep(kept: Path, progress: BackfillProgress) -> None:
     position = None if progress.position is None else wire_item(progress.position)
-    unfinished = kept.with_suffix(".new")
-    unfinished.unlink(missing_ok=True)
-    create_private(unfinished)
-    unfinished.write_bytes(msgspec.json.encode(replace(progress, position=position)))
-    unfinished.replace(kept)
+    write_private(kept, msgspec.json.encode(replace(progress, position=position)))
 
 
 def _rows(count: VersionCount) -> list[tuple[str, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ import msgspec
 from partita.errors import OperationError, PoisonMessage
 from partita.queue import Acknowledge, BodyDecoder, Message, Postpone, Queue, Receive
 from partita.recipes.outbox._outbox import OutboxMessage
-from partita.runtime import make_private_folder, open_private
+from partita.runtime import make_private_folder, write_private
 
 logger: Final = logging.getLogger("partita.outbox")
 
@@ -52,15 +51,8 @@ class FileSender:
         """Write a message atomically and durably."""
         if not _NAME.fullmatch(message.message_id):
             raise OperationError(f"{message.message_id!r} is not a valid file name.")
-        path = self.folder / f"{message.message_id}.json"
-        unfinished = path.with_suffix(f".{os.getpid()}.part")
-        with os.fdopen(open_private(unfinished), "wb") as file:
-            file.truncate()
-            file.write(msgspec.json.format(msgspec.json.encode(message)) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-        _sync_folder(self.folder)
+        content = msgspec.json.format(msgspec.json.encode(message)) + b"\n"
+        write_private(self.folder / f"{message.message_id}.json", content)
 
 
 def open_sender(address: str) -> Sender:
@@ -124,13 +116,3 @@ def _deliver_one(queue: Queue, received: Message, send: Callable[[OutboxMessage]
         return True
     queue.execute(Postpone((received.receipt,), min(2.0**received.receives, MAX_PAUSE)))
     return False
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return  # elsewhere a folder cannot be synced
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
