@@ -64,7 +64,7 @@ class MeteredQueue:
         try:
             response = self._queue.execute(request)
         except PartitaError:
-            self._add(QueueUsage("", failures=1, lag_seconds=self._usage.lag_seconds))
+            self._add(QueueUsage("", failures=1))
             raise
         self._count(request, response)
         return response
@@ -74,7 +74,7 @@ class MeteredQueue:
         try:
             response = await self._queue.execute_async(request)
         except PartitaError:
-            self._add(QueueUsage("", failures=1, lag_seconds=self._usage.lag_seconds))
+            self._add(QueueUsage("", failures=1))
             raise
         self._count(request, response)
         return response
@@ -84,16 +84,17 @@ class MeteredQueue:
         self._queue.close()
 
     def _count(self, request: QueueRequest[Any], response: Any) -> None:
-        lag = self._usage.lag_seconds
         if isinstance(request, Receive):
             again = sum(message.receives > 1 for message in response)
             age = max((self._clock() - message.sent_at for message in response), default=0.0)
-            self._add(QueueUsage("", received=len(response), redelivered=again, lag_seconds=max(0.0, round(age, 3))))
+            self._add(QueueUsage("", received=len(response), redelivered=again), lag_seconds=max(0.0, round(age, 3)))
         elif isinstance(request, Acknowledge):
-            self._add(QueueUsage("", acknowledged=len(request.receipts) - len(response), lag_seconds=lag))
+            self._add(QueueUsage("", acknowledged=len(request.receipts) - len(response)))
         elif isinstance(request, Postpone):
-            self._add(QueueUsage("", postponed=len(request.receipts) - len(response), lag_seconds=lag))
+            self._add(QueueUsage("", postponed=len(request.receipts) - len(response)))
 
-    def _add(self, more: QueueUsage) -> None:
+    def _add(self, more: QueueUsage, *, lag_seconds: float | None = None) -> None:
+        """Add counts. The lag is that of the last receive, so only a receive passes another one."""
         with self._lock:
-            self._usage = replace(self._usage.plus(more), lag_seconds=more.lag_seconds)
+            lag = self._usage.lag_seconds if lag_seconds is None else lag_seconds
+            self._usage = replace(self._usage.plus(more), lag_seconds=lag)

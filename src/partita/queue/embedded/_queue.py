@@ -26,7 +26,7 @@ from partita.runtime import Clock, system_clock
 R = TypeVar("R")
 
 READS: Final[Mapping[type, Handler]] = {
-    requests.Create: _reads.find,
+    requests.Create: _reads.create,
     requests.GetStats: _reads.get_stats,
     requests.ReadDead: _reads.read_dead,
     _reads.IsReady: _reads.is_ready,

@@ -44,7 +44,7 @@ def get_next_visible(reader: QueueConnection, request: GetNextVisible) -> float:
     return MAX_HIDDEN_SECONDS if first is None else max(first - reader.now(), 0) / MICROSECONDS
 
 
-def find(reader: QueueConnection, request: Create) -> None:
+def create(reader: QueueConnection, request: Create) -> None:
     """Do nothing: opening the queue has created the file."""
 
 
