@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.runtime import close_to_others, create_private, exposure, make_private_folder, open_private
+from partita.runtime import close_to_others, create_private, make_private_folder, open_private, protecting_command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="has no modes")
 
@@ -122,5 +122,5 @@ def test_what_to_do_about_a_file_that_others_can_read_or_replace(
     (tmp_path / "file").chmod(file)
     tmp_path.chmod(folder)
     expected = remedy and remedy.format(file=tmp_path / "file", folder=tmp_path)
-    assert exposure(tmp_path / "file") == expected
+    assert protecting_command(tmp_path / "file") == expected
     tmp_path.chmod(0o700)

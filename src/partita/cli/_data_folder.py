@@ -21,7 +21,7 @@ from partita.encryption import KeyProvider, open_keys
 from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreMoved, StoreReadOnly
 from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
-from partita.runtime import exposure, make_private_folder
+from partita.runtime import make_private_folder, protecting_command
 from partita.store import Store, TableNames, is_path, named_store, open_store
 
 _SECRET_BYTES: Final = 32
@@ -179,7 +179,7 @@ class DataFolder(Struct, frozen=True):
         path = self.path / "secret.key"
         try:
             key = _read_or_make(path)
-            remedy = exposure(path)
+            remedy = protecting_command(path)
         except OSError as error:
             raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
         if len(key) != _SECRET_BYTES:  # signatures made with a shorter key could be forged

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from partita.encryption._provider import DATA_KEY_BYTES, DataKey
 from partita.errors import OperationError, SecretExposed, UnknownKey
-from partita.runtime import create_private, exposure, write_private
+from partita.runtime import create_private, protecting_command, write_private
 
 _MARK: Final = b"L"
 _KEY_BYTES: Final = 32
@@ -60,7 +60,7 @@ class LocalKeys:
         path = Path(path)
         if not path.is_file():
             raise OperationError(f"There is no key file at {path}.", hint="Create one with LocalKeys.create(path).")
-        if advice := exposure(path):
+        if advice := protecting_command(path):
             raise SecretExposed(f"Other users can read or replace the keys in {path}.", hint=advice)
         try:
             file = msgspec.json.decode(path.read_bytes(), type=_File)

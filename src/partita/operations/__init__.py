@@ -18,7 +18,7 @@ _NAMES = {
     "_reading": ("reading",),
     "_scan": ("Scan", "ScanItems", "scan", "scan_items"),
     "_search": ("MAX_TOP", "Scored", "Search"),
-    "_transact": ("MAX_ACTIONS", "Action", "Transaction", "in_transaction", "transact", "transact_get"),
+    "_transact": ("MAX_ACTIONS", "Action", "Transaction", "transact", "transact_get", "transaction_budget"),
     "_unclaimed": ("UnclaimedItems",),
     "writes": (
         "Check",

@@ -13,7 +13,7 @@ from partita.operations._query import Count, First, Query
 from partita.operations._reading import reading
 from partita.operations._scan import Scan, ScanItems, scan, scan_items
 from partita.operations._search import MAX_TOP, Scored, Search
-from partita.operations._transact import MAX_ACTIONS, Action, Transaction, in_transaction, transact, transact_get
+from partita.operations._transact import MAX_ACTIONS, Action, Transaction, transact, transact_get, transaction_budget
 from partita.operations._unclaimed import UnclaimedItems
 from partita.operations.writes import (
     Check,
@@ -102,7 +102,6 @@ __all__ = [
     "delete",
     "forecast",
     "foreign_intervals",
-    "in_transaction",
     "insert",
     "is_conflict",
     "missing",
@@ -116,6 +115,7 @@ __all__ = [
     "slots_of",
     "transact",
     "transact_get",
+    "transaction_budget",
     "update",
     "upsert",
 ]

@@ -52,7 +52,7 @@ class Transaction(Operation[None], frozen=True):
 
     def default_budget(self) -> Budget | None:
         """Twice the budgets of its parts, if each has one: in a transaction, a write costs no more than that."""
-        return in_transaction(self.actions)
+        return transaction_budget(self.actions)
 
     def request(self, context: Context) -> TransactWriteItems:
         """The request to send.
@@ -93,7 +93,7 @@ class TransactGet(Operation[tuple[Any, ...]], frozen=True):
         return tuple(get.result(item, context) for get, item in zip(self.gets, response.items, strict=True))
 
 
-def in_transaction(actions: Sequence[object]) -> Budget | None:
+def transaction_budget(actions: Sequence[object]) -> Budget | None:
     """The budget of actions as parts of a transaction; None unless all of them have a budget."""
     total = Budget()
     for action in actions:

@@ -46,9 +46,9 @@ from partita.operations import (
     Transaction,
     Update,
     delete,
-    in_transaction,
     reading,
     transact,
+    transaction_budget,
     update,
 )
 from partita.patterns import declare_operation, get
@@ -361,7 +361,7 @@ def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
 def _once(plan: Plan[Any], record: _Claim) -> Transaction:
     """The transaction of a command and its record, metered under the name of the command's writes."""
     both = transact(*plan.actions, record)
-    recording = in_transaction((record,))
+    recording = transaction_budget((record,))
     if not plan.actions:
         return both.labelled(f"{record.schema.name}.remember", budget=recording)
     planned = plan.transaction()

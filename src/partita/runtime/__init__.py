@@ -13,9 +13,9 @@ _NAMES = {
     "_private_files": (
         "close_to_others",
         "create_private",
-        "exposure",
         "make_private_folder",
         "open_private",
+        "protecting_command",
         "write_private",
     ),
     "_relay": ("Blocking", "Pause", "in_thread", "relay", "run", "run_async", "run_some"),

@@ -8,9 +8,9 @@ from partita.runtime._pace import Pace
 from partita.runtime._private_files import (
     close_to_others,
     create_private,
-    exposure,
     make_private_folder,
     open_private,
+    protecting_command,
     write_private,
 )
 from partita.runtime._relay import Blocking, Pause, in_thread, relay, run, run_async, run_some
@@ -32,12 +32,12 @@ __all__ = [
     "chunks",
     "close_to_others",
     "create_private",
-    "exposure",
     "in_thread",
     "is_loopback",
     "make_private_folder",
     "new_ulid",
     "open_private",
+    "protecting_command",
     "relay",
     "run",
     "run_async",

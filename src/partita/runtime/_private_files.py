@@ -85,7 +85,7 @@ def _warn(message: str, paths: Sequence[Path]) -> None:
         warn("partita.files", "%s: %s.", message, ", ".join(map(str, paths)))
 
 
-def exposure(path: Path) -> str | None:
+def protecting_command(path: Path) -> str | None:
     """The command that protects a file that other users can read, write or replace; None if they cannot."""
     if not HAS_MODES:
         return None
