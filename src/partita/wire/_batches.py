@@ -244,7 +244,7 @@ def transact_get(call: Parameters) -> Requests[Json]:
 
 def _actions(call: Parameters, name: str) -> list[Any]:
     actions = call.members(name)
-    at = name[:1].lower() + name[1:]
+    at = member(name)
     if actions is None:
         refuse(violated(None, at, "Member must not be null"))
     if not actions:

@@ -92,7 +92,7 @@ class RowsOf(Struct, frozen=True):
     index: str
 
     def select(self, where: Sequence[str], order: Sequence[str], direction: str = "") -> str:
-        """The statement."""
+        """The statement, as a query of one SQLite table through one of its indexes."""
         terms = f" WHERE {' AND '.join(where)}" if where else ""
         by = f" ORDER BY {', '.join(column + direction for column in order)}" if order else ""
         return f"SELECT size, {ITEM} FROM {self.table} INDEXED BY {self.index}{terms}{by} LIMIT ?"

@@ -7,7 +7,7 @@ from typing import Final
 
 from partita.errors import ValidationFailed
 from partita.store import Json
-from partita.wire._parameters import MAX_LONG, Parameters, refuse, violated
+from partita.wire._parameters import MAX_LONG, Parameters, member, refuse, violated
 
 FORMATS: Final = ("ION", "DYNAMODB_JSON")
 COMPRESSIONS: Final = ("GZIP", "ZSTD", "NONE")
@@ -81,7 +81,7 @@ def read_token(call: Parameters) -> str | None:
 def _structure(call: Parameters, name: str) -> Parameters:
     given = call.fields(name)
     if given is None:
-        refuse(violated(None, f"{name[:1].lower()}{name[1:]}", "Member must not be null"))
+        refuse(violated(None, member(name), "Member must not be null"))
     return Parameters(given)
 
 
@@ -107,7 +107,7 @@ def _text(inner: Parameters, at: str, name: str, longest: int, shortest: int = 0
     given = inner.text(name)
     if given is not None and not shortest <= len(given) <= longest:
         bound = f"less than or equal to {longest}" if given else f"greater than or equal to {shortest}"
-        refuse(violated(given, f"{at}{name[:1].lower()}{name[1:]}", f"Member must have length {bound}"))
+        refuse(violated(given, f"{at}{member(name)}", f"Member must have length {bound}"))
     return given
 
 
@@ -115,5 +115,5 @@ def _choice(inner: Parameters, at: str, name: str, options: tuple[str, ...]) -> 
     given = inner.text(name)
     if given is not None and given not in options:
         rule = f"Member must satisfy enum value set: [{', '.join(options)}]"
-        refuse(violated(given, f"{at}{name[:1].lower()}{name[1:]}", rule))
+        refuse(violated(given, f"{at}{member(name)}", rule))
     return given

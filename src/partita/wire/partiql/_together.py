@@ -19,7 +19,7 @@ from partita.values import Item
 from partita.wire._capacity import all_consumed
 from partita.wire._faults import kind_of_error, message_of
 from partita.wire._items import on_failure
-from partita.wire._parameters import Parameters, Requests, refuse, violated
+from partita.wire._parameters import Parameters, Requests, member, refuse, violated
 from partita.wire._wording import UNSHOWN, worded
 from partita.wire.partiql._keys import whole_key
 from partita.wire.partiql._operations import DUPLICATE, parameters_of, schema_of, statement_of, write_of
@@ -67,7 +67,7 @@ def batch_execute(call: Parameters) -> Requests[Json]:
 
 
 def _statements(call: Parameters, name: str, limit: int) -> list[Json]:
-    at = name[:1].lower() + name[1:]
+    at = member(name)
     if call.given.get(name) is None:
         refuse(violated(None, at, "Member must not be null"))
     given = call.structures(name)

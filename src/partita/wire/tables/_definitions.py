@@ -6,7 +6,7 @@ from typing import Final
 
 from partita.errors import ValidationFailed
 from partita.store import IndexSchema, Json, TableSchema, table_schema
-from partita.wire._parameters import MAX_NAME, MIN_NAME, Parameters, refuse, show, violated
+from partita.wire._parameters import MAX_NAME, MIN_NAME, Parameters, member, refuse, show, violated
 from partita.wire.tables._settings import ON_DEMAND, PROVISIONED
 from partita.wire.vectors import check_vector_definitions, vector_names
 
@@ -39,7 +39,7 @@ def read_table(call: Parameters) -> TableSchema:
     _check_index_names(call)
     for kind in _KINDS:
         for position, index in enumerate(call.structures(kind), 1):
-            _check_index(index, f"{kind[:1].lower()}{kind[1:]}.{position}.member", local=kind == _KINDS[0])
+            _check_index(index, f"{member(kind)}.{position}.member", local=kind == _KINDS[0])
     check_vector_definitions(call, on_demand=call.given.get("BillingMode") == ON_DEMAND)
     _check_names(call.given)
     described = {**call.given, "TableName": name, "StreamSpecification": read_stream(call, creating=True)}
@@ -51,7 +51,7 @@ def _check_index_names(call: Parameters) -> None:
     found = []
     for kind in reversed(_KINDS):
         for position, index in enumerate(call.structures(kind), 1):
-            name, at = Parameters(index).text("IndexName"), f"{kind[:1].lower()}{kind[1:]}.{position}.member.indexName"
+            name, at = Parameters(index).text("IndexName"), f"{member(kind)}.{position}.member.indexName"
             if name is not None and len(name) < MIN_NAME:
                 found.append(violated(name, at, f"Member must have length greater than or equal to {MIN_NAME}"))
             elif name is not None and len(name) > MAX_NAME:
@@ -114,7 +114,7 @@ def _check_key(part: Json, at: str, limit: int) -> None:
 
 def show_fields(part: Json) -> str:
     """Format the fields of a structure as in AWS's messages."""
-    return ", ".join(f"{name[:1].lower()}{name[1:]}={show(value)}" for name, value in part.items())
+    return ", ".join(f"{member(name)}={show(value)}" for name, value in part.items())
 
 
 def _check_index(index: Json, at: str, *, local: bool) -> None:
