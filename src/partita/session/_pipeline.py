@@ -19,7 +19,7 @@ from partita.operations import Context, Operation, Procedure, UnclaimedItems
 from partita.runtime import Pause, Together, relay
 from partita.session._guardrails import Guardrails
 from partita.session._meter import Meter, MeteredRun
-from partita.session._retries import Sent, retried
+from partita.session._retries import StoreRequests, retried
 from partita.store import Request
 
 R = TypeVar("R")
@@ -35,7 +35,7 @@ class Pipeline(Struct, frozen=True):
     service: str = ""
     keys: encryption.FieldKeys | None = None
 
-    def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> Sent[Any]:
+    def send(self, run: MeteredRun, request: Request[Any] | Pause | UnclaimedItems) -> StoreRequests[Any]:
         """The path of every request: guardrails, encryption of fields, the store, retries, metering."""
         for guardrail in self.guardrails.get(type(request), ()):
             guardrail(run.operation, request)
@@ -50,7 +50,7 @@ class Pipeline(Struct, frozen=True):
         run.count(request, response)
         return response
 
-    def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: encryption.FieldKeys) -> Sent[Any]:
+    def _send_sealed(self, run: MeteredRun, request: Request[Any], keys: encryption.FieldKeys) -> StoreRequests[Any]:
         """Encrypt fields before the request reaches the store, and decrypt them in the response."""
         sealed = yield from keys.seal(request)
         try:
@@ -60,13 +60,13 @@ class Pipeline(Struct, frozen=True):
             raise
         return (yield from keys.open(request, sealed, response))
 
-    def run(self, work: Operation[R] | Procedure[R]) -> Sent[R]:
+    def run(self, work: Operation[R] | Procedure[R]) -> StoreRequests[R]:
         """Run an operation, or each operation that a procedure yields."""
         if isinstance(work, Operation):
             return self.run_operation(work)
         return self.run_procedure(work)
 
-    def run_procedure(self, procedure: Procedure[R]) -> Sent[R]:
+    def run_procedure(self, procedure: Procedure[R]) -> StoreRequests[R]:
         """Run each operation that a procedure yields, and send it the result or throw the error into it."""
         if not isinstance(procedure, Generator):
             raise _not_runnable(procedure)
@@ -74,7 +74,7 @@ class Pipeline(Struct, frozen=True):
             raise OperationError("This procedure has already run.", hint="Call its function again for each run.")
         return relay(procedure, lambda yielded: self.run_operation(_checked(yielded)))
 
-    def run_operation(self, operation: Operation[R]) -> Sent[R]:
+    def run_operation(self, operation: Operation[R]) -> StoreRequests[R]:
         """Send each request of an operation, and meter their total consumption."""
         run = MeteredRun(self.meter, self.service, operation)
         requests = operation.requests(self.context)

@@ -28,7 +28,7 @@ from partita.store import (
 
 R = TypeVar("R")
 
-Sent: TypeAlias = Generator[Request[Any] | Pause | Blocking, Any, R]
+StoreRequests: TypeAlias = Generator[Request[Any] | Pause | Blocking, Any, R]
 """A generator that a session executes: it yields requests to the store, pauses, and calls that get keys."""
 
 _READS: Final = (GetItem, QueryTable, ScanTable, SearchVectors, BatchGetItem, TransactGetItems)
@@ -37,7 +37,7 @@ _PASSING_REASONS: Final = frozenset(("None", "TransactionConflict", "ThrottlingE
 
 def retried(
     request: Request[Any] | Pause, error: PartitaError, context: Context, record: Callable[[PartitaError], None]
-) -> Sent[Any]:
+) -> StoreRequests[Any]:
     """Send a failed request again, with the tries and pauses of the retry policy; record each retry.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from partita.errors import ModelError, TableInUse, TableNotFound
 from partita.model import Table
-from partita.session._retries import Sent
+from partita.session._retries import StoreRequests
 from partita.store import (
     CreateIndex,
     CreateTable,
@@ -19,7 +19,7 @@ from partita.store import (
 )
 
 
-def ensure_tables(tables: Iterable[Table]) -> Sent[None]:
+def ensure_tables(tables: Iterable[Table]) -> StoreRequests[None]:
     """Create the missing parts of each table; another process may be doing the same.
 
     Raises:
@@ -34,7 +34,7 @@ def ensure_tables(tables: Iterable[Table]) -> Sent[None]:
         yield from _ensure_table(table.schema)
 
 
-def _ensure_table(declared: TableSchema) -> Sent[None]:
+def _ensure_table(declared: TableSchema) -> StoreRequests[None]:
     try:
         description: TableDescription = yield DescribeTable(declared.name)
     except TableNotFound:
@@ -46,7 +46,7 @@ def _ensure_table(declared: TableSchema) -> Sent[None]:
     yield from _add_missing(declared, description.schema)
 
 
-def _add_missing(declared: TableSchema, stored: TableSchema) -> Sent[None]:
+def _add_missing(declared: TableSchema, stored: TableSchema) -> StoreRequests[None]:
     if declared.key != stored.key:
         raise ModelError(
             f"The table {declared.name!r} exists with the key {_names(stored)}, but {_names(declared)} is declared.",
@@ -63,7 +63,7 @@ def _add_missing(declared: TableSchema, stored: TableSchema) -> Sent[None]:
         raise _differs(declared.name, "stream", stored.stream, declared.stream)
 
 
-def _add_indexes(declared: TableSchema, stored: TableSchema) -> Sent[None]:
+def _add_indexes(declared: TableSchema, stored: TableSchema) -> StoreRequests[None]:
     for index in declared.indexes:
         found = stored.index(index.name)
         if found is None and not index.local:
