@@ -77,10 +77,10 @@ def append(connection: apsw.Connection, planned: PlannedWrite, now: float, *, by
 def enable(connection: apsw.Connection, table_id: int, view: StreamView, now: float, *, complete: bool) -> None:
     """Create a stream. `complete`: it is created with its table, so it contains every change."""
     label = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
-    begin(connection, table_id, label, view, complete=complete)
+    open_shard(connection, table_id, label, view, complete=complete)
 
 
-def begin(connection: apsw.Connection, table_id: int, label: str, view: StreamView, *, complete: bool) -> int:
+def open_shard(connection: apsw.Connection, table_id: int, label: str, view: StreamView, *, complete: bool) -> int:
     """Create an open shard and return its number."""
     connection.execute(
         "INSERT INTO streams (table_id, label, view, complete) VALUES (?, ?, ?, ?)",
@@ -227,7 +227,7 @@ def trim(connection: apsw.Connection, now: float) -> int:
     oldest, dropped = now - RETENTION_SECONDS, 0
     closed: list[Any] = connection.execute("SELECT id FROM streams WHERE closed_at < ?", (oldest,)).fetchall()
     for (number,) in closed:
-        drop(connection, number)
+        drop_shard(connection, number)
     open_ones: list[Any] = connection.execute("SELECT id FROM streams").fetchall()
     for (number,) in open_ones:
         last = connection.execute(_SQL_OUTDATED.format(number), (oldest,)).get
@@ -238,8 +238,8 @@ def trim(connection: apsw.Connection, now: float) -> int:
     return dropped
 
 
-def drop(connection: apsw.Connection, number: int) -> None:
-    """Remove a stream with its records."""
+def drop_shard(connection: apsw.Connection, number: int) -> None:
+    """Remove a shard with its records."""
     connection.execute(f"DROP TABLE changes_{number}")
     connection.execute("DELETE FROM streams WHERE id = ?", (number,))
     if _has_shards(connection):
@@ -250,4 +250,4 @@ def drop_all(connection: apsw.Connection, table_id: int) -> None:
     """Remove all streams of a table."""
     rows: list[Any] = connection.execute("SELECT id FROM streams WHERE table_id = ?", (table_id,)).fetchall()
     for (number,) in rows:
-        drop(connection, number)
+        drop_shard(connection, number)

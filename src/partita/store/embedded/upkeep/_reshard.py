@@ -115,7 +115,7 @@ def _begin(writer: Writer, table: Table, shard: tuple[int, int, int, int, int | 
         raise TableNotFound("Requested resource not found: The stream is disabled")
     connection, start = writer.connection, shard[-1]
     label = connection.execute("SELECT label FROM streams WHERE id = ?", (shard[3],)).get
-    number = _streams.begin(connection, table.id, label, stream.view, complete=False)
+    number = _streams.open_shard(connection, table.id, label, stream.view, complete=False)
     connection.execute("INSERT INTO stream_shards VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *shard))
     connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",))
     connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (f"changes_{number}", start))
