@@ -84,8 +84,8 @@ def test_a_renamed_field_fails_until_the_developer_does_what_the_message_says(lo
     migrated = edited(
         raised,
         (
-            "Migrations({1: _nobodys})",
-            'Migrations({1: _nobodys, 2: lambda item: {**item, "holder": item["name"]}})',
+            "Migrations({1: _without_owner})",
+            'Migrations({1: _without_owner, 2: lambda item: {**item, "holder": item["name"]}})',
         ),
     )
     with pytest.raises(AssertionError, match="AccountData: migrated"):

@@ -65,7 +65,7 @@ _TRANSFERS: Final = (
 
 def seed(now: float) -> Sequence[Procedure[Any]]:
     """Sample accounts with three months of movements, and one that is shared; with the same keys each time."""
-    return [*(_opened(number, now) for number in range(len(_SAMPLES))), _lived_in(now)]
+    return [*(_opened(number, now) for number in range(len(_SAMPLES))), _moved_money(now)]
 
 
 def _opened(number: int, now: float) -> Procedure[Account]:
@@ -74,7 +74,7 @@ def _opened(number: int, now: float) -> Procedure[Account]:
     return (yield from run_plan(add_account(AccountDraft(pk=pk, name=name, balance=balance), occasion)))
 
 
-def _lived_in(now: float) -> Procedure[None]:
+def _moved_money(now: float) -> Procedure[None]:
     """Open the last account first: if the samples exist already, this fails, and the rest is skipped."""
     pk, owner = "acc-1009", Actor(SAMPLE_USER)
     occasion = Occasion(owner, now - 80 * _DAY, "sample-opening-9")

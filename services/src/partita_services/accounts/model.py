@@ -204,7 +204,7 @@ def account_by_pk(pk: str) -> None:
     """One account; an eventually consistent read."""
 
 
-def _nobodys(item: dict[str, Any]) -> dict[str, Any]:
+def _without_owner(item: dict[str, Any]) -> dict[str, Any]:
     """Accounts of version 1 have no owner; `partita accounts audit --carry-forward` writes their first entry."""
     return item
 
@@ -212,7 +212,7 @@ def _nobodys(item: dict[str, Any]) -> dict[str, Any]:
 ACCOUNTS: Final = VersionedTable(
     account_by_pk,
     data_version=2,
-    migrations=Migrations({1: _nobodys}),
+    migrations=Migrations({1: _without_owner}),
     example=AccountData(pk="acc-1001", name="Ada Lovelace", balance=125_000, owner="demo", opened=1_767_268_800_000),
 )
 MONTHS: Final = Tally(MonthTotal)
