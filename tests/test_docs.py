@@ -17,7 +17,7 @@ from tests.page_examples import code_blocks, local_dynamodb, run_examples
 import partita
 from partita import errors
 from partita.cli import main
-from partita.http._problems import status_of
+from partita.http._problems import STATUSES
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
@@ -105,15 +105,29 @@ def test_every_code_is_in_the_guide_to_troubleshooting() -> None:
 
 def test_every_problem_is_documented_with_its_status() -> None:
     page = (ROOT / "docs/problems.md").read_text(encoding="utf-8")
-    raised = {
-        found
-        for path in sources()
-        for found in re.findall(r'HttpProblem\(\s*(\d+),\s*"(\w+)"', path.read_text(encoding="utf-8"))
+    documented = {
+        (int(status), code)
+        for status, codes in re.findall(r"^\| (\d+) \| ([^|]+) \|", page, re.MULTILINE)
+        for code in re.findall(r"`(\w+)`", codes)
     }
-    stated = (errors.InvalidCursor, errors.ItemMissing, errors.StoreBusy)
-    known = [(status_of(error("")), error.code) for error in stated]
-    assert [each for each in (*raised, *known) if f"| {each[0]} | `{each[1]}` |" not in page] == []
-    assert len(raised) > 10
+    raised = {
+        (int(status), code)
+        for path in sources()
+        for status, code in re.findall(r'\b([45]\d\d),\s*"(\w+)"', path.read_text(encoding="utf-8"))
+    }
+    known = [(next((kind for kind in error.__mro__ if kind in STATUSES), None), error.code) for error in error_classes()]
+    stated = {(STATUSES[kind], code) for kind, code in known if kind is not None}
+    assert sorted((raised | stated) - documented) == []
+    assert len(raised) > 30
+
+
+def test_every_error_of_a_service_is_documented_as_a_problem() -> None:
+    page = (ROOT / "docs/problems.md").read_text(encoding="utf-8")
+    code = re.compile(r'^(?:class \w+\(\w+, | {4})code *= *"(\w+)"', re.MULTILINE)
+    services = (ROOT / "services/src").rglob("*.py")
+    codes = {found for path in services for found in code.findall(path.read_text(encoding="utf-8"))}
+    assert sorted(each for each in codes - {"invalid_event"} if f"`{each}`" not in page) == []  # it is an invalid_request
+    assert len(codes) > 10
 
 
 def test_every_metric_is_documented_and_those_of_the_dashboard_exist() -> None:
