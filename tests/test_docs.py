@@ -18,6 +18,7 @@ import partita
 from partita import errors
 from partita.cli import main
 from partita.http._problems import STATUSES
+from partita.service import Service
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/recipes").glob("*.md"))]
@@ -128,6 +129,11 @@ def test_every_error_of_a_service_is_documented_as_a_problem() -> None:
     codes = {found for path in services for found in code.findall(path.read_text(encoding="utf-8"))}
     assert sorted(each for each in codes - {"invalid_event"} if f"`{each}`" not in page) == []  # it is an invalid_request
     assert len(codes) > 10
+
+
+def test_every_part_of_a_service_is_documented() -> None:
+    page = (ROOT / "docs/services.md").read_text(encoding="utf-8")
+    assert [part for part in Service.__struct_fields__ if f"`{part}=`" not in page] == []
 
 
 def test_every_metric_is_documented_and_those_of_the_dashboard_exist() -> None:
