@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -43,11 +44,14 @@ def page(name: str) -> str:
 
 def _lines(name: str, module: ModuleType) -> Iterator[str]:
     first, _, rest = (inspect.getdoc(module) or "").partition("\n\n")
+    about = first.partition(": ")[2].rstrip(".")  # the title stands before the colon
     why = rest.rpartition("\n\nIt prints:")[0].rpartition("|\n\n")[2]
     printed = inspect.cleandoc((module.__doc__ or "").partition("It prints:\n\n")[2])
-    yield from (f"# {TITLES[name]}", "", f"*How-to, for people who design tables.* {first.rstrip('.')}.", "", why, "")
+    yield from (f"# {TITLES[name]}", "")
+    yield from _wrapped(f"*How-to, for people who design tables.* {about[:1].upper()}{about[1:]}.")
+    yield from ("", why, "")
     link = f"[`examples/{name}.py`](../../examples/{name}.py)"
-    yield f"The program is {link}; `docs/gallery.py` generates this page from it. It prints:"
+    yield from _wrapped(f"The program is {link}; `docs/gallery.py` generates this page from it. It prints:")
     yield from ("", "```text", printed, "```", "", "## Access patterns", "")
     yield from _patterns(module.TABLE)
     yield from ("", "## Keys", "")
@@ -60,6 +64,10 @@ def _lines(name: str, module: ModuleType) -> Iterator[str]:
     )
     yield from ("", "```text", str(explain(module.EXPLAINED)), "```", "", "## The model", "")
     yield from ("```python", _model(ROOT / "examples" / f"{name}.py"), "```")
+
+
+def _wrapped(paragraph: str) -> Iterator[str]:
+    yield from textwrap.wrap(paragraph, 125, break_long_words=False, break_on_hyphens=False)
 
 
 def _patterns(table: Table) -> Iterator[str]:
