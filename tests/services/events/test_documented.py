@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.services.events.acting import applied, attempt, opened, users
 from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
@@ -40,6 +41,13 @@ def test_every_pattern_is_on_the_page_with_its_budget() -> None:
 
 def test_every_reason_is_on_the_page() -> None:
     assert [reason for reason in Reason if f"`{reason}`" not in PAGE] == []
+
+
+async def test_the_first_example_creates_an_event_that_accepts_requests(api: httpx.AsyncClient) -> None:
+    (body,) = re.findall(r"-d '(\{.*?\})'", PAGE, re.DOTALL)
+    created = await api.post("/events", content=body, headers={"Content-Type": "application/json"})
+    applied = await api.post(f"/events/{created.json()['eventId']}/requests")
+    assert (created.status_code, applied.status_code) == (201, 202)
 
 
 @pytest.mark.req("E04")
