@@ -103,11 +103,23 @@ def test_a_region_has_its_endpoints(region: str, host: str) -> None:
     assert (endpoints[ITEMS].url, endpoints[STREAMS].url) == (f"https://{host}/", f"https://streams.{host}/")
 
 
-def test_the_environment_may_name_region_and_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+@pytest.mark.parametrize("name", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_the_environment_may_name_region_and_endpoint(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, "eu-west-1")
     assert RemoteStore().endpoint == "https://dynamodb.eu-west-1.amazonaws.com/"
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:9000")
     assert RemoteStore().endpoint == "http://127.0.0.1:9000/"
+
+
+def test_the_region_of_all_sdks_goes_before_that_of_botocore_and_of_the_profile(
+    nothing_else: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (nothing_else / "config").write_text("[profile work]\nregion = eu-north-1\n")
+    assert RemoteStore(profile="work").endpoint == "https://dynamodb.eu-north-1.amazonaws.com/"
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setenv("AWS_REGION", "eu-west-3")
+    assert RemoteStore(profile="work").endpoint == "https://dynamodb.eu-west-3.amazonaws.com/"
+    assert RemoteStore(region="eu-south-1").endpoint == "https://dynamodb.eu-south-1.amazonaws.com/"
 
 
 def test_without_a_region_the_hint_says_what_to_do() -> None:

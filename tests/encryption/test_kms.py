@@ -43,6 +43,13 @@ def test_a_client_is_made_as_every_aws_tool_does(kms: Any) -> None:
     assert (len(made.key), keys.unwrap(made.wrapped)) == (64, made.key)
 
 
+def test_the_region_of_the_client_may_be_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    monkeypatch.setenv("AWS_REGION", "eu-west-1")
+    with mock_aws():
+        assert KmsKeys("1234")._client.meta.region_name == "eu-west-1"
+
+
 def test_what_kms_did_not_wrap_is_unknown(kms: Any, partita_store: EmbeddedStore) -> None:
     keys = KmsKeys(new_key(kms), kms)
     with pytest.raises(UnknownKey, match="not sealed with a KMS key"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
@@ -174,6 +175,8 @@ def botocore_session(profile: str | None, *, is_local: bool = False) -> Any:
     from botocore.session import Session  # noqa: PLC0415 - of the extra `aws`
 
     session = Session(profile=profile)
+    if region := os.environ.get("AWS_REGION"):  # AWS's other SDKs read it; botocore reads only AWS_DEFAULT_REGION
+        session.set_config_variable("region", region)
     if is_local:
         session.get_component("credential_provider").remove("iam-role")
     return session

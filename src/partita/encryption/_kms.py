@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
 from partita.encryption._provider import DATA_KEY_BYTES, DataKey
@@ -71,4 +72,4 @@ def _new_client(region: str | None) -> Any:
     except ImportError:
         message = "KMS keys require botocore."
         raise OperationError(message, hint="Install the extra aws: pip install partita[aws].") from None
-    return get_session().create_client("kms", region_name=region)
+    return get_session().create_client("kms", region_name=region or os.environ.get("AWS_REGION"))
