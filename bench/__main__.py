@@ -3,7 +3,7 @@
 python -m bench                       # all suites
 python -m bench imports reads         # some of them
 python -m bench --quick               # three rounds of each comparison
-python -m bench plot                  # the plots of the last run, into docs/performance
+python -m bench plot                  # the plots and tables of the last run, into the documentation
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from bench import (
     writes,
 )
 from bench._compare import QUICK, THOROUGH
+from bench._page import with_tables
 from bench._plot import svg
 from bench._run import ROOT, Run, Suite, prepare_process, run, summary
 
@@ -80,7 +81,7 @@ TITLES: Final = {
 @click.option("--json", "record", type=click.Path(path_type=Path, dir_okay=False), default=RECORD, show_default=True)
 @click.option("--to", "folder", type=click.Path(path_type=Path, file_okay=False), default=PLOTS, show_default=True)
 def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> None:
-    """Run all suites, or the named ones, and write a record; `plot` draws the recorded results."""
+    """Run all suites, or the named ones, and write a record; `plot` brings it into the documentation."""
     if names == ("plot",):
         for file in draw(msgspec.json.decode(record.read_bytes(), type=Run), folder):
             click.echo(f"wrote {file}")
@@ -98,7 +99,7 @@ def main(names: tuple[str, ...], record: Path, folder: Path, *, quick: bool) -> 
 
 
 def draw(done: Run, folder: Path) -> list[Path]:
-    """Write the plot of each suite of a run, and next to it the record from which it was drawn."""
+    """Write the plot of each suite of a run with its record into a folder, and the tables of the page of that name."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for suite in dict.fromkeys(line.suite for line in done.lines):
@@ -106,7 +107,16 @@ def draw(done: Run, folder: Path) -> list[Path]:
         (folder / f"{suite}.json").write_bytes(as_json(part))
         written.append(folder / f"{suite}.svg")
         written[-1].write_text(svg(part, TITLES[suite]), encoding="utf-8")
+    page = folder.with_suffix(".md")
+    if page.exists():
+        page.write_text(with_tables(page.read_text(encoding="utf-8"), records(folder)), encoding="utf-8")
+        written.append(page)
     return written
+
+
+def records(folder: Path) -> dict[str, Run]:
+    """The records in a folder, by the names of their suites."""
+    return {file.stem: msgspec.json.decode(file.read_bytes(), type=Run) for file in sorted(folder.glob("*.json"))}
 
 
 def as_json(done: Run) -> bytes:

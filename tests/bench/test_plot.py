@@ -1,4 +1,4 @@
-"""Plots of a run, and the plots in the documentation."""
+"""Plots and tables of a run, and those in the documentation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 import pytest
-from bench.__main__ import PLOTS, SUITES, TITLES
+from bench.__main__ import PLOTS, SUITES, TITLES, draw, records
 from bench._compare import Bar
+from bench._page import MISSED, tables_of, with_tables
 from bench._plot import better, svg
 from bench._run import Line, Run
 
@@ -21,10 +22,14 @@ def line(name: str, ratio: float, bar: Bar) -> Line:
     return Line("reads", name, 1, 1, ratio, ratio * 0.9, ratio * 1.1, 5, bar, bar.met_by(ratio))
 
 
+def measured(*lines: Line) -> Run:
+    machine: dict[str, str | int | float] = {"cores": 2, "processor": "Z80", "load": 0.5}
+    versions = {"python": "3.11.7"}
+    return Run("python -m bench reads", "abc1234", "2026-01-02T03:04:05+00:00", 1, machine, versions, lines, ())
+
+
 def plotted(*lines: Line) -> ET.Element:
-    machine: dict[str, str | int | float] = {"cores": 2}
-    run = Run("python -m bench reads", "abc1234", "2026-01-02T03:04:05+00:00", 1, machine, {}, lines, ())
-    return ET.fromstring(svg(run, "Reads <from> a file"))  # noqa: S314 - trusted: generated above
+    return ET.fromstring(svg(measured(*lines), "Reads <from> a file"))  # noqa: S314 - trusted: generated above
 
 
 def circles(plot: ET.Element) -> list[tuple[str, float]]:
@@ -65,6 +70,34 @@ def test_better_says_how_many_times() -> None:
 
 def test_every_suite_has_a_title() -> None:
     assert TITLES.keys() == SUITES.keys()
+
+
+def blank(*names: str) -> str:
+    return "# Page\n" + "".join(f"<!-- figures: {name} -->\nold\n<!-- end of figures -->\n" for name in names)
+
+
+def test_the_tables_of_a_page_are_written_from_the_records(tmp_path: Path) -> None:
+    page, folder = tmp_path / "speed.md", tmp_path / "speed"
+    page.write_text(blank("reads", "wire", MISSED), encoding="utf-8")
+    draw(measured(line("fast", 4, Bar("at least", 2)), line("slow", 1, Bar("at least", 2))), folder)
+    text = page.read_text(encoding="utf-8")
+    assert "| fast | 1000.0 ms | 1000.0 ms | 4.00 | 3.60 to 4.40 | at least 2x |\n" in text
+    assert "`python -m bench reads` at abc1234, 2026-01-02, 2 cores of Z80, load 0.5, Python 3.11.7.\n" in text
+    assert "<!-- figures: wire -->\nold\n" in text  # it has no record
+    assert "1 of 2 lines meet their bars. The others:" in text
+    assert text.count("| slow | 1000.0 ms | 1000.0 ms | 1.00 | 0.90 to 1.10 | at least 2x **missed** |\n") == 2
+    assert with_tables(text, records(folder)) == text
+
+
+def test_a_page_says_if_all_bars_are_met() -> None:
+    met = {"reads": measured(line("fast", 4, Bar("at least", 2)))}
+    assert "All 1 lines meet their bars." in with_tables(blank(MISSED), met)
+
+
+def test_the_tables_of_the_documentation_are_those_of_its_records() -> None:
+    found = records(PLOTS)
+    assert sorted(tables_of(PAGE)) == sorted([*found, MISSED])
+    assert with_tables(PAGE, found) == PAGE
 
 
 @pytest.mark.parametrize("plot", sorted(PLOTS.glob("*.svg")), ids=lambda plot: plot.stem)
