@@ -11,7 +11,7 @@ import pytest
 from tests.store.embedded.support import count, note
 
 from partita._sqlite._commit_time import CommitTime
-from partita._sqlite._gathering import IN_VAIN, MIN_COMMIT_SECONDS, SKIPPED, Gathering
+from partita._sqlite._gathering import IN_VAIN, MAX_SKIPPED, MIN_COMMIT_SECONDS, MIN_SKIPPED, Gathering
 from partita.store.embedded import EmbeddedStore
 
 
@@ -90,7 +90,7 @@ def waited(gathering: Gathering, seconds: float, *, missing: int = 0) -> None:
 
 def tried(gathering: Gathering) -> list[int]:
     """Return which of the next commits are preceded by a wait."""
-    return [number for number in range(3 * (SKIPPED + 1)) if gathering.is_worthwhile()]
+    return [number for number in range(3 * (MAX_SKIPPED + 1)) if gathering.is_worthwhile()]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,20 @@ def test_where_waits_do_not_pay_one_is_tried_now_and_then(commits: float, missin
     gathering = Gathering(commit_time)
     for _ in range(20):
         waited(gathering, commits * commit_time.seconds, missing=missing)
-    assert tried(gathering) == [SKIPPED, 2 * SKIPPED + 1, 3 * SKIPPED + 2]
+    assert tried(gathering) == [MAX_SKIPPED, 2 * MAX_SKIPPED + 1, 3 * MAX_SKIPPED + 2]
+
+
+def test_the_more_tries_have_failed_the_later_is_the_next() -> None:
+    commit_time = slow()
+    gathering = Gathering(commit_time)
+    while gathering._cost < 1:  # as at the end of a burst
+        assert gathering.is_worthwhile()
+        waited(gathering, commit_time.seconds, missing=1)
+    skipped = []
+    for _ in range(7):
+        skipped.append(next(number for number in range(MAX_SKIPPED + 1) if gathering.is_worthwhile()))
+        waited(gathering, commit_time.seconds, missing=1)
+    assert skipped == [MIN_SKIPPED, 3, 7, 15, 31, MAX_SKIPPED, MAX_SKIPPED]
 
 
 def test_waits_that_pay_again_are_made_again() -> None:
@@ -114,12 +127,12 @@ def test_waits_that_pay_again_are_made_again() -> None:
     for _ in range(50):
         waited(gathering, commit_time.seconds, missing=2)
     assert gathering._cost == pytest.approx(IN_VAIN, rel=0.01)
-    tries = 0
-    while len(tried(gathering)) == 3:
+    assert len(tried(gathering)) == 3
+    for _ in range(4):
         waited(gathering, 0.5 * commit_time.seconds)
-        tries += 1
-    assert tries == 5
-    assert len(tried(gathering)) == 3 * (SKIPPED + 1)
+        assert tried(gathering)[:2] == [MIN_SKIPPED, 2 * MIN_SKIPPED + 1]  # soon again, because the last try succeeded
+    waited(gathering, 0.5 * commit_time.seconds)
+    assert len(tried(gathering)) == 3 * (MAX_SKIPPED + 1)
 
 
 def test_one_long_wait_among_short_ones_does_not_end_them() -> None:

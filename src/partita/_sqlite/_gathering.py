@@ -10,8 +10,9 @@ the disk takes longer than the callers need to return, one commit for all of the
 How long the callers need depends on their number, on their work, and on the load of the processor. So the duration of
 each wait is divided by that of a commit, which is what a wait can save, and the quotients are averaged (moving
 average). If waits take longer than commits, or some callers do not return, as in a server with remote clients, commits
-continue without a wait, and only now and then a wait is tried. A wait lasts at most as long as a commit takes, plus the
-time until the writer thread has the GIL again.
+continue without a wait, and only now and then a wait is tried: the more tries have failed, the later the next one. So
+the end of a burst, when nobody returns, does not keep the next burst from sharing its commits. A wait lasts at most as
+long as a commit takes, plus the time until the writer thread has the GIL again.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from partita._sqlite._commit_time import CommitTime
 
 MIN_COMMIT_SECONDS: Final = 0.0005
 """If commits take less than this, there is no wait: the wait itself costs two thread switches."""
-SKIPPED: Final = 63
-"""While waits do not pay, this many commits run without one before the next wait is tried."""
+MIN_SKIPPED: Final = 1
+MAX_SKIPPED: Final = 63
+"""While waits do not pay, this many commits run without one before the next wait is tried, at first and at most."""
 IN_VAIN: Final = 2.0
 """The cost, in commits, of a wait after which some callers are still missing; also the highest cost of any wait."""
 _WEIGHT: Final = 0.2
@@ -45,6 +47,7 @@ class Gathering:
         self._cost = 0.0
         """The average duration of a wait, in commits."""
         self._skipped = 0
+        self._to_skip = MIN_SKIPPED
 
     def is_worthwhile(self) -> bool:
         """Whether to wait before the next commit. Call this once per commit, because it counts the skipped waits."""
@@ -52,7 +55,7 @@ class Gathering:
             return False
         if self._cost < 1:
             return True
-        self._skipped = (self._skipped + 1) % (SKIPPED + 1)
+        self._skipped = (self._skipped + 1) % (self._to_skip + 1)
         return self._skipped == 0
 
     def wait(self, queue: Sized, notified: int) -> None:
@@ -69,6 +72,10 @@ class Gathering:
         self._until_complete.acquire(blocking=False)  # undo a late `release`, so that it does not end the next wait
         is_complete = len(queue) >= before + notified
         cost = min(IN_VAIN, (timer() - started) / longest) if is_complete else IN_VAIN
+        if cost < 1:
+            self._to_skip = MIN_SKIPPED
+        elif self._cost >= 1:  # this was a try
+            self._to_skip = min(MAX_SKIPPED, 2 * self._to_skip + 1)
         self._cost += (cost - self._cost) * _WEIGHT
 
     def arrived(self, waiting: int) -> None:
