@@ -159,6 +159,13 @@ def store_in(folder: Path) -> EmbeddedStore:
     return EmbeddedStore(folder / "partita.db")
 
 
+def test_the_audit_creates_no_database(tmp_path: Path) -> None:
+    mistyped = tmp_path / "mistyped"
+    result = CliRunner().invoke(main, ["accounts", "audit", "--data", str(mistyped)])
+    assert (result.exit_code, mistyped.exists()) == (1, False)
+    assert result.output.startswith(f"Error: There is no database in {mistyped}.")
+
+
 @pytest.mark.req("A12")
 def test_the_audit_finds_what_does_not_add_up(folder: Path, run: Callable[..., Result]) -> None:
     with store_in(folder) as store:

@@ -26,7 +26,7 @@ def accounts() -> None:
 @store_options
 def audit_ledgers(data: DataFolder, *, is_carried: bool) -> None:
     """Add up every ledger, and compare the sum with the balance. Exits with 1 if they differ."""
-    with closing(data.open_store()) as store:
+    with closing(data.open_store(must_exist=True)) as store:
         session = Session(store)
         report = audit(session)
         if is_carried:
