@@ -137,6 +137,23 @@ async def test_versions_say_who_wrote_what_and_when(api: httpx.AsyncClient, fake
     await check_fields(api, "/accounts/a1/versions")
 
 
+@pytest.mark.req("A14")
+@pytest.mark.parametrize("month", ["1000-01", "2999-12"])
+async def test_the_first_and_the_last_month_have_a_statement(api: httpx.AsyncClient, month: str) -> None:
+    await opened(api)
+    for path in (f"statements/{month}", f"statements/{month}.csv", f"entries?month={month}"):
+        assert (await api.get(f"/accounts/a1/{path}")).status_code == 200
+
+
+@pytest.mark.req("A14", "X04")
+@pytest.mark.parametrize("month", ["0000-01", "0999-12", "3000-01", "9999-12"])
+async def test_a_month_outside_of_the_calendar_is_named(api: httpx.AsyncClient, month: str) -> None:
+    await opened(api)
+    for path in (f"statements/{month}", f"statements/{month}.csv", f"entries?month={month}"):
+        refused = await api.get(f"/accounts/a1/{path}")
+        assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "month")
+
+
 @pytest.mark.parametrize("path", ["/accounts/a1/statements/2026-13", "/accounts/a1/entries?month=26-01"])
 async def test_a_month_is_written_as_a_year_and_a_month(api: httpx.AsyncClient, path: str) -> None:
     await opened(api)

@@ -81,7 +81,8 @@ AccountId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._~
 UserId = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=100)]
 Memo = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=140)]
-Month = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-(0[1-9]|1[0-2])$")]
+Month = Annotated[str, StringConstraints(pattern=r"^[12][0-9]{3}-(0[1-9]|1[0-2])$")]
+"""A month of the years 1000 to 2999, so that its days and those of the next month are dates."""
 Balance = Annotated[int, Field(ge=0, le=MAX_BALANCE)]
 Amount = Annotated[int, Field(ge=1, le=MAX_BALANCE)]
 
