@@ -11,7 +11,7 @@ from tests.services.fields import check_fields
 from partita import Session
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
-from partita.testing import FaultyStore
+from partita.testing import FakeClock, FaultyStore
 from partita_services.accounts.access import Actor, reach
 from partita_services.accounts.model import ACCOUNTS, AccountData
 
@@ -140,6 +140,28 @@ async def test_a_grant_is_not_for_a_later_account_of_the_same_key(
     assert (await api.get("/accounts/a1", headers=bob)).status_code == 404
     assert (await api.get("/accounts?shared=true", headers=bob)).json()["items"] == []
     assert [each["amount"] for each in (await api.get("/accounts/a1/entries")).json()["items"]] == [5]
+
+
+async def test_an_account_that_was_closed_may_be_opened_again_within_the_same_second(
+    api: httpx.AsyncClient, bob: dict[str, str], fake_clock: FakeClock
+) -> None:
+    account = await opened(api)
+    await api.put(GRANT, json={"access": "use"})
+    fake_clock.advance(0.25)
+    await api.delete("/accounts/a1", headers={"If-Match": str(account["last_write"])})
+    again = await opened(api, balance=5)
+    assert again["last_write"] == account["last_write"] + 250
+    assert (await api.get("/accounts/a1", headers=bob)).status_code == 404
+    assert [each["amount"] for each in (await api.get("/accounts/a1/entries")).json()["items"]] == [5]
+
+
+async def test_a_grant_to_the_owner_shares_nothing(
+    api: httpx.AsyncClient, bob: dict[str, str], operator: dict[str, str]
+) -> None:
+    await opened(api, "b1", headers=bob)
+    assert (await api.put("/accounts/b1/grants/bob", json={"access": "view"}, headers=operator)).status_code == 200
+    assert (await api.get("/accounts?shared=true", headers=bob)).json()["items"] == []
+    assert (await api.get("/accounts/b1", headers=bob)).json()["access"] == "own"
 
 
 async def test_a_taken_key_shows_its_account_to_its_owner_alone(api: httpx.AsyncClient, bob: dict[str, str]) -> None:

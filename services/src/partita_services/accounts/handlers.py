@@ -119,13 +119,17 @@ def remove_account(pk: str, last_write: int, occasion: Occasion) -> Procedure[Pl
 
 
 def shared_accounts(user_id: str, limit: int, cursor: str | None) -> Procedure[Page[AccountData]]:
-    """The accounts of others that a user may see or use, without those that were closed in the meantime."""
+    """The accounts of others that a user may see or use, without those that were closed in the meantime.
+
+    Owners may have a grant on an account of their own, which changes nothing for them.
+    """
     page = yield from grants_to(user_id).page(min(limit, MAX_SHARED), after=cursor)
     if not page.items:
         return Page((), None)
     accounts = yield from accounts_by_pk([grant.account for grant in page])
     found = {account.pk: account for account in accounts if account is not None}
-    live = [found[g.account] for g in page if g.account in found and g.opened == (found[g.account].opened or 0)]
+    granted = [(grant, found[grant.account]) for grant in page if grant.account in found]
+    live = [data for grant, data in granted if grant.opened == (data.opened or 0) and data.owner != user_id]
     return Page(tuple(live), page.next_cursor)
 
 

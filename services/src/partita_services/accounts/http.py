@@ -23,7 +23,6 @@ from partita.http import (
     FieldPaging,
     HttpProblem,
     LastEventId,
-    Now,
     Once,
     PartialListing,
     Role,
@@ -118,8 +117,8 @@ async def _actor(caller: CurrentCaller) -> Actor:
     return Actor(caller.user_id, is_operator=caller.role is Role.OPERATOR)
 
 
-async def _occasion(actor: CurrentActor, now: Now) -> Occasion:
-    return Occasion(actor, now, new_ulid())
+async def _occasion(actor: CurrentActor, db: Db) -> Occasion:
+    return Occasion(actor, db.context.clock(), new_ulid())
 
 
 CurrentActor = Annotated[Actor, Depends(_actor)]
