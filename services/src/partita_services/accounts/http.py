@@ -34,6 +34,7 @@ from partita.http import (
     known_parameters,
     news_response,
     once_by,
+    refuse_key,
     response_of,
 )
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
@@ -66,6 +67,7 @@ from partita_services.accounts.responses import (
     Statements,
     StatementView,
     VersionView,
+    describe_conflict,
 )
 
 R = TypeVar("R")
@@ -80,6 +82,7 @@ AccountPath = Annotated[AccountId, Path(examples=["acc-1001"])]
 MonthPath = Annotated[Month, Path(examples=["2026-05"])]
 UserPath = Annotated[UserId, Path(examples=["bob"])]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
+NO_KEY: Final = Depends(refuse_key)
 
 _ETAG: Final = r'^("[0-9]{1,16}"|[0-9]{1,16})$'
 IF_MATCH: Final = {
@@ -91,16 +94,6 @@ IF_MATCH: Final = {
     "example": '"1767268800000"',
 }
 """For the OpenAPI description only. FastAPI treats the header as optional, because its absence is 428, not 422."""
-
-
-def describe_conflict() -> dict[int | str, dict[str, Any]]:
-    """The 409 of a route for the OpenAPI description; its problem contains the current account."""
-    described = describe_problems(409)
-    described[409]["description"] = "Conflict; `current` is the current account"
-    (content,) = described[409]["content"].values()
-    current = {"properties": {"current": {"$ref": "#/components/schemas/AccountView"}}}
-    content["schema"] = {"allOf": [content["schema"], current]}
-    return described
 
 
 def _last_write(if_match: Annotated[str | None, Header(include_in_schema=False)] = None) -> int:
@@ -210,6 +203,7 @@ async def show_account(
 
 @ROUTER.put(
     "/accounts/{pk}",
+    dependencies=[NO_KEY],
     responses=describe_problems(403, 404, 428) | describe_conflict(),
     openapi_extra={"parameters": [IF_MATCH]},
 )
@@ -231,6 +225,7 @@ async def replace_account(
 @ROUTER.delete(
     "/accounts/{pk}",
     status_code=204,
+    dependencies=[NO_KEY],
     responses=describe_problems(403, 404, 428) | describe_conflict(),
     openapi_extra={"parameters": [IF_MATCH]},
 )
@@ -335,7 +330,7 @@ async def list_grants(
     return PartialListing.of(page, wanted.fields, GrantView.of)
 
 
-@ROUTER.put("/accounts/{pk}/grants/{user_id}", responses=describe_problems(403, 404))
+@ROUTER.put("/accounts/{pk}/grants/{user_id}", dependencies=[NO_KEY], responses=describe_problems(403, 404))
 async def grant_access(
     occasion: CurrentOccasion, db: Db, pk: AccountPath, user_id: UserPath, draft: GrantDraft
 ) -> GrantView:
@@ -344,7 +339,9 @@ async def grant_access(
         return GrantView.of(await db.run(handlers.grant_access(pk, user_id, draft, occasion)))
 
 
-@ROUTER.delete("/accounts/{pk}/grants/{user_id}", status_code=204, responses=describe_problems(403, 404))
+@ROUTER.delete(
+    "/accounts/{pk}/grants/{user_id}", status_code=204, dependencies=[NO_KEY], responses=describe_problems(403, 404)
+)
 async def revoke_access(actor: CurrentActor, db: Db, pk: AccountPath, user_id: UserPath) -> None:
     """Revoke a user's grant on the caller's account, or give up the caller's own grant."""
     with _problems(actor):

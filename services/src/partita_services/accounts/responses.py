@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, Field
 
-from partita.http import Instant
+from partita.http import Instant, describe_problems
 from partita_services.accounts.access import Right
 from partita_services.accounts.model import Access, Account, AccountVersion, Entry, Grant, Kind
 from partita_services.accounts.statements import Statement
@@ -143,6 +143,16 @@ class GrantView(BaseModel):
     def of(cls, grant: Grant) -> Self:
         """Return the grant as the API shows it."""
         return cls(**grant.model_dump(exclude={"opened"}))
+
+
+def describe_conflict() -> dict[int | str, dict[str, Any]]:
+    """The 409 of a route for the OpenAPI description; its problem contains the current account."""
+    described = describe_problems(409)
+    described[409]["description"] = "Conflict; `current` is the current account"
+    (content,) = described[409]["content"].values()
+    current = {"properties": {"current": {"$ref": "#/components/schemas/AccountView"}}}
+    content["schema"] = {"allOf": [content["schema"], current]}
+    return described
 
 
 COLUMNS: Final = ("at", "entry_id", "kind", "counterpart", "memo", "by", "amount", "balance")

@@ -35,6 +35,7 @@ from partita.http import (
     known_parameters,
     news_response,
     once_by,
+    refuse_key,
     response_of,
 )
 from partita.recipes.idempotency import StoredResponse
@@ -83,6 +84,7 @@ ROUTER.include_router(MODELS)
 
 MilestoneId = Annotated[str, Path(min_length=1, max_length=64, examples=["01K9ZQ3V7M2Y8R4C6T1XWNB5HD"])]
 OnceByVisitor = Annotated[Once, Depends(once_by(REQUESTS, as_caller))]
+NO_KEY: Final = Depends(refuse_key)
 
 
 class AwardQuery(FieldPaging[AwardView]):
@@ -119,7 +121,7 @@ async def show_me(visitor: CurrentVisitor, db: Db, now: Now, tools: Resources[To
     return AccountView.of(account, settings.strava_url)
 
 
-@ROUTER.delete("/me", status_code=202)
+@ROUTER.delete("/me", status_code=202, dependencies=[NO_KEY])
 async def delete_me(
     visitor: CurrentVisitor,
     db: Db,
@@ -134,7 +136,7 @@ async def delete_me(
     return Deletion()
 
 
-@ROUTER.delete("/me/connection", status_code=202, responses=describe_problems(409))
+@ROUTER.delete("/me/connection", status_code=202, dependencies=[NO_KEY], responses=describe_problems(409))
 async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> Disconnecting:
     """Disconnect Strava: workouts are removed, milestones and awards stay. The request is idempotent."""
     if not await do_async(request_disconnect(visitor.user_id, trace), db, tools):
@@ -142,7 +144,7 @@ async def disconnect(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], t
     return Disconnecting()
 
 
-@ROUTER.post("/sync", status_code=202, responses=describe_problems(409))
+@ROUTER.post("/sync", status_code=202, dependencies=[NO_KEY], responses=describe_problems(409))
 async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], trace: CurrentTrace) -> BackfillView:
     """Read the last weeks from Strava again, in the background. The request can be repeated."""
     try:
@@ -209,7 +211,7 @@ async def show_milestone(
     return MilestoneView.of(await db.run(handlers.show_milestone(visitor.user_id, milestone_id, now, trace)))
 
 
-@ROUTER.patch("/milestones/{milestone_id}", responses=describe_problems(404, 409))
+@ROUTER.patch("/milestones/{milestone_id}", dependencies=[NO_KEY], responses=describe_problems(404, 409))
 async def edit_milestone(
     visitor: CurrentVisitor,
     db: Db,

@@ -31,6 +31,7 @@ from partita.http import (
     once_by,
     operators_only,
     precondition_problems,
+    refuse_key,
 )
 from partita.recipes.history import UNWRITTEN, FieldDifference
 from partita.recipes.idempotency import Plan, StoredResponse
@@ -87,6 +88,7 @@ Code = Annotated[
 Alpha2 = Annotated[str, Path(pattern=r"^[A-Za-z]{2}$", examples=["BO"])]
 AsOf = Annotated[Instant | None, Query(description="the instant to read as of, in UTC unless it has an offset")]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
+NO_KEY: Final = Depends(refuse_key)
 OPERATORS: Final = Depends(operators_only)
 WhichStatus = Annotated[Status | None, Query(description="the current countries, or the withdrawn ones")]
 VersionNumber = Annotated[int, Path(ge=1, le=1_000_000, examples=[1])]
@@ -279,7 +281,7 @@ async def restore_country(
         return await once(_with_response(handlers.restore_country(alpha2.upper(), data, only, edit)), _as_it_is)
 
 
-@ROUTER.post("/imports", dependencies=[OPERATORS], responses=describe_problems(403, 409))
+@ROUTER.post("/imports", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(403, 409))
 async def import_list(db: Db, caller: CurrentCaller, draft: ImportDraft) -> ImportResult:
     """Show what a list would change; with `apply`, make the changes. The same list again changes nothing."""
     events = [country.event() for country in draft.countries]
@@ -288,7 +290,7 @@ async def import_list(db: Db, caller: CurrentCaller, draft: ImportDraft) -> Impo
 
 @ROUTER.post(
     "/imports.csv",
-    dependencies=[OPERATORS],
+    dependencies=[OPERATORS, NO_KEY],
     responses=describe_problems(403, 409),
     openapi_extra={"requestBody": {"required": True, "content": {"text/csv": {"schema": {"type": "string"}}}}},
 )

@@ -7,13 +7,14 @@ from typing import Annotated, Final
 
 from fastapi import Depends, Path
 
-from partita.http import Caller, CurrentState, Db, Role, ServiceState, operators_only
+from partita.http import Caller, CurrentState, Db, Role, ServiceState, operators_only, refuse_key
 from partita_services.events.figures.projection import RequestProjection
 from partita_services.events.queueing.sender import QueueSender
 from partita_services.events.queueing.tools import Tools
 from partita_services.events.terms import instant
 
 OPERATORS: Final = Depends(operators_only)
+NO_KEY: Final = Depends(refuse_key)
 _IDENTIFIER: Final = "01K9ZQ3V7M2Y8R4C6T1XWNB5HD"
 EventId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]
 RequestId = Annotated[str, Path(max_length=64, examples=[_IDENTIFIER])]

@@ -34,7 +34,7 @@ from partita_services.events import handlers
 from partita_services.events.cancelling import cancel
 from partita_services.events.changes.http import ROUTER as CHANGES
 from partita_services.events.changes.model import NOTICES
-from partita_services.events.dependencies import OPERATORS, EventId, Now, RequestId, Sender, reader, sender_of
+from partita_services.events.dependencies import NO_KEY, OPERATORS, EventId, Now, RequestId, Sender, reader, sender_of
 from partita_services.events.draws.http import ROUTER as DRAWS
 from partita_services.events.figures.http import ROUTER as FIGURES
 from partita_services.events.handlers import Application, Closed, EventCancelled, NotOpenYet
@@ -159,7 +159,7 @@ async def show_log(caller: CurrentCaller, db: Db, request_id: RequestId) -> Log:
     return Log.of(await db.run(handlers.show_log(request_id, reader(caller))))
 
 
-@ROUTER.delete("/requests/{request_id}", responses=describe_problems(404, 409))
+@ROUTER.delete("/requests/{request_id}", dependencies=[NO_KEY], responses=describe_problems(404, 409))
 async def cancel_request(
     state: CurrentState[Tools], caller: CurrentCaller, db: Db, now: Now, request_id: RequestId
 ) -> RequestView:

@@ -17,6 +17,7 @@ from partita.http import (
     describe_problems,
     is_not_modified,
     operators_only,
+    refuse_key,
 )
 from partita_services.commitcollect.audit import AUDIT, ModelLoaded, ModelRetired
 from partita_services.commitcollect.collectibles.definition import ModelContent, ModelDefinition, ModelId
@@ -28,6 +29,7 @@ from partita_services.commitcollect.signin.browser import CurrentTrace, same_sit
 ROUTER: Final = APIRouter(dependencies=[Depends(same_site)], responses=describe_problems(403))
 
 OPERATORS: Final = Depends(operators_only)
+NO_KEY: Final = Depends(refuse_key)
 ModelPath = Annotated[ModelId, Path(examples=["lighthouse"])]
 SVG: Final = "image/svg+xml"
 ALONE: Final = {"Content-Security-Policy": "default-src 'none'; sandbox", "X-Content-Type-Options": "nosniff"}
@@ -61,7 +63,7 @@ async def show_picture(db: Db, model_id: ModelPath, if_none_match: IfNoneMatch =
     return Response(picture.svg, media_type=SVG, headers=headers)
 
 
-@ROUTER.put("/models/{model_id}", dependencies=[OPERATORS], responses=describe_problems(409))
+@ROUTER.put("/models/{model_id}", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(409))
 async def load(
     db: Db, caller: CurrentCaller, trace: CurrentTrace, model_id: ModelPath, content: ModelContent
 ) -> Loaded:
@@ -76,7 +78,7 @@ async def load(
     return Loaded(outcome=outcome)
 
 
-@ROUTER.post("/models/{model_id}/retire", dependencies=[OPERATORS], responses=describe_problems(404))
+@ROUTER.post("/models/{model_id}/retire", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(404))
 async def retire_model(db: Db, now: Now, caller: CurrentCaller, trace: CurrentTrace, model_id: ModelPath) -> Retired:
     """Retire a model, for operators: no new milestone can use it. Existing milestones continue."""
     retired = await db.run(retire(model_id, now))

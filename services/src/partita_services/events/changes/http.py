@@ -16,7 +16,7 @@ from partita_services.events import handlers
 from partita_services.events.changes.drafts import EventDraft, EventEdit, InvalidEvent
 from partita_services.events.changes.editing import edit
 from partita_services.events.changes.event_cancelling import Cancellation, cancel_whole_event
-from partita_services.events.dependencies import OPERATORS, EventId, Now, Sender
+from partita_services.events.dependencies import NO_KEY, OPERATORS, EventId, Now, Sender
 from partita_services.events.model import COMMANDS
 from partita_services.events.reading import EventFound
 from partita_services.events.responses import EventDetails, EventView
@@ -45,7 +45,7 @@ async def create_event(once: OnceByCaller, now: Now, draft: EventDraft, request:
     return await once(plan, created)
 
 
-@ROUTER.patch("/events/{event_id}", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+@ROUTER.patch("/events/{event_id}", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(403, 404, 409))
 async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change: EventEdit) -> EventDetails:
     """Edit an event, within rules that protect those who have applied. Added seats go to the waiting list."""
     with _valid_event():
@@ -54,7 +54,7 @@ async def edit_event(db: Db, now: Now, sender: Sender, event_id: EventId, change
     return EventDetails.of(found, now)
 
 
-@ROUTER.post("/events/{event_id}/cancel", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+@ROUTER.post("/events/{event_id}/cancel", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(403, 404, 409))
 async def cancel_event(db: Db, now: Now, sender: Sender, event_id: EventId, why: Cancellation) -> EventView:
     """Cancel an event: nobody gets a seat any more, and workers notify everyone who applied."""
     found = await db.run(cancel_whole_event(event_id, why.reason, now))

@@ -7,14 +7,14 @@ from typing import Final
 from fastapi import APIRouter
 
 from partita.http import CurrentCaller, Db, describe_problems
-from partita_services.events.dependencies import OPERATORS, EventId, Now
+from partita_services.events.dependencies import NO_KEY, OPERATORS, EventId, Now
 from partita_services.events.draws import draw
 from partita_services.events.responses import DrawEntropy, DrawView
 
 ROUTER: Final = APIRouter()
 
 
-@ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS], responses=describe_problems(403, 404, 409))
+@ROUTER.post("/events/{event_id}/draw", dependencies=[OPERATORS, NO_KEY], responses=describe_problems(403, 404, 409))
 async def hold_draw(db: Db, now: Now, event_id: EventId, outside: DrawEntropy | None = None) -> DrawView:
     """Hold the draw of a closed lottery. Repeating the call changes nothing.
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field
 
 from partita.http import CamelModel, CurrentCaller, Db, describe_problems
-from partita_services.events.dependencies import EventId, RequestId, Sender
+from partita_services.events.dependencies import NO_KEY, EventId, RequestId, Sender
 from partita_services.events.names.naming import MAX_NAMES, Applicant, rename, shown_names
 from partita_services.events.responses import RequestView
 
@@ -39,7 +39,7 @@ class WantedNames(BaseModel):
     )
 
 
-@ROUTER.patch("/requests/{request_id}", responses=describe_problems(404, 409))
+@ROUTER.patch("/requests/{request_id}", dependencies=[NO_KEY], responses=describe_problems(404, 409))
 async def name_request(caller: CurrentCaller, db: Db, request_id: RequestId, applicant: Applicant) -> RequestView:
     """Change or remove the name on a request of the caller. A field that is left out is removed."""
     return RequestView.own(await db.run(rename(request_id, caller.user_id, applicant)))
