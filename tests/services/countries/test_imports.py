@@ -226,11 +226,25 @@ def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session
         (LIST.replace("CL,", "\ncl,"), "Line 4 is not a country"),
         ("name,alpha2Code,alpha3Code,numericCode\nBolivia,BO,BOL\n", "Line 2 is not a country"),
         (LIST + "\nBO,BOL,068,Bolivia again\n", "Lines 2 and 5 both have the code BO"),
+        (LIST + "KR,KOR,410,Korea, Republic of\n", "Line 4 has more values than columns"),
+        (LIST + 'PE,PER,604,"Peru\nUY,URY,858,Uruguay\n', "Line 5 is not CSV: unexpected end of data"),
+        (LIST + 'PE,PER,604,"Peru" (Republic)\n', "Line 4 is not CSV"),
+        (LIST + f"PE,PER,604,{'x' * 140_000}\n", "Line 4 is not CSV: field larger than field limit"),
     ],
 )
 def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, said: str) -> None:
     with pytest.raises(OperationError, match=said):
         read_csv(text)
+
+
+@pytest.mark.req("R06", "X04")
+def test_a_line_that_is_no_country_names_its_columns_and_nothing_of_the_code() -> None:
+    with pytest.raises(OperationError) as caught:
+        read_csv(f"{HEADER}DE,DEU\n")
+    assert caught.value.message == (
+        "Line 2 is not a country: name: String should have at least 1 character; "
+        "numericCode: String should match pattern '^[0-9]{3}$'."
+    )
 
 
 @pytest.mark.req("R06")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import Struct
+from pydantic import ValidationError
 
 from partita import Procedure
 from partita.errors import AlreadyExists, OperationError
@@ -23,6 +24,8 @@ Code: TypeAlias = tuple[str, str]
 
 COLUMNS: Final = ("alpha2Code", "alpha3Code", "numericCode", "name")
 """The columns of a list as CSV."""
+COLUMN_OF: Final = dict(zip(("alpha2", "alpha3", "numeric", "name"), COLUMNS, strict=True))
+"""The column of each field of a country."""
 
 ONE_AT_A_TIME: Final = (
     "Give each code to one country only. If countries exchange codes, first import a list in which one has a free code."
@@ -81,10 +84,17 @@ def read_csv(text: str) -> tuple[Event, ...]:
     """Parse a list in CSV, as the service exports it, into events.
 
     Raises:
-        OperationError: a column is missing, a line is not a country, or two lines have the same country.
+        OperationError: a column is missing, a line is not CSV or not a country, or two lines have the same country.
     """
     # A field that a short line lacks becomes a space, which is not a valid code or name, and not an empty field either.
-    rows = csv.DictReader(StringIO(text, newline=""), restval=" ")
+    rows = csv.DictReader(StringIO(text, newline=""), restval=" ", strict=True)
+    try:
+        return _events(rows)
+    except csv.Error as error:
+        raise OperationError(f"Line {rows.reader.line_num} is not CSV: {error}.") from None
+
+
+def _events(rows: csv.DictReader[str]) -> tuple[Event, ...]:
     if missing := set(COLUMNS) - set(rows.fieldnames or ()):
         names = ", ".join(f"'{column}'" for column in sorted(missing))
         raise OperationError(f"The list has no column {names}.", hint=f"A list has the columns {', '.join(COLUMNS)}.")
@@ -98,12 +108,15 @@ def read_csv(text: str) -> tuple[Event, ...]:
     return tuple(events.values())
 
 
-def _event(row: Mapping[str, str], line: int) -> Event:
+def _event(row: Mapping[Any, Any], line: int) -> Event:
+    if None in row:  # the values that no column has
+        raise OperationError(f"Line {line} has more values than columns.", hint="Put a value with a comma in quotes.")
     alpha2, alpha3, numeric, name = (row[column] for column in COLUMNS)
     try:
         country = Country(alpha2=alpha2, alpha3=alpha3, numeric=numeric or None, name=name)
-    except ValueError as error:
-        raise OperationError(f"Line {line} is not a country: {error}") from None
+    except ValidationError as error:
+        wrong = [f"{COLUMN_OF[str(each['loc'][0])]}: {each['msg']}" for each in error.errors()]
+        raise OperationError(f"Line {line} is not a country: {'; '.join(wrong)}.") from None
     return Event(country.alpha2, Content(country.name, country.alpha3, country.numeric))
 
 
