@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
 import pytest
 from tests.services.fields import check_fields
 
-from partita import Session
+from partita import Procedure, Session
 from partita.http import Caller, Identity, Role
 from partita.store import QueryTable
 from partita.testing import FakeClock, FaultyStore
 from partita_services.countries.bootstrap import seed
+from partita_services.countries.handlers import Edit
+from partita_services.countries.imports import Proposal, apply, propose
+from partita_services.countries.iso import Content, Event
 
 BOLIVIA = {"name": "Bolivia", "alpha3Code": "BOL", "numericCode": "068"}
 ROW = {"alpha2Code": "BO", **BOLIVIA}
@@ -254,6 +258,22 @@ async def test_a_list_that_cannot_be_imported_changes_nothing(
     await api.put("/countries/BO", json=BOLIVIA)
     assert (await api.post(path, **body)).status_code == status
     assert len((await got(api, "/countries/BO/history"))["items"]) == 1
+
+
+@pytest.mark.req("R17")
+async def test_an_import_reports_a_code_that_another_country_has_got_in_the_meantime(
+    api: httpx.AsyncClient, store: FaultyStore, fake_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def overtaken(events: Sequence[Event], *, whole: bool) -> Procedure[tuple[Proposal, ...]]:
+        proposals = yield from propose(events, whole=whole)
+        other = Event("XX", Content("Other", ROW["alpha3Code"], "999"))
+        Session(store, clock=fake_clock).run(apply(other, Edit("bob")))
+        return proposals
+
+    monkeypatch.setattr("partita_services.countries.http.propose", overtaken)
+    refused = await api.post("/imports", json={"countries": [ROW], "apply": True})
+    assert (refused.status_code, refused.json()["code"]) == (409, "unique_taken")
+    assert (await api.get("/countries/BO")).status_code == 404
 
 
 @pytest.mark.req("R17")

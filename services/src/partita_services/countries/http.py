@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeAlias
 
@@ -315,8 +314,12 @@ async def _imported(
     except OperationError as error:
         raise HttpProblem(409, "import_refused", error.message, hint=error.hint or None) from error
     for proposal in proposals if is_applied else ():
-        with suppress(AlreadyExists):  # another writer has made the same change in the meantime
+        try:
             await db.run(apply(proposal.event, edit))
+        except UniqueTaken:  # another country has got the code in the meantime
+            raise
+        except AlreadyExists:  # another writer has made the same change in the meantime
+            continue
     return ImportResult.of(proposals, applied=is_applied)
 
 
