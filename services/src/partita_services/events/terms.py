@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 import zlib
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from partita import Span
 
@@ -31,11 +32,40 @@ def _plain(text: str) -> str:
     return text
 
 
+_JOINERS: Final = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
+"""Characters that Persian, Indian scripts and emoji need between two others."""
+_UNSEEN: Final = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]")
+"""Letters and symbols without a shape."""
+_CATEGORIES: Final = frozenset(("Cc", "Cf", "Zl", "Zp"))
+"""Unicode's control characters, format characters, and separators of lines and paragraphs."""
+
+
+def visible(text: str) -> str:
+    """Refuse characters that are not visible, or that control the direction of text."""
+    rest = _JOINERS.sub("", text)
+    if _UNSEEN.search(rest) or not _CATEGORIES.isdisjoint(map(unicodedata.category, rest)):
+        raise ValueError("contains invisible characters")
+    return text
+
+
+def _whole_number(given: object) -> object:
+    # Pydantic would accept `true` and "5", too.
+    if isinstance(given, bool | str):
+        raise ValueError("must be a whole number")  # noqa: TRY004 - Pydantic expects ValueError
+    return given
+
+
+WHOLE: Final = BeforeValidator(_whole_number)
+"""Refuses everything but a number, before Pydantic converts it; to be named after the bounds of a field."""
+
 Name = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=100),
     Field(examples=["Opening night, front rows"]),
 ]
+
+VisibleName = Annotated[Name, AfterValidator(visible)]
+"""The name of an event as operators write it; one that was stored earlier may have other characters."""
 
 
 DescriptionText = Annotated[

@@ -128,6 +128,14 @@ async def test_who_applies_again_keeps_what_was_said_first(
         {"displayName": "a\u200bb"},
         {"displayName": "a\u202eb"},
         {"displayName": "a\nb"},
+        {"displayName": "a\x85b"},
+        {"displayName": "a\xadb"},
+        {"displayName": "\u061c"},
+        {"displayName": "\u3164"},
+        {"displayName": "\u2800"},
+        {"displayName": "Ann\u200d"},
+        {"displayName": "A\u200cnn"},
+        {"displayName": "\u200d\u200d"},
         {"showsName": True},
         {"name": "Ann"},
         {"displayName": 5},
@@ -143,6 +151,17 @@ async def test_what_cannot_be_a_name_is_refused(
     refused = await api.post(f"/events/{event['eventId']}/requests", headers=headers, json=applicant)
     assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
     assert (await api.get("/me/requests", headers=headers)).json()["items"] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0639\u0644\u06cc\u200c\u0631\u0636\u0627", "\u0915\u094d\u200d\u0937", "Ann \U0001f469\u200d\U0001f680"]
+)
+async def test_a_name_has_the_joiners_that_its_script_needs(
+    api: httpx.AsyncClient, fake_clock: FakeClock, identity: Identity, name: str
+) -> None:
+    event = await event_in(api, fake_clock)
+    request = await apply_as(api, event, "ann", identity, {"displayName": name, "showsName": True})
+    assert named(request) == (name, True)
 
 
 async def test_the_longest_name_is_taken_and_some_names_are_asked_for_at_once(

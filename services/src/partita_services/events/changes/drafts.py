@@ -24,10 +24,12 @@ from partita_services.events.terms import (
     MAX_CAPACITY,
     MAX_RETENTION_DAYS,
     RETENTION_DAYS,
+    WHOLE,
     DescriptionText,
     EventType,
     FreedSeats,
-    Name,
+    VisibleName,
+    visible,
 )
 
 _LAST_CLOSING: Final = datetime(9980, 1, 1, tzinfo=UTC)
@@ -37,6 +39,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EntropySource = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+    AfterValidator(visible),
     Field(examples=["drand round 6000000 of the default chain, randomness in hex"]),
 ]
 
@@ -64,10 +67,10 @@ class EventDraft(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    name: Name
+    name: VisibleName
     description: DescriptionText = ""
     event_type: EventType
-    capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500])]
+    capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500]), WHOLE]
     opens_at: Annotated[UtcInstant, Field(examples=["2026-12-01T10:00:00Z"])]
     closes_at: Annotated[UtcInstant, Field(examples=["2026-12-01T12:00:00Z"])]
     keeps_log: Annotated[
@@ -93,6 +96,7 @@ class EventDraft(BaseModel):
             description="how many days requests are kept after the closing; null: without limit",
             examples=[90],
         ),
+        WHOLE,
     ] = RETENTION_DAYS
 
     @model_validator(mode="after")
@@ -116,9 +120,9 @@ class EventEdit(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    name: Name | None = None
+    name: VisibleName | None = None
     description: DescriptionText | None = None
-    capacity_total: Annotated[int | None, Field(ge=1, le=MAX_CAPACITY, examples=[600])] = None
+    capacity_total: Annotated[int | None, Field(ge=1, le=MAX_CAPACITY, examples=[600]), WHOLE] = None
     opens_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T10:00:00Z"])] = None
     closes_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T13:00:00Z"])] = None
     draws_itself: Annotated[bool | None, Field(examples=[True])] = None

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed, TransactionCancelled
@@ -31,7 +31,16 @@ from partita_services.events.model import (
     requests_of_event,
 )
 from partita_services.events.reading import EventFound, show_event_now
-from partita_services.events.terms import MESSAGES, OPEN, EventStatus, EventType, Reason, Status, waiting_shards
+from partita_services.events.terms import (
+    MESSAGES,
+    OPEN,
+    EventStatus,
+    EventType,
+    Reason,
+    Status,
+    visible,
+    waiting_shards,
+)
 from partita_services.events.transitions import because_of, logged, standing
 
 MAX_TRIES: Final = 100
@@ -49,6 +58,7 @@ class Cancellation(BaseModel):
     reason: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
+        AfterValidator(visible),
         Field(examples=["The hall is flooded."]),
     ]
 

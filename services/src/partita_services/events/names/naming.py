@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Self
 
@@ -13,25 +12,17 @@ from partita import Procedure
 from partita_services.events.model import Request
 from partita_services.events.names.model import name_request
 from partita_services.events.reading import show_request
-from partita_services.events.terms import Status
+from partita_services.events.terms import Status, visible
 from partita_services.events.waitlist.model import requests_by_ids
 
 MAX_NAME: Final = 80
 MAX_NAMES: Final = 25
 """The maximum number of requests whose names are read at once."""
-_INVISIBLE: Final = re.compile(r"[\x00-\x1f\x7f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
-
-
-def _visible(name: str) -> str:
-    if _INVISIBLE.search(name):
-        raise ValueError("contains invisible characters")
-    return name
-
 
 DisplayName = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME),
-    AfterValidator(_visible),
+    AfterValidator(visible),
     Field(examples=["Ann B."]),
 ]
 
