@@ -344,8 +344,14 @@ async def test_a_milestone_is_created_once_for_a_key(browser: httpx.AsyncClient)
         ("model_id", "unicorn"),
         ("metric", "calories"),
         ("target", 0),
+        ("target", True),
+        ("target", "5"),
         ("sport_types", ["no sport!"]),
         ("starts_on", "yesterday"),
+        ("starts_on", 1_767_225_600),
+        ("starts_on", "1767225600"),
+        ("starts_on", "2026-01-01T00:00:00"),
+        ("ends_on", 1_767_225_600),
         ("colour", "red"),
     ],
 )
@@ -470,6 +476,7 @@ async def test_the_trail_is_read_by_user_by_story_and_by_kind_and_month(browser:
     assert of_story == of_kind
     assert (of_story["event_type"], of_story["request_id"]) == ("milestone_created", "story-1")
     assert (await browser.get("/api/audit", params={"month": "202601"})).status_code == 422
+    assert (await browser.get("/api/audit", params={**by_kind, "month": "202613"})).status_code == 422
 
 
 @pytest.mark.req("C22")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, Required
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from typing_extensions import TypedDict
 
 from partita import Change, Page, Procedure, Query, f
@@ -60,7 +61,29 @@ from partita_services.commitcollect.writes import cancel_milestone, change_miles
 MAX_DAYS: Final = 366
 LAST_DAY: Final = date(9998, 12, 31)
 """The latest end of a milestone: later days would leave no room for date arithmetic."""
-Target = Annotated[int, Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000])]
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+def _written_as_a_day(value: object) -> object:
+    # Pydantic would also accept a number, as a timestamp.
+    if isinstance(value, date) or (isinstance(value, str) and _DAY.fullmatch(value)):
+        return value
+    raise ValueError("a day must be written as YYYY-MM-DD")
+
+
+def _a_number(value: object) -> object:
+    # Pydantic would also accept `true` and "5".
+    if isinstance(value, bool | str):
+        raise ValueError("a target is a whole number")  # noqa: TRY004 - Pydantic expects ValueError
+    return value
+
+
+Day = Annotated[date, BeforeValidator(_written_as_a_day)]
+Target = Annotated[
+    int,
+    Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000]),
+    BeforeValidator(_a_number),
+]
 SportTypes = Annotated[
     tuple[SportType, ...], Field(max_length=20, description="empty: all sports", examples=[["Run", "TrailRun"]])
 ]
@@ -76,8 +99,8 @@ class MilestoneDraft(BaseModel):
     metric: Metric
     target: Target
     sport_types: SportTypes = ()
-    starts_on: date = Field(examples=["2026-05-01"])
-    ends_on: date = Field(examples=["2026-05-31"], description="inclusive; at most a year after the first day")
+    starts_on: Day = Field(examples=["2026-05-01"])
+    ends_on: Day = Field(examples=["2026-05-31"], description="inclusive; at most a year after the first day")
 
     @field_validator("ends_on")
     @classmethod
@@ -96,7 +119,7 @@ class MilestoneEdit(TypedDict, total=False):
     title: Title
     target: Target
     sport_types: SportTypes
-    ends_on: Annotated[date, Field(examples=["2026-06-07"])]
+    ends_on: Annotated[Day, Field(examples=["2026-06-07"])]
     status: Literal["CANCELLED"]
 
 

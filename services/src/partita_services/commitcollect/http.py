@@ -102,7 +102,7 @@ class AuditQuery(FieldPaging[EventView]):
 
     correlation_id: str | None = Field(default=None, min_length=1, max_length=64)
     event_type: str | None = Field(default=None, pattern="^[a-z_]{1,40}$", examples=["part_awarded"])
-    month: str | None = Field(default=None, pattern="^[0-9]{6}$", examples=["202605"])
+    month: str | None = Field(default=None, pattern="^[0-9]{4}(0[1-9]|1[0-2])$", examples=["202605"])
 
     @model_validator(mode="after")
     def _is_one_question(self) -> AuditQuery:
