@@ -102,6 +102,25 @@ async def test_what_is_no_object_is_told_in_terms_of_json(body: object, field: s
     assert (response.status_code, response.json()["errors"]) == (422, [expected])
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("words", "text", "Input should be a JSON array"),
+        ("ids", {}, "Input should be a JSON array"),
+        ("words", ["a", "b", "c"], "Array should have at most 2 items, not 3"),
+        ("ids", [], "Array should have at least 1 item, not 0"),
+        ("table", {"a": 1, "b": 2}, "Object should have at most 1 item, not more"),
+        ("text", " ", "String should have at least 1 character that is not a space"),
+    ],
+)
+async def test_the_parts_of_a_body_are_described_in_terms_of_json(
+    field: str, value: object, message: str, client: httpx.AsyncClient
+) -> None:
+    response = await client.post("/toy/api/measured?unit=m", json={"size": 1, field: value})
+    expected = {"location": "body", "field": field, "message": message}
+    assert (response.status_code, response.json()["errors"]) == (422, [expected])
+
+
 async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
     headers = {"Content-Type": "application/json"}
     response = await client.post("/toy/api/measured?unit=m", content=b"{", headers=headers)

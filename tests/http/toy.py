@@ -43,6 +43,10 @@ class Measured(BaseModel):
 
     size: int = Field(ge=1)
     inner: dict[str, int] = {}
+    words: tuple[str, ...] = Field(default=(), max_length=2)
+    ids: list[int] = Field(default=[1], min_length=1)
+    table: dict[str, int] = Field(default={}, max_length=1)
+    text: str = Field(default="x", pattern=r"\S")
 
 
 ROUTER = APIRouter()

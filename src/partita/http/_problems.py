@@ -55,6 +55,8 @@ MAX_TEXT: Final = 300
 """The maximum number of characters that a problem shows of a field name, which may be of any length."""
 
 _METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+_IN_PYTHON: Final = " after validation"
+"""What Pydantic adds to the length of an array, because a validator may have changed it."""
 _NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
 
 RETRY_LATER: Final = {"Retry-After": "1"}
@@ -187,13 +189,24 @@ def _field_problem(detail: Mapping[str, Any]) -> FieldProblem:
     if location != "body":
         path = path[:1]  # the rest is internal to Pydantic: the alternatives that it tried
     field = "" if detail["type"] == "json_invalid" else ".".join(str(part) for part in path)
-    message = detail["msg"].removeprefix("Value error, ")
+    return FieldProblem(location=str(location), field=_shortened(field), message=_shortened(_in_json_terms(detail)))
+
+
+def _in_json_terms(detail: Mapping[str, Any]) -> str:
+    """What is wrong with a part of a request. Pydantic describes it in terms of Python."""
+    message: str = detail["msg"].removeprefix("Value error, ")
     match detail:
         case {"type": "json_invalid", "loc": ("body", int(place)), "ctx": {"error": reason}}:
-            message = f"{message}: {reason}, at character {place}"
+            return f"{message}: {reason}, at character {place}"
         case {"type": "model_attributes_type" | "model_type" | "dict_type"}:
-            message = "Input should be a JSON object"
-    return FieldProblem(location=str(location), field=_shortened(field), message=_shortened(message))
+            return "Input should be a JSON object"
+        case {"type": "tuple_type" | "list_type" | "set_type" | "frozen_set_type"}:
+            return "Input should be a JSON array"
+        case {"type": "too_long" | "too_short", "ctx": {"field_type": str(kind)}}:
+            return message.replace(kind, "Object" if kind == "Dictionary" else "Array", 1).replace(_IN_PYTHON, "")
+        case {"type": "string_pattern_mismatch", "ctx": {"pattern": r"\S"}}:
+            return "String should have at least 1 character that is not a space"
+    return message
 
 
 def _one_for_each_field(problems: Iterable[FieldProblem]) -> list[FieldProblem]:
