@@ -137,6 +137,7 @@ async def test_a_deleted_task_is_gone(api: httpx.AsyncClient) -> None:
     for method in ("GET", "PATCH", "DELETE"):
         again = await api.request(method, url, json={"title": "b"} if method == "PATCH" else None)
         assert (again.status_code, again.json()["code"]) == (404, "item_missing")
+        assert again.json()["detail"] == "There is no such task."
 
 
 @pytest.mark.req("X03")
@@ -305,6 +306,7 @@ async def test_a_foreign_cursor_is_refused(api: httpx.AsyncClient, identity: Ide
         ("GET", "/tasks?due=5", None, "due"),
         ("GET", "/tasks?due_from=2026-01-02&due_to=2026-01-01", None, "due_to"),
         ("GET", "/tasks?time_zone=Atlantis", None, "time_zone"),
+        ("GET", "/tasks?time_zone=localtime", None, "time_zone"),
         ("GET", "/tasks/search", None, "q"),
         ("GET", "/tasks/search?q=" + "a" * 201, None, "q"),
         ("GET", "/tasks/search?q=a&offset=2", None, "offset"),

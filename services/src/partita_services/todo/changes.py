@@ -122,8 +122,13 @@ def existing(task: Task | None) -> Task:
         ItemMissing: the task is None.
     """
     if task is None:
-        raise ItemMissing("There is no such task.")
+        raise no_task()
     return task
+
+
+def no_task() -> ItemMissing:
+    """The error for a task that does not exist."""
+    return ItemMissing("There is no such task.")
 
 
 def is_allowed(task: Task, only: Precondition | None) -> bool:

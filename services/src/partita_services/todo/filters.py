@@ -35,7 +35,9 @@ from partita_services.todo.model import (
 )
 
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_ZONES: Final = sorted(available_timezones())
+_OF_THE_MACHINE: Final = {"Factory", "localtime", "posixrules"}
+"""Files that some systems store next to the time zones: the server's own time zone, and placeholders."""
+_ZONES: Final = sorted(available_timezones() - _OF_THE_MACHINE)
 _ZONE_SCHEMA: Final = {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_+/-]{1,63}$", "examples": ["Europe/Berlin"]}
 """The names are left out because they depend on the machine, and the API description must not."""
 

@@ -17,6 +17,7 @@ from partita_services.todo.changes import (
     check_version,
     completion,
     existing,
+    no_task,
     rewrite,
 )
 from partita_services.todo.filters import Zone
@@ -164,7 +165,8 @@ def remove_task(user_id: str, task_id: str, only: Precondition | None = None) ->
         VersionConflict: `only` does not allow the version of the task.
     """
     if only is None:
-        return Plan(None, delete_task(task_by_id(user_id, task_id)).when(f(Task.task_id).exists()))
+        write = delete_task(task_by_id(user_id, task_id)).when(f(Task.task_id).exists())
+        return Plan(None, write.failing_as(lambda _: no_task()))
     task = yield from show_task(user_id, task_id)
     check_version(task, only)
     return Plan(None, delete_task(task))
