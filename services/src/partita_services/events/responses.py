@@ -101,7 +101,10 @@ class RequestView(CamelModel):
     failure_class: FailureClass | None
     error_code: str | None = Field(examples=["CAPACITY"])
     error_message: str | None
-    waiting_position: int | None = Field(description="on the waiting list, from 1, in queue or draw order")
+    waiting_position: int | None = Field(
+        description="on the waiting list when the request joined it, from 1, in queue or draw order; "
+        "it stays when others leave the list, and when the request gets a seat"
+    )
     display_name: str | None = Field(description="of the applicant; others see it only if showsName is true")
     shows_name: bool = Field(description="whether operators may see the name, and everybody in the list of winners")
 
