@@ -98,7 +98,7 @@ def check_responses(
         def responses_are_described(case: Case) -> None:
             assume(assuming(case))
             # A key that was used for another request is refused, even if it is valid.
-            fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and _takes_a_key(case) else {}
+            fresh = {"Idempotency-Key": f"key-{next(keys)}"} if mode is MODES[0] and takes_a_key(case) else {}
             case.call_and_validate(headers=headers | fresh)
 
         try:
@@ -107,5 +107,6 @@ def check_responses(
             assert mode is MODES[1], f"{route} cannot be called"  # a route without parameters has no wrong requests
 
 
-def _takes_a_key(case: Case) -> bool:
+def takes_a_key(case: Case) -> bool:
+    """Whether the operation of a request has the header `Idempotency-Key` as a parameter."""
     return any(parameter.name == "idempotency-key" for parameter in case.operation.headers)
