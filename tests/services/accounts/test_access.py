@@ -139,6 +139,7 @@ async def test_a_grant_is_not_for_a_later_account_of_the_same_key(
     await opened(api, balance=5)
     assert (await api.get("/accounts/a1", headers=bob)).status_code == 404
     assert (await api.get("/accounts?shared=true", headers=bob)).json()["items"] == []
+    assert (await api.get("/accounts/a1/grants")).json() == {"items": [], "next_cursor": None}
     assert [each["amount"] for each in (await api.get("/accounts/a1/entries")).json()["items"]] == [5]
 
 

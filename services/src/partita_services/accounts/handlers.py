@@ -29,6 +29,7 @@ from partita_services.accounts.model import (
     UserId,
     accounts_by_pk,
     close_account,
+    grants_on,
     grants_to,
     keep_version,
     open_account,
@@ -131,6 +132,18 @@ def shared_accounts(user_id: str, limit: int, cursor: str | None) -> Procedure[P
     granted = [(grant, found[grant.account]) for grant in page if grant.account in found]
     live = [data for grant, data in granted if grant.opened == (data.opened or 0) and data.owner != user_id]
     return Page(tuple(live), page.next_cursor)
+
+
+def list_grants(pk: str, actor: Actor, limit: int, cursor: str | None) -> Procedure[Page[Grant]]:
+    """The grants on an account, without those on an earlier account with the same key.
+
+    Raises:
+        ItemMissing: there is no such account, or the caller may not see it.
+        NotAllowed: the caller does not own the account.
+    """
+    account = yield from reach(actor, pk, Right.OWN, consistent=False)
+    page = yield from grants_on(pk).page(limit, after=cursor)
+    return Page(tuple(grant for grant in page if is_for(grant, account)), page.next_cursor)
 
 
 def grant_access(pk: str, user_id: str, draft: GrantDraft, occasion: Occasion) -> Procedure[Grant]:

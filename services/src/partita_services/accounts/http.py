@@ -40,7 +40,7 @@ from partita.http import (
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers, live, movements, statements
-from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, Right, reach, reach_with_right
+from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, reach, reach_with_right
 from partita_services.accounts.handlers import AccountContent, AccountDraft, GrantDraft
 from partita_services.accounts.live import AccountChanges
 from partita_services.accounts.model import (
@@ -52,7 +52,6 @@ from partita_services.accounts.model import (
     Month,
     UserId,
     accounts_of,
-    grants_on,
     latest_entries,
     versions_of,
 )
@@ -325,8 +324,7 @@ async def list_grants(
 ) -> PartialListing[GrantView]:
     """The users who may see or use the caller's account."""
     with _problems(actor):
-        await db.run(reach(actor, pk, Right.OWN, consistent=False))
-    page = await db.run(wanted.fields.narrow(grants_on(pk)).page(wanted.limit, after=wanted.cursor))
+        page = await db.run(handlers.list_grants(pk, actor, wanted.limit, wanted.cursor))
     return PartialListing.of(page, wanted.fields, GrantView.of)
 
 
