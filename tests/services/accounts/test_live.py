@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from tests.services.news import heard
+from tests.services.news import Turn, heard
 
 from partita import AsyncSession
 from partita.app import build_app
@@ -86,6 +86,45 @@ async def test_one_hears_of_ones_own_accounts_and_of_those_that_are_shared(
         ("account", "a1"),
         ("shared", None),
     ]
+
+
+async def test_nobody_hears_of_a_later_account_with_the_key_of_one_that_was_shared(
+    world: tuple[httpx.AsyncClient, OpenProjection[AccountChanges]],
+    identity: Identity,
+    fake_clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    api, projection = world
+    bob, eve = as_user(identity, "bob"), as_user(identity, "eve")
+    caught_up = projection.consumer.catch_up
+
+    async def opened(user: dict[str, Any]) -> None:
+        fake_clock.advance(1)
+        await api.post("/accounts", json={"pk": "b1", "name": "b1", "balance": 1}, **user)
+
+    async def closed() -> None:
+        current = (await api.get("/accounts/b1", **bob)).json()["last_write"]
+        await api.delete("/accounts/b1", headers={"If-Match": str(current)} | bob["headers"])
+
+    def deposited(user: dict[str, Any]) -> Turn:
+        return lambda: api.post("/accounts/b1/deposit", json={"amount": 1}, **user)
+
+    await opened(bob)
+    await api.put("/accounts/b1/grants/ann", json={"access": "view"}, **bob)
+    caught_up()
+    monkeypatch.setattr(live, "LOOKS", 1)
+    of_eve: list[Turn] = [lambda: opened(eve), caught_up, deposited(eve), caught_up]
+    news = await heard(api, monkeypatch, STREAM, deposited(bob), caught_up, closed, caught_up, *of_eve)
+    assert [(event, data.get("pk")) for event, data in news] == [
+        ("ready", None),
+        ("account", "b1"),
+        ("account", "b1"),
+    ]
+    news = await heard(api, monkeypatch, STREAM, deposited(eve), caught_up)
+    assert news == [("ready", {})]
+    await api.put("/accounts/b1/grants/ann", json={"access": "view"}, **eve)
+    news = await heard(api, monkeypatch, STREAM, deposited(eve), caught_up)
+    assert [(event, data.get("pk")) for event, data in news] == [("ready", None), ("account", "b1")]
 
 
 async def test_a_reader_goes_on_where_it_was_and_an_operator_hears_of_all(
