@@ -11,6 +11,7 @@ import pytest
 
 from partita import EmbeddedStore
 from partita._sqlite import read_header
+from partita.errors import StoreBusy
 from partita.expressions import KeyCondition
 from partita.store import (
     CreateTable,
@@ -101,6 +102,16 @@ def check(path: Path) -> None:
 def test_it_is_brought_up_to_date_when_it_is_opened(former: Path) -> None:
     check(former)
     assert version_of(former) == (3, True)
+    check(former)
+
+
+def test_a_file_of_the_first_format_is_not_upgraded_while_a_process_of_an_earlier_version_uses_it(former: Path) -> None:
+    with closing(apsw.Connection(str(former))) as other:
+        assert other.execute("SELECT count(*) FROM items_1").get == 40
+        with pytest.raises(StoreBusy, match=r"an earlier format, and a process has it open.*Stop it first"):
+            EmbeddedStore(former)
+        other.execute("UPDATE items_1 SET hk = hk")  # the process continues as before
+        assert version_of(former) == (1, False)
     check(former)
 
 

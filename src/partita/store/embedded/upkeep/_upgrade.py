@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from partita.errors import StoreBusy
 from partita.store.embedded import _catalog, _file
 from partita.store.embedded._keys import partition_hash
 from partita.store.embedded._table import Table
@@ -14,10 +15,14 @@ from partita.store.embedded._table import Table
 def upgrade(connection: apsw.Connection) -> bool:
     """Add the hashes of its partition keys to every row. Return whether the file had the earlier format.
 
-    Call this while no other process writes. Processes that have the file open with an earlier version then fail.
+    Call this while no other process opens the file.
+
+    Raises:
+        StoreBusy: a process has the file open. If its version is an earlier one, it would write rows without hashes.
     """
     if connection.pragma("user_version") != 1:
         return False
+    _refuse_used(connection)
     connection.create_scalar_function("partition_hash", _hashed, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     with connection:
@@ -27,7 +32,21 @@ def upgrade(connection: apsw.Connection) -> bool:
         connection.pragma("user_version", _file.WITHOUT_CHECKSUMS)
     connection.execute("COMMIT")
     connection.create_scalar_function("partition_hash", None)
+    connection.pragma("journal_mode", "wal")
     return True
+
+
+def _refuse_used(connection: apsw.Connection) -> None:
+    patience = connection.pragma("busy_timeout")
+    connection.set_busy_timeout(0)
+    try:
+        connection.pragma("journal_mode", "delete")  # SQLite permits this only if no other connection is open
+    except apsw.BusyError as error:
+        path = connection.filename
+        hint = "Stop it first; then the file is upgraded to the current format."
+        raise StoreBusy(f"The store {path} has an earlier format, and a process has it open.", hint=hint) from error
+    finally:
+        connection.set_busy_timeout(patience)
 
 
 def _hashed(*columns: Any) -> int | None:
