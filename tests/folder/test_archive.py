@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
 import os
 import stat
 import tarfile
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +21,7 @@ from tests.folder.test_branches import cannot, folder, items  # noqa: F401 - a f
 
 from partita import EmbeddedStore
 from partita._sqlite import open_database
-from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
+from partita.errors import StoreDamaged, StoreError, StoreFull, StoreNewer, StoreReadOnly
 from partita.folder import _copies, finish_replacement, is_archive, replace_files, unpacked, write_archive
 from partita.folder._archive import Manifest
 from partita.folder._copies import copy_databases
@@ -192,6 +194,47 @@ def test_an_archive_that_was_cut_off_is_refused(folder: Path, tmp_path: Path, cu
     archive.write_bytes(archive.read_bytes()[:-cut])
     with pytest.raises(StoreDamaged), unpacked(archive, tmp_path):
         pytest.fail("it was taken")
+
+
+def test_an_archive_whose_compressed_data_is_overwritten_is_refused(folder: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    write_archive(folder, archive, 1.0)
+    content, packing = gzip.decompress(archive.read_bytes()), zlib.compressobj(wbits=31)
+    begin = packing.compress(content[: len(content) // 2]) + packing.flush(zlib.Z_FULL_FLUSH)
+    archive.write_bytes(begin + b"\xff" * 1_000)  # where a block begins, this is not one
+    with pytest.raises(StoreDamaged, match=r"archive is damaged: .*nothing was changed"), unpacked(archive, tmp_path):
+        pytest.fail("it was unpacked")
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "message"),
+    [
+        (errno.ENOSPC, StoreFull, "No space left on device.*Free disk space"),
+        (errno.EROFS, StoreReadOnly, "Read-only file system.*Choose a folder"),
+    ],
+)
+def test_an_archive_is_not_damaged_because_it_cannot_be_unpacked(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[StoreError], message: str
+) -> None:
+    def failing(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    write_archive(folder, tmp_path / "archive", 1.0)
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(kind, match=f"cannot be unpacked in .*{message}"), unpacked(tmp_path / "archive", tmp_path):
+        pytest.fail("it was unpacked")
+
+
+def test_an_archive_for_which_no_space_is_left_says_so(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("partita.folder._archive._add", full)
+    with pytest.raises(StoreFull, match=r"archive cannot be written \(No space left on device\)\. Free disk space"):
+        write_archive(folder, tmp_path / "archive", 1.0)
+    assert [each.name for each in tmp_path.iterdir() if each != folder] == []
 
 
 def test_what_is_packed_but_not_an_archive_is_refused(tmp_path: Path) -> None:

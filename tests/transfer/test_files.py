@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from tests.strategies import items as any_items
 from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, contents, opened, order
 
 from partita import EmbeddedStore
-from partita.errors import CopyRefused, ExportDamaged
+from partita.errors import CopyRefused, ExportDamaged, StoreFull, StoreReadOnly
 from partita.store import BatchWriteItem, CreateTable, DescribeTable, PutItem, ScanTable, Store
 from partita.store.embedded import LoadItems
 from partita.testing import Crash
@@ -211,6 +213,44 @@ class CountingStore(EmbeddedStore):
     def execute(self, request: Any) -> Any:
         self.puts += isinstance(request, BatchWriteItem | LoadItems)
         return super().execute(request)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("full", range(6))
+def test_an_export_for_which_no_space_is_left_names_its_folder_and_goes_on(
+    source: EmbeddedStore, tmp_path: Path, kind: Format, monkeypatch: pytest.MonkeyPatch, full: int
+) -> None:
+    """`full` is the number of files after which the disk is full."""
+    replaced = []
+    replace = Path.replace
+
+    def failing(path: Path, target: Path) -> Path:
+        replaced.append(path)
+        if len(replaced) > full:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return replace(path, target)
+
+    monkeypatch.setattr(_export, "PART", 50)
+    out = tmp_path / "out"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "replace", failing)
+        with pytest.raises(StoreFull, match=r"export in .*out cannot be written \(No space left.*to continue it"):
+            export_tables(Side(source), ["orders"], out, kind)
+    export_tables(Side(source), ["orders"], out, kind)
+    with opened(tmp_path / "b.db", wire=False) as target:
+        imported(out, target)
+        assert contents(target) == contents(source)
+
+
+def test_an_export_into_a_folder_that_cannot_be_written_names_it(
+    source: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path, content: bytes) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path), content)
+
+    monkeypatch.setattr(Path, "write_bytes", refused)
+    with pytest.raises(StoreReadOnly, match=r"export in .*out cannot be written \(Permission denied\)"):
+        export_tables(Side(source), ["orders"], tmp_path / "out", "jsonl")
 
 
 @pytest.mark.parametrize(("wcu", "puts"), [(None, 1), (1e9, 5)])

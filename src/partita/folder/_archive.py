@@ -10,6 +10,7 @@ is read in one pass, into a folder that only its owner can access, and is used o
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
@@ -18,6 +19,7 @@ import secrets
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -28,7 +30,7 @@ from typing import IO, Annotated, Final, Protocol, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
+from partita.errors import StoreDamaged, StoreError, StoreFull, StoreNewer, StoreReadOnly
 from partita.folder._copies import copy_databases, copy_file
 from partita.folder._files import DataFile, Kind, data_files, kind_of_file
 from partita.folder._proof import prove, scrub
@@ -41,6 +43,9 @@ _GZIP: Final = b"\x1f\x8b"
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
 _MAX_MANIFEST: Final = 1 << 20
+_DAMAGE: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, msgspec.MsgspecError, ValueError)
+"""Errors of reading the contents of an archive. Other errors of the system do not mean that it is damaged."""
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 
 StepProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives a description of the current step, the amount done and the total amount."""
@@ -133,7 +138,12 @@ def _writing(target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreReadOnly(f"The file {target} cannot be written ({error.strerror}).") from error
+        message = f"The file {target} cannot be written ({error.strerror})."
+        raise _unwritten(error, message, "Free disk space, or choose another folder.") from error
+
+
+def _unwritten(error: OSError, message: str, remedy: str) -> StoreError:
+    return StoreFull(message, hint=remedy) if error.errno in _NO_SPACE else StoreReadOnly(message)
 
 
 @contextmanager
@@ -216,13 +226,17 @@ def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
         place: the folder in which the temporary folder is created.
 
     Raises:
-        StoreDamaged: the archive is damaged. StoreNewer: a newer version wrote it.
+        StoreDamaged: the archive is damaged. StoreNewer: a newer version wrote it. StoreFull: no space is left.
+        StoreReadOnly: the place cannot be written.
     """
     with _private_folder(place) as folder:
         try:
             manifest = _unpack(archive, folder)
-        except (tarfile.TarError, gzip.BadGzipFile, EOFError, OSError, msgspec.MsgspecError, ValueError) as error:
+        except _DAMAGE as error:
             raise _damaged(archive, str(error)) from error
+        except OSError as error:
+            message = f"The archive {archive} cannot be unpacked in {place} ({error.strerror})."
+            raise _unwritten(error, message, "Free disk space, and restore it again; nothing was changed.") from error
         for file in manifest.files:
             if kind_of_file(file.name) in ("database", "queue"):
                 prove(folder / file.name, file.kind, archive)

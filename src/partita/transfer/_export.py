@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import base64
 import csv
+import errno
 import gzip
 import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -22,7 +24,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from partita.errors import CopyRefused
+from partita.errors import CopyRefused, StoreFull, StoreReadOnly
 from partita.store import DescribeTable, ScanTable, Store, TableSchema, plain_item, wire_item
 from partita.transfer._changes import COMPLETE, stream_of
 from partita.transfer._csv import columns_of, row_of
@@ -79,9 +81,34 @@ def export_tables(
     Raises:
         CopyRefused: the folder contains something else, or the store cannot be read at an earlier instant.
         RecoveryDisabled, InstantOutOfRange: a table cannot be read at that instant.
+        StoreFull: no space is left in the folder. StoreReadOnly: it cannot be written.
     """
-    outside = outside or Outside()
-    folder.mkdir(parents=True, exist_ok=True)
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        return _export(source, tables, folder, kind, instant, outside or Outside(), progress)
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Report errors of the system as errors of the folder; those of the store are already errors of the library."""
+    try:
+        yield
+    except OSError as error:
+        message = f"The export in {folder} cannot be written ({error.strerror})."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFull(message, hint="Free disk space, and run the same export again to continue it.") from error
+        raise StoreReadOnly(message) from error
+
+
+def _export(
+    source: Side,
+    tables: Sequence[str],
+    folder: Path,
+    kind: Format,
+    instant: float | None,
+    outside: Outside,
+    progress: Callable[[int], object],
+) -> Manifest:
     with source.frozen(instant) as frozen:
         store = PatientStore(frozen, outside)
         schemas = {table: store.execute(DescribeTable(table)).schema for table in tables}
@@ -125,7 +152,7 @@ def _begun(folder: Path, kind: Format, marks: dict[str, str]) -> _State:
         for table in marks:  # the source has changed, so the existing parts are from another instant
             shutil.rmtree(folder / table, ignore_errors=True)
         return new
-    if any(folder.iterdir()):
+    if any(found.name != _unfinished(path).name for found in folder.iterdir()):
         raise CopyRefused(f"The folder {folder} is not empty.", hint="Name a new folder.")
     _replace(path, msgspec.json.encode(new))
     return new
@@ -222,8 +249,12 @@ _WRITERS: Final[dict[Format, Callable[[Path, Iterable[Item]], tuple[int, Item | 
 }
 
 
+def _unfinished(path: Path) -> Path:
+    return path.with_name(path.name + ".new")
+
+
 def _replace(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(path.name + ".new")
+    unfinished = _unfinished(path)
     unfinished.write_bytes(content)
     unfinished.replace(path)
 

@@ -57,3 +57,12 @@ def test_one_in_memory_has_snapshots_too() -> None:
             assert snapshot.execute(ScanTable("things")).items == []
         store.execute(PutItem("things", {"id": "b"}))
         assert store.execute(ScanTable("things")).count == 1
+
+
+@pytest.mark.parametrize("place", ["store.db", ":memory:"])
+def test_an_error_of_another_file_is_not_reported_as_one_of_the_store(tmp_path: Path, place: str) -> None:
+    path = place if place == ":memory:" else tmp_path / place
+    with EmbeddedStore(path) as store, pytest.raises(IsADirectoryError), store.snapshot():
+        tmp_path.read_bytes()
+    with EmbeddedStore(path) as store, pytest.raises(UnicodeEncodeError), store.snapshot():
+        "\udcff".encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -303,16 +303,17 @@ class EmbeddedStore:
         """A separate connection for long reads; in memory, the store's only connection."""
         self._check_open()
         self._check_place()
-        with _sqlite.translating(self.path, (apsw.Error,)):  # other errors may come from the caller's block
+        try:
             if self._process_lock is None:
                 with self._commit.exclusively():
                     yield self._writer.connection
                 return
-            connection = _file.connect(self.path, durable=self._durable)
-            try:
+            with _sqlite.translating(self.path):
+                connection = _file.connect(self.path, durable=self._durable)
+            with closing(connection):
                 yield connection
-            finally:
-                connection.close()
+        except apsw.Error as error:  # other errors, such as those of files, come from the caller's block
+            raise _sqlite.translated(error, self.path) from error
 
     def _keep_sweeping(self, every: float) -> None:
         while not self._closed.wait(every):
