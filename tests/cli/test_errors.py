@@ -136,3 +136,53 @@ def test_a_page_that_is_no_text_is_not_current(run: Run, tmp_path: Path) -> None
     assert (result.exit_code, f"{page}: not current" in result.output) == (1, True)
     assert run("docs", "todo", "--out", str(tmp_path)).exit_code == 0
     assert run("docs", "todo", "--out", str(tmp_path), "--check").output == "All pages are current.\n"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "serve todo --data=",
+        "serve todo --lake=",
+        "serve todo --store=",
+        "check --data=",
+        "copy --from x.db --to=",
+        "export out --from=",
+        "load x.jsonl --table x --to=",
+        "lake query SQL --lake=",
+    ],
+)
+def test_an_empty_place_is_not_the_working_directory(
+    command: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So says `--data "$DATA"` if the variable is not set."""
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    result = run(*command.split())
+    assert result.exit_code in (1, 2)
+    assert "is empty. Write . for the working directory." in result.output or "is not a valid address" in result.output
+    assert list(Path().iterdir()) == []
+
+
+def test_the_working_directory_is_named_by_its_path(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert f"There is no database in {tmp_path}. Start" in run("check", "--data", ".").output
+
+
+@pytest.mark.parametrize("number", ["nan", "inf"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "migrate backfill accounts --wcu",
+        "copy --from a.db --to b.db --wcu",
+        "import . --to b.db --wcu",
+        "load x.jsonl --table x --wcu",
+        "dynamodb --sweep-every",
+        "dynamodb --stale-seconds",
+        "dynamodb --unprocessed",
+    ],
+)
+def test_a_number_is_finite(command: str, number: str, run: Run, folder: Path) -> None:
+    result = run(*command.split(), number)
+    assert (result.exit_code, "Usage: partita" in result.output) == (2, True)
+    assert "finite number" in result.output or "in the range" in result.output
+    assert not folder.exists()

@@ -140,7 +140,8 @@ class DataFolder(Struct, frozen=True):
         finish_replacement(self.path)
         if not self.database.exists():
             hint = f"Start `partita serve` or `partita dynamodb` first, or {otherwise}."
-            raise StoreError(f"There is no database in {self.path}.", hint=hint)
+            place = self.path if self.path.name else self.path.absolute()  # `.` would look like the end of the sentence
+            raise StoreError(f"There is no database in {place}.", hint=hint)
         self._refuse_emptied()
         return EmbeddedStore(self.database)
 
@@ -162,6 +163,11 @@ class DataFolder(Struct, frozen=True):
             OperationError: they cannot be used. SecretExposed: other users can read the file.
         """
         return open_keys(os.environ.get("PARTITA_KEYS", ""))
+
+    @property
+    def has_key(self) -> bool:
+        """Whether the key that signs tokens exists, or is in the environment."""
+        return bool(os.environ.get("PARTITA_SECRET")) or (self.path / "secret.key").exists()
 
     def secret(self, purpose: str) -> bytes:
         """The secret for one purpose, derived from a key that is created on first use and never changes.
@@ -222,10 +228,23 @@ def default_folder() -> Path:
     return Path(home).expanduser() / "partita"
 
 
+class FolderPath(click.Path):
+    """The path of a folder. An empty one, as of an unset variable of the shell, would be the working directory."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse an empty path."""
+        if value == "":
+            self.fail("The path is empty. Write . for the working directory.", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 _DATA: Final = click.option(
     "--data",
     envvar="PARTITA_DATA",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FolderPath(),
     default=default_folder,
     show_default="partita in your data directory",
     show_envvar=True,

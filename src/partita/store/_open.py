@@ -45,7 +45,7 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
 
         profile = profile_of(address, profile)
         return RemoteStore(region=parts.netloc or None, profile=profile, credentials=credentials)
-    if not is_path(address):
+    if not address or not is_path(address):
         hint = "Use dynamodb://REGION, a URL that begins with http:// or https://, or the path of a file."
         raise OperationError(f"{address!r} is not a valid address of a store.", hint=hint)
     if profile is not None or credentials is not None:

@@ -45,3 +45,8 @@ def test_a_table_that_cannot_be_written_is_no_success(lake: Path) -> None:
             [sys.executable, "-c", program, *ask], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (result.returncode, result.stderr) == (1, "Error: No space left on device.\n")
+
+
+def test_only_one_format_is_possible(run: Run, lake: Path) -> None:
+    result = run("lake", "query", "select 1", "--lake", str(lake), "--json", "--csv")
+    assert (result.exit_code, "Give --json or --csv, not both." in result.output) == (2, True)

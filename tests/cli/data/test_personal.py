@@ -89,3 +89,9 @@ def test_it_asks_first(seeded: Run) -> None:
 def test_a_service_without_personal_data_says_so(seeded: Run) -> None:
     refused = seeded("personal", "export", "countries", "--user", "demo")
     assert (refused.exit_code, "Service.personal" in refused.output) == (1, True)
+
+
+@pytest.mark.parametrize("command", ["export", "erase"])
+def test_an_empty_id_is_refused(command: str, run: Run) -> None:
+    result = run("personal", command, "todo", "--user", "")
+    assert (result.exit_code, "Invalid value for '--user': The id is empty." in result.output) == (2, True)

@@ -53,6 +53,14 @@ def test_one_dead_letter_is_sent_again_and_the_others_thrown_away(with_dead: Run
     assert stats(with_dead) == {"waiting": 2, "in_flight": 0, "dead": 0}
 
 
+@pytest.mark.parametrize(("command", "done"), [("redrive", "sent again"), ("discard", "deleted")])
+def test_an_id_of_no_dead_letter_is_reported(command: str, done: str, with_dead: Run) -> None:
+    result = with_dead("queue", command, "events", "2", "7", "2", "x")
+    expected = f"events: 1 {done}\nError: 2 ids are not those of dead letters. `partita queue dead` shows them.\n"
+    assert (result.exit_code, result.output) == (1, expected)
+    assert stats(with_dead)["dead"] == 1
+
+
 @pytest.mark.parametrize("arguments", [(), ("1", "--all")])
 def test_dead_letters_must_be_named(arguments: tuple[str, ...], with_dead: Run) -> None:
     result = with_dead("queue", "discard", "events", *arguments)

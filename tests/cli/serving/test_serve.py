@@ -285,6 +285,13 @@ def test_with_an_issuer_it_takes_no_other_tokens(start: Start) -> None:
 
 
 @pytest.mark.req("X03")
+@pytest.mark.parametrize("option", [("--audience", "partita"), ("--any-audience",), ("--client-id", "pages")])
+def test_an_option_of_an_issuer_without_one_is_refused(option: tuple[str, ...], run: Run, folder: Path) -> None:
+    result = run("serve", "todo", "--port", "0", *option)
+    assert (result.exit_code, f"{option[0]} needs --issuer" in result.output) == (2, True)
+    assert not folder.exists()
+
+
 @pytest.mark.parametrize("audience", [(), ("--audience", ""), ("--audience", "partita", "--any-audience")])
 def test_with_an_issuer_it_must_be_said_whom_tokens_are_for(audience: tuple[str, ...], run: Run, folder: Path) -> None:
     result = run("serve", "todo", "--port", "0", "--issuer", "https://issuer.example", *audience)

@@ -84,6 +84,7 @@ def test_either_a_token_or_a_user_is_named(arguments: tuple[str, ...], run: Run)
 
 
 def test_a_token_of_another_folder_is_not_revoked_in_vain(run: Run, tmp_path: Path) -> None:
+    made(run)
     foreign = identity_of(DataFolder(tmp_path / "other")).token(ANN)
     result = run("tokens", "revoke", foreign)
     assert (result.exit_code, "Check that it is a token of this data folder" in result.output) == (1, True)
@@ -91,6 +92,7 @@ def test_a_token_of_another_folder_is_not_revoked_in_vain(run: Run, tmp_path: Pa
 
 
 def test_half_of_a_character_is_a_usage_error(run: Run) -> None:
+    made(run)
     assert run("tokens", "revoke", "--user", "\udc80").exit_code == 2
 
 
@@ -113,6 +115,7 @@ def test_all_tokens_are_ended_at_once(run: Run, folder: Path) -> None:
 
 
 def test_what_is_listed_can_be_read(run: Run) -> None:
+    made(run)
     run("tokens", "revoke", "--user", "ann")
     run("tokens", "revoke", "0" * 32)
     run("tokens", "rotate")
@@ -121,6 +124,7 @@ def test_what_is_listed_can_be_read(run: Run) -> None:
 
 
 def test_neither_file_alone_makes_a_key(run: Run, folder: Path, tmp_path: Path) -> None:
+    made(run)
     run("tokens", "rotate", "--end-previous")
     token, other = made(run), tmp_path / "other"
     other.mkdir()
@@ -129,6 +133,7 @@ def test_neither_file_alone_makes_a_key(run: Run, folder: Path, tmp_path: Path) 
 
 
 def test_the_file_is_for_its_owner_alone(run: Run, folder: Path) -> None:
+    made(run)
     run("tokens", "rotate")
     assert stat.S_IMODE((folder / "tokens.json").stat().st_mode) == 0o600
 
@@ -210,3 +215,20 @@ def test_a_file_that_cannot_be_written_is_said(folder: Path) -> None:
     with pytest.raises(StoreReadOnly, match="cannot be"):
         file.change(lambda stored: stored)
     assert sorted(path.name for path in folder.iterdir() if path.is_file() and path.name.startswith("tmp")) == []
+
+
+@pytest.mark.parametrize("command", ["rotate --end-previous", "revoke --user ann", "list"])
+def test_a_folder_without_a_key_is_not_taken_for_that_of_a_server(command: str, run: Run, folder: Path) -> None:
+    """The operator would believe that a key, or a token, of the server had been revoked."""
+    result = run("tokens", *command.split())
+    assert result.exit_code == 1
+    assert result.output == f"Error: There is no key in {folder}. Name the folder of the server with --data.\n"
+    assert not folder.exists()
+
+
+def test_tokens_of_a_key_in_the_environment_are_revoked_without_a_key_file(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARTITA_SECRET", "x" * 32)
+    assert run("tokens", "revoke", "--user", "ann").exit_code == 0
+    assert not (folder / "secret.key").exists()

@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 
 from partita.cli._names import installed
+from partita.cli._numbers import FiniteRange
 from partita.cli._output import echo_table
 from partita.cli._signals import on_stop_signal
 from partita.cli.data._stores import Address, address_option, chosen_tables
@@ -46,7 +47,7 @@ MAX_SHOWN: Final = 100
     "--verify", is_flag=True, help="Copy nothing: compare every item of both sides. Exits with 1 if any differ."
 )
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Maximum write units per second.")
+@click.option("--wcu", type=FiniteRange(min=1), metavar="UNITS", help="Maximum write units per second.")
 @click.option("--segments", type=click.IntRange(1, 64), default=4, show_default=True, help="Parallel parts of a scan.")
 @click.option(
     "--in-flight",

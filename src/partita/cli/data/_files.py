@@ -9,6 +9,7 @@ import click
 
 from partita.cli._data_folder import EMBEDDED
 from partita.cli._instant import Instant
+from partita.cli._numbers import FiniteRange
 from partita.cli.data._copy import progress
 from partita.cli.data._stores import Address, address_option, chosen_tables
 from partita.runtime import new_ulid
@@ -56,7 +57,7 @@ def export(
 @click.option("--to-prefix", default="", metavar="TEXT", help="Prefix of the names of the target's tables.")
 @click.option("--table", metavar="NAME", help="Another name for the table, if the export has only one.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Maximum write units per second.")
+@click.option("--wcu", type=FiniteRange(min=1), metavar="UNITS", help="Maximum write units per second.")
 def import_(path: Path, target: Address, *, to_prefix: str, table: str | None, yes: bool, wcu: float | None) -> None:
     """Read exported files into tables.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from partita.cli._data_folder import profile_option
+from partita.cli._data_folder import FolderPath, profile_option
 from partita.cli._extras import needs_lake
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.errors import OperationError
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class _LakePlace(click.Path):
+class _LakePlace(FolderPath):
     """A folder, or a URL, which is not checked until it is opened."""
-
-    def __init__(self) -> None:
-        super().__init__(file_okay=False)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return value if "://" in str(value) else str(super().convert(value, param, ctx))
@@ -64,6 +61,8 @@ def query(sql: str, lake: str, profile: str | None, *, as_json: bool, as_csv: bo
 
     Example: "select status, count(*) from task group by status"
     """
+    if as_json and as_csv:
+        raise click.UsageError("Give --json or --csv, not both.")
     from partita.change.lake import location_of, query_lake
 
     found = query_lake(location_of(lake, profile), sql)

@@ -24,6 +24,15 @@ from partita.recipes.personal import PersonalData, PersonalItems
 from partita.service import Service
 
 
+def _given(context: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001 - click's
+    if not value:
+        raise click.BadParameter("The id is empty.")
+    return value
+
+
+_user_option = click.option("--user", "user_id", required=True, callback=_given, metavar="ID", help="The user.")
+
+
 @click.group()
 def personal() -> None:
     """Export or erase everything a service stores about a user."""
@@ -31,7 +40,7 @@ def personal() -> None:
 
 @personal.command()
 @service_argument
-@click.option("--user", "user_id", required=True, metavar="ID", help="The user.")
+@_user_option
 @store_options
 def export(service: Service, user_id: str, data: DataFolder) -> None:
     """Print everything that the service stores about a user, as JSON."""
@@ -46,7 +55,7 @@ def export(service: Service, user_id: str, data: DataFolder) -> None:
 
 @personal.command()
 @service_argument
-@click.option("--user", "user_id", required=True, metavar="ID", help="The user.")
+@_user_option
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @lake_option(required=False, about="Also bring the lake at this location up to date, and erase the user there.")
 @store_and_queue_options

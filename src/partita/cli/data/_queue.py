@@ -74,7 +74,8 @@ def dead(name: str, data: DataFolder, limit: int, *, as_json: bool) -> None:
 def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
     """Send dead letters again, to the end of their groups."""
     with _existing(data, name) as opened:
-        click.echo(f"{name}: {opened.execute(Redrive(_chosen(ids, is_all=is_all)))} sent again")
+        count = opened.execute(Redrive(_chosen(ids, is_all=is_all)))
+    _report(f"{name}: {count} sent again", count, ids)
 
 
 @queue.command()
@@ -85,13 +86,23 @@ def redrive(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) 
 def discard(name: str, ids: tuple[str, ...], data: DataFolder, *, is_all: bool) -> None:
     """Delete dead letters permanently."""
     with _existing(data, name) as opened:
-        click.echo(f"{name}: {opened.execute(Discard(_chosen(ids, is_all=is_all)))} deleted")
+        count = opened.execute(Discard(_chosen(ids, is_all=is_all)))
+    _report(f"{name}: {count} deleted", count, ids)
 
 
 def _chosen(ids: tuple[str, ...], *, is_all: bool) -> tuple[str, ...] | None:
     if bool(ids) == is_all:
         raise click.UsageError("Give either the ids of dead letters, or --all.")
     return None if is_all else ids
+
+
+def _report(done: str, count: int, ids: tuple[str, ...]) -> None:
+    """Print what was done, and fail if some of the ids were not those of dead letters."""
+    click.echo(done)
+    missing = len(set(ids)) - count
+    if missing > 0:
+        what = "1 id is not that of a dead letter." if missing == 1 else f"{missing} ids are not those of dead letters."
+        raise click.ClickException(f"{what} `partita queue dead` shows them.")
 
 
 @contextmanager

@@ -74,8 +74,10 @@ class Address(Struct, frozen=True):
 class _AddressType(click.ParamType[Address]):
     name = "store"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:  # noqa: ARG002
-        """Wrap the text, which is not checked yet."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Address:
+        """Wrap the text, which is not checked yet. An empty one would be the working directory."""
+        if value == "":
+            self.fail("The address is empty. Write . for the working directory.", param, ctx)
         return value if isinstance(value, Address) else Address(value)
 
 

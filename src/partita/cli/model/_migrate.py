@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services
+from partita.cli._numbers import FiniteRange
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli.model._schema import NO_TABLES, tables_of
 from partita.errors import TableNotFound
@@ -61,7 +62,7 @@ def status(services: Sequence[Service], data: DataFolder, *, as_json: bool) -> N
 @click.option(
     "--wcu",
     "wcu_per_second",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=100.0,
     show_default=True,
     help="Maximum write units per second.",

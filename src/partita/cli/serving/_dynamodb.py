@@ -12,6 +12,7 @@ import click
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._descriptors import log_outages
 from partita.cli._listen import allowed_hosts_option, listening, warn_beyond_loopback
+from partita.cli._numbers import FiniteRange
 from partita.cli._signals import stop_signals
 from partita.cli.processes import Supervisor, Work, default_processes, loading_for_forks, processes_option
 from partita.cli.serving._realism import is_realistic, realism_options
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--sweep-every",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=SWEEP_SECONDS,
     show_default=True,
     metavar="SECONDS",

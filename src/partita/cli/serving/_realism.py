@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import click
 
+from partita.cli._numbers import FiniteRange
 from partita.store import Store
 
-_SECONDS: Final = click.FloatRange(min=0)
+_SECONDS: Final = FiniteRange(min=0)
 _SWITCHES: Final = {
     "stale_seconds": (_SECONDS, "SECONDS", "eventually consistent reads see a write up to this much later."),
     "index_seconds": (_SECONDS, "SECONDS", "entries of global indexes appear up to this much later."),
@@ -20,7 +21,7 @@ _SWITCHES: Final = {
         "transactions hold their items for this time; requests for these items are refused.",
     ),
     "unprocessed": (
-        click.FloatRange(0, 1),
+        FiniteRange(0, 1),
         "PROBABILITY",
         "parts of batches are left unprocessed with this probability.",
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 
 import click
@@ -102,6 +102,8 @@ def serve(  # noqa: PLR0913 - one for each option
     """
     if issuer is not None:
         _check_audience(audience, any_audience=any_audience)
+    else:
+        _refuse_without_issuer({"--audience": audience, "--any-audience": any_audience, "--client-id": client_id})
     _check_apis(services)
     if lake is not None:
         require("lake")
@@ -183,6 +185,14 @@ def _check_apis(services: Sequence[Service]) -> None:
         names = ", ".join(service.name for service in services)
         hint = "Add a router to a Service."
         raise click.ClickException(f"There is nothing to serve, because no service has an API: {names}. {hint}")
+
+
+def _refuse_without_issuer(options: Mapping[str, object]) -> None:
+    """Refuse options of an issuer if there is none: the server would accept other tokens than the operator expects."""
+    if given := [name for name, value in options.items() if value]:
+        raise click.UsageError(
+            f"{given[0]} needs --issuer, or PARTITA_ISSUER: without it, no issuer's tokens are accepted."
+        )
 
 
 def _check_audience(audience: str | None, *, any_audience: bool) -> None:

@@ -33,7 +33,7 @@ def list_tokens(data: DataFolder, *, as_json: bool) -> None:
 
     Tokens themselves are not stored, so they cannot be listed.
     """
-    file = TokenFile(data)
+    file = _file_of(data)
     stored = file.read().without_expired(system_clock())
     keys = [(file.key(key).key_id, key.since) for key in stored.keys]
     if as_json:
@@ -58,7 +58,7 @@ def revoke(token: str | None, user: str | None, data: DataFolder) -> None:
     """
     if (token is None) == (user is None):
         raise click.UsageError("Give a token, or --user.")
-    file, now = TokenFile(data), system_clock()
+    file, now = _file_of(data), system_clock()
     if user is not None:
         try:
             file.change(lambda stored: stored.without_user(user, now))
@@ -80,11 +80,18 @@ def rotate(data: DataFolder, *, end_previous: bool) -> None:
 
     Tokens of the previous key stay valid until they expire, or until the next rotation.
     """
-    file = TokenFile(data)
+    file = _file_of(data)
     changed = file.change(lambda stored: stored.with_new_key(system_clock(), end_previous=end_previous))
     signing, *previous = [file.key(key).key_id for key in changed.keys]
     still = f" Tokens of key {previous[0]} stay valid until the next rotation." if previous else " No other is valid."
     click.echo(f"Key {signing} signs from now on.{still}")
+
+
+def _file_of(data: DataFolder) -> TokenFile:
+    """The file of a folder that has a key. In another one, a change would have no effect on any server."""
+    if not data.has_key:
+        raise click.ClickException(f"There is no key in {data.path}. Name the folder of the server with --data.")
+    return TokenFile(data)
 
 
 def _named(text: str, data: DataFolder) -> Mapping[str, Any]:

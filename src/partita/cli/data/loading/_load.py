@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from partita.cli._data_folder import EMBEDDED
+from partita.cli._numbers import FiniteRange
 from partita.cli.data._stores import Address, address_option
 from partita.cli.data.loading._embedded import load_embedded
 from partita.cli.data.loading._inputs import FORMATS, entity_of, find_inputs
@@ -36,7 +37,7 @@ from partita.store.embedded import EmbeddedStore
     metavar="DIR|s3://BUCKET/PREFIX",
     help="Place for reports of records that were not written. Servers need S3.",
 )
-@click.option("--wcu", type=click.FloatRange(min=1), metavar="UNITS", help="Maximum write units per second.")
+@click.option("--wcu", type=FiniteRange(min=1), metavar="UNITS", help="Maximum write units per second.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def load(source: str, target: Address, *, to_prefix: str, table: str | None, entity: str | None, **others: Any) -> None:
     """Write the items of files, or of objects in S3, into an existing table.
