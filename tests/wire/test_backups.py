@@ -7,7 +7,9 @@ from tests.wire.support import TASKS, Caller, Json, task
 
 from partita import EmbeddedStore
 from partita.errors import ValidationFailed
+from partita.store import PutItem, ScanTable
 from partita.wire._faults import Fault
+from partita.wire.tables._settings import TABLE as SETTINGS
 
 
 def made(call: Caller, name: str = "first") -> str:
@@ -43,6 +45,28 @@ def test_a_backup_is_described_and_survives_its_table(call: Caller, store: Embed
     assert found["SourceTableFeatureDetails"]["StreamDescription"] == TASKS["StreamSpecification"]
     call("RestoreTableFromBackup", TargetTableName="tasks", BackupArn=arn)
     assert call("Scan", TableName="tasks")["Count"] == 1
+
+
+def test_a_backup_has_the_identity_and_the_time_of_its_table() -> None:
+    with EmbeddedStore(":memory:", clock=lambda: 1_700_000_000.1234567) as store:
+        call = Caller(store)
+        table = call("CreateTable", **TASKS)["TableDescription"]
+        found = call("DescribeBackup", BackupArn=made(call))["BackupDescription"]["SourceTableDetails"]
+        (listed,) = call("ListBackups")["BackupSummaries"]
+    assert (found["TableId"], found["TableCreationDateTime"]) == (table["TableId"], table["CreationDateTime"])
+    assert listed["TableId"] == table["TableId"]
+
+
+def test_a_backup_of_an_earlier_version_has_the_time_of_its_table_in_milliseconds(
+    call: Caller, store: EmbeddedStore
+) -> None:
+    arn = made(call)
+    (stored,) = [each for each in store.execute(ScanTable(SETTINGS)).items if "backup" in each]
+    kept = {name: value for name, value in stored["backup"].items() if name != "table_created"}
+    store.execute(PutItem(SETTINGS, {**stored, "backup": kept}))
+    found = call("DescribeBackup", BackupArn=arn)["BackupDescription"]["SourceTableDetails"]
+    created = call("DescribeTable", TableName="tasks")["Table"]["CreationDateTime"]
+    assert found["TableCreationDateTime"] == int(created * 1000) / 1000
 
 
 @pytest.mark.rule(53)

@@ -61,6 +61,8 @@ class Backup(Struct, frozen=True):
     table_created_at: int
     items: int
     bytes: int
+    table_created: str = ""
+    """When the table was created, in seconds with all digits, on which its TableId depends; empty in older backups."""
 
     @property
     def schema(self) -> TableSchema:
@@ -69,7 +71,8 @@ class Backup(Struct, frozen=True):
 
     def description(self) -> TableDescription:
         """The description of the table at the time of the backup."""
-        return TableDescription(self.schema, self.table_created_at / 1000, self.items, self.bytes)
+        created_at = float(self.table_created) if self.table_created else self.table_created_at / 1000
+        return TableDescription(self.schema, created_at, self.items, self.bytes)
 
 
 class TableBackups:
@@ -98,8 +101,8 @@ class TableBackups:
         hidden = msgspec.structs.replace(description.schema, name=f"{BACKUPS}{number}", stream=None, ttl=None)
         yield CreateTable(hidden)
         items, size = yield from _copy(table, hidden.name)
-        created = int(description.created_at * 1000)
-        backup = Backup(number, name, at, definition, settings, created, items, size)
+        created = description.created_at
+        backup = Backup(number, name, at, definition, settings, int(created * 1000), items, size, repr(created))
         yield from make_settings_table()
         yield PutItem(TABLE, {"table": f"backup/{number}", "backup": msgspec.to_builtins(backup)})
         return {"BackupDetails": _details(backup, call.region, "CREATING")}
