@@ -13,6 +13,7 @@ from partita.errors import (
     Reason,
     RequestError,
     SerializationFailed,
+    StoreError,
     StreamTrimmed,
     TableInUse,
     TableNotFound,
@@ -23,6 +24,7 @@ from partita.errors import (
     TransactionConflict,
     ValidationFailed,
 )
+from partita.runtime import Clock, OutageLog
 from partita.store import Json, wire_item
 
 _LOG: Final = logging.getLogger("partita.wire")
@@ -85,11 +87,19 @@ def kind_of_error(error: Exception) -> str:
     return next((kind for ours, kind in _KINDS if isinstance(error, ours)), "InternalServerError")
 
 
-def error_response(error: Exception) -> Response:
+def outage_log(clock: Clock) -> OutageLog:
+    """A log of failures of the store; `clock` is monotonic."""
+    return OutageLog(_LOG, clock)
+
+
+def error_response(error: Exception, operation: str = "", outages: OutageLog | None = None) -> Response:
     """The response for an error; internal errors are logged, and their details are not sent to the client."""
     kind = kind_of_error(error)
     if kind == "InternalServerError":
-        _LOG.error("A request failed.", exc_info=error)
+        if outages is not None and isinstance(error, StoreError):
+            outages.report(error.code, operation, error)
+        else:
+            _LOG.error("A request failed.", exc_info=error)
     status = error.status if isinstance(error, Fault) else 500 if kind == "InternalServerError" else 400
     message = message_of(error, kind)
     body: Json = {"__type": _NAMESPACES.get(kind, _DYNAMODB) + kind}

@@ -19,7 +19,7 @@ from partita.store import Json, Request, Store
 from partita.store.embedded import READS
 from partita.wire._access import PolicyGuard
 from partita.wire._execution import Execution, LocatedRequest, RegionStores
-from partita.wire._faults import Fault, Response, error_response
+from partita.wire._faults import Fault, Response, error_response, outage_log
 from partita.wire._operations import operations
 from partita.wire._parameters import DEFAULT_REGION, Operation, Parameters, Requests, region_of
 from partita.wire._signature import AccessKey, Authorization, check_authorization, check_body
@@ -66,6 +66,7 @@ class WireServer:
         self._allows_host = lru_cache(_KNOWN_HOSTS)(allowed_hosts.allows)  # cached: it repeats in every request
         self._allows_origin = allowed_hosts.allows_origin
         self._clock = clock
+        self._outages = outage_log(timer)
         self._bulk: BulkRunner | None = None
         self._jobs: JobRunner | None = None
         self._operations = _by_target(operations(clock))
@@ -139,7 +140,8 @@ class WireServer:
             execution = Execution(store, self._guard, region, _operation_name(request.head))
             return Response(200, (yield from relay(operation, execution)))
         except Exception as error:  # noqa: BLE001 - the client gets a response for any error
-            return error_response(worded(error, _operation_name(request.head), request.body.content))
+            operation_name = _operation_name(request.head)
+            return error_response(worded(error, operation_name, request.body.content), operation_name, self._outages)
 
     def _operation(self, request: HttpRequest) -> Requests[Json | None]:
         """The running operation that the request names.
