@@ -125,3 +125,27 @@ def test_what_cannot_be_written_is_checked_and_backed_up_in_a_copy(seeded: Run, 
     assert f"{folder}/partita.db: consistent" in checked.output
     assert seeded("backup", str(tmp_path / "copy.db")).exit_code == 0
     assert {file.name: file.stat().st_mtime_ns for file in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("latin-1", r"\u65e5 ü"), ("utf-8", "日 ü")])
+def test_an_error_does_not_fail_in_an_encoding_that_lacks_a_character(
+    encoding: str, shown: str, tmp_path: Path
+) -> None:
+    arguments = ["check", "--data", str(tmp_path / "日 ü")]
+    env = os.environ | {"PYTHONIOENCODING": encoding}
+    done = subprocess.run([*MAIN, *arguments], env=env, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode(encoding).startswith(f"Error: There is no database in {tmp_path}/{shown}. Start")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "shown"), [("ascii", r"\u65e5 \xfc"), ("latin-1", r"\u65e5 ü"), ("utf-8", "日 ü")]
+)
+def test_output_does_not_fail_in_an_encoding_that_lacks_a_character(
+    encoding: str, shown: str, run: Run, folder: Path
+) -> None:
+    assert run("tables", "create", "todo").exit_code == 0
+    arguments = ["personal", "export", "todo", "--user", "日 ü", "--data", str(folder)]
+    env = os.environ | {"PYTHONIOENCODING": encoding}
+    printed = subprocess.run([*MAIN, *arguments], env=env, capture_output=True, check=True).stdout.decode(encoding)
+    assert f'"user_id": "{shown}"' in printed

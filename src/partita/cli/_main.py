@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from partita.cli._names import named_command
-from partita.cli._output import give_up_output, open_missing_streams
+from partita.cli._output import give_up_output, open_missing_streams, replace_unencodable
 from partita.cli._program import COMMANDS, help_text, service_names
 from partita.errors import PartitaError
 
@@ -48,6 +48,7 @@ class Commands(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line as a program."""
         open_missing_streams()
+        replace_unencodable()
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
