@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from pathlib import Path
 from random import Random, SystemRandom
 from typing import Final, TypeAlias, TypeVar
 
@@ -70,6 +71,12 @@ class Side(Struct, frozen=True):
     def has_snapshots(self) -> bool:
         """Whether the store can be read at one instant."""
         return isinstance(self.raw, EmbeddedStore)
+
+    def is_same(self, other: Side) -> bool:
+        """Whether both sides are known to be the same tables of the same file."""
+        if not isinstance(self.raw, EmbeddedStore) or not isinstance(other.raw, EmbeddedStore):
+            return False
+        return self.names == other.names and Path(self.raw.path).resolve() == Path(other.raw.path).resolve()
 
     def loader(self, table: str, outside: Outside, stop: threading.Event | None = None) -> Loader | None:
         """Return a function that puts any number of items in one transaction; None if the store cannot do that."""

@@ -37,6 +37,23 @@ def test_a_data_folder_is_copied_to_another(seeded: Run, folder: Path, tmp_path:
     assert seeded("copy", "--from", str(folder), "--to", str(other), "--verify", "todo").exit_code == 0
 
 
+def test_tables_are_not_copied_to_themselves(run: Run, tmp_path: Path) -> None:
+    """With --follow, each change would cause another one."""
+    source = made(tmp_path / "a.db")
+    (tmp_path / "link.db").symlink_to(source)
+    result = run("copy", "--from", source, "--to", str(tmp_path / "link.db"), "--replace", "--yes")
+    assert (result.exit_code, "The source and the target are the same tables." in result.output) == (2, True)
+    prefixed = run("copy", "--from", source, "--to", source, "--to-prefix", "copy-", "--yes", "orders")
+    assert prefixed.exit_code == 0
+    with EmbeddedStore(source) as store:
+        assert contents(named_store(store, TableNames(prefix="copy-"))) == contents(store)
+
+
+def test_a_comparison_is_not_followed(run: Run, tmp_path: Path) -> None:
+    result = run("copy", "--from", "a.db", "--to", "b.db", "--verify", "--follow")
+    assert (result.exit_code, "Give --verify or --follow, not both." in result.output) == (2, True)
+
+
 def test_what_differs_is_printed(run: Run, tmp_path: Path) -> None:
     source, target = made(tmp_path / "a.db"), str(tmp_path / "b.db")
     assert run("copy", "--from", source, "--to", target, "--yes", "orders").exit_code == 0

@@ -84,9 +84,13 @@ def copy(
     options = CopyOptions(**others)
     if (sample is None and mask) or (sample is not None and (follow or verify)):
         raise click.UsageError("--mask needs --sample, and --sample cannot be combined with --follow or --verify.")
+    if verify and follow:
+        raise click.UsageError("Give --verify or --follow, not both.")
     with ExitStack() as opened:
         one = opened.enter_context(source.opened(from_prefix, must_exist=True))
         other = opened.enter_context(target.opened(to_prefix, must_exist=verify))
+        if not verify and one.is_same(other):
+            raise click.UsageError("The source and the target are the same tables.")
         tables = chosen_tables(one.store, names)
         estimates = [estimate(one.store, table) for table in tables]
         show_estimates(estimates, source, target, writes=not verify)
