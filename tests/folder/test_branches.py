@@ -161,6 +161,17 @@ def test_a_branch_is_not_made_twice(branches: Branches) -> None:
         branches.create("trial")
 
 
+def test_a_branch_is_not_made_by_two_at_once(folder: Path) -> None:
+    def clock() -> float:
+        """Called after the name was checked, and before the branch is in its place."""
+        Branches(folder, clone=cannot).create("trial")
+        return 1_000.0
+
+    with pytest.raises(OperationError, match="The branch 'trial' already exists"):
+        Branches(folder, clone=cannot, clock=clock).create("trial")
+    assert [each.name for each in (folder / "branches").iterdir()] == ["trial"]
+
+
 def test_nothing_is_left_of_a_branch_that_could_not_be_made(folder: Path) -> None:
     def full(files: Sequence[tuple[Path, Path]]) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

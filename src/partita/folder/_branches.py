@@ -119,7 +119,7 @@ class Branches:
         try:
             about = _About(source, self._clock(), self._fill(place, unfinished))
             write_private(unfinished / _ABOUT, msgspec.json.encode(about))
-            unfinished.rename(self._root / name)
+            self._finish(unfinished, name)
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
@@ -167,6 +167,13 @@ class Branches:
             raise OperationError(f"{name!r} cannot be the name of a branch.", hint=hint)
         if (self._root / name).exists():
             raise OperationError(f"The branch {name!r} already exists.", hint="Drop it first, or choose another name.")
+
+    def _finish(self, unfinished: Path, name: str) -> None:
+        try:
+            unfinished.rename(self._root / name)
+        except OSError:
+            self._check_new(name)  # another process may have created it meanwhile
+            raise
 
     def _fill(self, source: Path, target: Path) -> Method:
         files = [file for file in data_files(source) if file.name != _ABOUT]
