@@ -138,3 +138,58 @@ async def test_few_requests_wait_behind_a_response_and_no_more_are_read() -> Non
         await clients.responses()
         await asyncio.sleep(0)
     assert client.transport.sent.count(b"200 OK") == client.transport.sent.count(b"HTTP/1.1") == MAX_PIPELINED + 1
+
+
+async def bodies(sent: bytes, size: int) -> list[Any]:
+    """The method, the path and the body of each request that an app gets from bytes that arrive in pieces of a size."""
+    got: list[Any] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body, more = body + message.get("body", b""), message.get("more_body", False)
+        got.append((scope["method"], scope["path"], body))
+        await PlainTextResponse("")(scope, receive, send)
+
+    clients = Clients(served=app)
+    client = clients.connect(sent[:size])
+    for start in range(size, len(sent), size):
+        client.send(sent[start : start + size])
+    while clients.state.tasks:
+        await clients.responses()
+        await asyncio.sleep(0)
+    assert client.transport.sent.count(b"HTTP/1.1 200") == len(got)
+    assert client.state == "open"
+    return got
+
+
+SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UPGRADE = (
+    b" / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n"
+)
+LENGTH = b"Content-Length: %d\r\n\r\n%s" % (len(SMUGGLED), SMUGGLED)
+CHUNK = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX: trailer\r\n\r\n" % (len(SMUGGLED), SMUGGLED)
+
+
+@pytest.mark.parametrize("size", [1, 120, 100_000])
+@pytest.mark.parametrize("body", [LENGTH, CHUNK])
+async def test_the_body_of_a_request_for_another_protocol_is_not_the_next_request(body: bytes, size: int) -> None:
+    sent = (b"POST" + UPGRADE + body) * 2 + GET
+    assert await bodies(sent, size) == [("POST", "/", SMUGGLED)] * 2 + [("GET", "/", b"")]
+
+
+@pytest.mark.parametrize("size", [1, 120, 100_000])
+async def test_what_follows_a_request_for_another_protocol_is_responded_to(size: int) -> None:
+    sent = (b"GET" + UPGRADE + b"\r\n") * 2 + b"POST" + UPGRADE + b"Content-Length: 0\r\n\r\n" + GET
+    methods = ["GET", "GET", "POST", "GET"]
+    assert await bodies(sent, size) == [(method, "/", b"") for method in methods]
+
+
+async def test_a_request_for_another_protocol_has_one_length() -> None:
+    clients = Clients()
+    client = clients.connect(b"POST" + UPGRADE + b"Transfer-Encoding: gzip\r\n\r\n" + SMUGGLED)
+    assert (client.state, client.status) == ("closing", b"400")
+    assert client.transport.sent.count(b"HTTP/1.1") == 1
+    client.connection.connection_lost(None)
+    await clients.responses()

@@ -9,6 +9,9 @@ are in use, the one that has waited for its client for the longest time is close
 A client may send a request before it has received the response to the previous one (pipelining). An error in such a
 request is not reported in the middle of that response: the connection is closed after the response instead.
 
+A request may ask for another protocol (`Upgrade: h2c`), which is ignored. The parser ends such a request before its
+body, and would read the body as the next request.
+
 A connection has one timer for all of its requests. If the deadline has moved when the timer expires, the timer is
 restarted for the remaining time.
 """
@@ -21,6 +24,7 @@ from enum import Enum, auto
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+import httptools
 from msgspec import Struct, field
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
@@ -32,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_PIPELINED: Final = 100
 """How many requests of a connection may wait for earlier responses. If a client sends more, reading stops."""
+_FRAMING: Final = (b"content-length", b"transfer-encoding")
+"""The headers that say where a body ends."""
 _EARLY_SECONDS: Final = 0.01
 """Event loops round their timers, so that a timer may expire slightly early."""
 _REFUSED: Final = {"Connection": "close", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
@@ -99,6 +105,8 @@ class LimitedConnection(HttpToolsProtocol):
         self._requests = 0
         self._waits_for: tuple[int, Step] | None = None
         self._head_bytes = 0
+        self._framing = b""
+        """The lines that frame a body which the parser has not read because of an upgrade."""
         self._deadline = 0.0
         """When the client must have finished the current step, by the clock of the loop."""
         self._timer: asyncio.TimerHandle | None = None
@@ -152,7 +160,7 @@ class LimitedConnection(HttpToolsProtocol):
     # Received data, and the callbacks of the parser
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        self._parse(data)
         if self.transport.is_closing():
             self._stop_waiting()
         elif self._waits_for != (self._requests, self._step):
@@ -162,11 +170,24 @@ class LimitedConnection(HttpToolsProtocol):
             if self._head_bytes > self._limits.head_bytes:
                 self._reject(431, "head_too_large", "The head of the request is too large.")
 
-    def send_400_response(self, msg: str) -> None:
-        """Reject data that is not valid HTTP, or too many requests."""
-        self._reject(400, "invalid_http", msg)
+    def _parse(self, data: bytes) -> None:
+        """Parse data. If the parser stops for an upgrade, it goes on with the body, whose head is given to it again."""
+        rest = data
+        while rest:
+            try:
+                self.parser.feed_data(rest)
+            except httptools.HttpParserError:  # not valid HTTP, or too many requests
+                self._reject(400, "invalid_http", "Invalid HTTP request received.")
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
+                if self._framing:
+                    rest = b"POST / HTTP/1.1\r\n%s\r\n%s" % (self._framing, rest)
+                continue
+            return
 
     def on_message_begin(self) -> None:
+        if self._framing:
+            return
         self._step = Step.HEAD
         super().on_message_begin()
 
@@ -175,12 +196,19 @@ class LimitedConnection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
+        if self._framing:
+            self._framing = b""
+            return
         if len(self.pipeline) >= MAX_PIPELINED:
             raise TooManyRequests
         super().on_headers_complete()
         self._step = Step.BODY
+        if self.parser.should_upgrade():
+            self._framing = b"".join(b"%s: %s\r\n" % line for line in self.headers if line[0] in _FRAMING)
 
     def on_message_complete(self) -> None:
+        if self._framing:  # the body follows
+            return
         super().on_message_complete()
         self._requests += 1
         # If a body is too large, the response is complete before the body ends.
