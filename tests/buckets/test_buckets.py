@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -14,6 +15,7 @@ from moto import mock_aws
 from partita.buckets import Buckets, Encryption, FolderBuckets, open_buckets
 from partita.buckets.s3 import S3Buckets
 from partita.errors import BucketNotFound, ObjectChanged, OperationError
+from partita.runtime._private_files import HAS_MODES
 from partita.store.remote import Credentials
 
 KEYS = Credentials("key", "secret")
@@ -81,6 +83,15 @@ def test_no_key_leads_out_of_the_folder(tmp_path: Path, key: str) -> None:
         with pytest.raises(OperationError):
             list(buckets.objects(bucket))
     assert [*tmp_path.rglob("*.*")] == []
+
+
+@pytest.mark.req("X04")
+@pytest.mark.skipif(not HAS_MODES, reason="Windows has no file modes")
+def test_an_object_in_a_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    FolderBuckets(tmp_path).write("one", "folder/object", b"")
+    folder = tmp_path / "one" / "folder"
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, folder / "object")] == [0o700, 0o600]
 
 
 def test_no_link_leads_out_of_the_folder(tmp_path: Path) -> None:

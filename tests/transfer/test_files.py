@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, content
 
 from partita import EmbeddedStore
 from partita.errors import CopyRefused, ExportDamaged, StoreFull, StoreReadOnly
+from partita.runtime._private_files import HAS_MODES
 from partita.store import BatchWriteItem, CreateTable, DescribeTable, PutItem, ScanTable, Store
 from partita.store.embedded import LoadItems
 from partita.testing import Crash
@@ -44,6 +46,17 @@ def test_every_item_comes_back_from_its_line_and_its_row(item: Item) -> None:
         assert digest(write.item) == digest(item)
     columns = list(columns_of([item]))
     assert digest(item_of(columns, row_of(item, columns))) == digest(item)
+
+
+@pytest.mark.req("X04")
+@pytest.mark.skipif(not HAS_MODES, reason="Windows has no file modes")
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_export_is_for_its_owner_alone(source: EmbeddedStore, tmp_path: Path, kind: Format) -> None:
+    (tmp_path / "there").mkdir(mode=0o755)
+    for name in ("new", "there"):
+        export_tables(Side(source), ["orders"], tmp_path / name, kind)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+    assert stat.S_IMODE((tmp_path / "there" / "orders").stat().st_mode) == 0o700
 
 
 @pytest.mark.parametrize("kind", FORMATS)

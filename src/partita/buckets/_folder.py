@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 
 from partita.buckets._interface import Encryption, StoredObject
 from partita.errors import BucketNotFound, ObjectChanged, OperationError, StoreUnavailable
-from partita.runtime import new_ulid
+from partita.runtime import create_private, make_private_folder, new_ulid
 
 _UNSAFE: Final = ("", ".", "..")
 
@@ -76,8 +76,9 @@ class FolderBuckets:
         if not self._is_inside(path, folder):
             raise OperationError(f"{bucket}/{key} points outside the bucket's folder.")
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             beside = path.with_name(f".partita-{new_ulid()}")
+            create_private(beside)
             with beside.open("wb") as file:
                 file.write(body)
                 file.flush()

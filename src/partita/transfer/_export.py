@@ -25,6 +25,7 @@ import msgspec
 from msgspec import Struct
 
 from partita.errors import CopyRefused, StoreFull, StoreReadOnly
+from partita.runtime import make_private_folder
 from partita.store import DescribeTable, ScanTable, Store, TableSchema, plain_item, wire_item
 from partita.transfer._changes import COMPLETE, stream_of
 from partita.transfer._csv import columns_of, row_of
@@ -84,7 +85,7 @@ def export_tables(
         StoreFull: no space is left in the folder. StoreReadOnly: it cannot be written.
     """
     with _writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private_folder(folder)
         return _export(source, tables, folder, kind, instant, outside or Outside(), progress)
 
 
@@ -171,7 +172,7 @@ def _export_table(
         number = len(parts)
         name = f"{_place(schema.name, state.format)}{number:05}.{_SUFFIX[state.format]}"
         path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         count, last = _WRITERS[state.format](path, chunk)
         more = count == PART
         key = {part.name: last[part.name] for part in schema.key} if more and last is not None else None

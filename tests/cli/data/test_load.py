@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.wire.support import serving
 
 from partita import EmbeddedStore, Session
 from partita.buckets import FolderBuckets
+from partita.runtime._private_files import HAS_MODES
 from partita.store import CreateTable, KeyAttribute, ScanTable, TableSchema
 from partita.store.embedded import LoadItems
 from partita_services.todo.model import TABLE, Task, task_by_id
@@ -68,6 +70,7 @@ def test_what_is_not_written_is_reported(run: Run, tmp_path: Path, path: str) ->
     result = run("load", str(file), "--to", path, "--table", "orders", "--yes", "--reports", str(reports))
     assert result.exit_code == 1
     assert "1 items written, 1 conditions were false, 1 records failed." in result.output
+    assert not HAS_MODES or stat.S_IMODE((reports / "ERROR").stat().st_mode) == 0o700
     (error,) = map(json.loads, (reports / "ERROR" / "part-00000.json").read_text().splitlines())
     assert (error["Object"], error["Record"]) == (str(file), 3)
     again = run("load", str(file), "--to", path, "--table", "orders", "--yes")

@@ -94,6 +94,8 @@ def test_ion_has_values_conditions_and_what_it_cannot_say(bulk: Bulk, *, binary:
         ({"InputCompressionType": "GZIP"}, b"this was never packed"),
         ({"InputCompressionType": "ZSTD"}, b"this was never packed"),
         ({"InputFormat": "ION"}, b'{Item: {user: "u", task: "1"}} ]]]'),
+        ({"InputFormat": "ION"}, b'{Item: {user: "u", task: "1"}} {Item: [' + b"1," * 3_000_000 + b"1]}"),
+        ({"InputFormat": "ION"}, b'{Item: {user: "u", task: ' + b"[" * 900 + b"]" * 900 + b"}}"),
         ({}, b'{"Item": "' + b"x" * 5_000_000),
     ],
 )

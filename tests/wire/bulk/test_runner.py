@@ -35,6 +35,13 @@ class Unsteady(FolderBuckets):
         return super().open(stored)
 
 
+class Broken(FolderBuckets):
+    """Buckets with a defect."""
+
+    def open(self, stored: StoredObject) -> BinaryIO:  # noqa: ARG002 - it fails for all
+        raise RecursionError("unforeseen")
+
+
 class Larger(FolderBuckets):
     """Buckets that report a wrong size for their objects."""
 
@@ -62,6 +69,19 @@ def test_a_bucket_that_does_not_respond_is_asked_again_for_a_while(bulk: Bulk, f
     bulk, pauses = with_buckets(bulk, Unsteady(bulk.root, failures))
     assert bulk.ended()["BulkOperationStatus"] == status
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0]
+
+
+@pytest.mark.req("X04")
+def test_an_operation_that_fails_unexpectedly_does_not_stop_the_others(
+    bulk: Bulk, caplog: pytest.LogCaptureFixture
+) -> None:
+    bulk.put("a.json", *tasks(1))
+    other, _ = with_buckets(bulk, Broken(bulk.root))
+    failed = other.ended()
+    assert (failed["BulkOperationStatus"], failed["FailureCode"]) == ("FAILED", "InternalServerError")
+    assert "unforeseen" not in failed["FailureMessage"]
+    assert "unforeseen" in caplog.text
+    assert bulk.ended()["BulkOperationStatus"] == "COMPLETED"
 
 
 @pytest.mark.rule(58)

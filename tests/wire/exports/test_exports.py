@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,16 @@ from tests.wire.support import TASKS, Caller, Json, serving, task
 
 from partita import EmbeddedStore
 from partita.buckets import FolderBuckets
+from partita.bulk import Unreadable
 from partita.errors import ValidationFailed
 from partita.runtime import run
 from partita.store import DeleteTable, ScanTable, SetRecovery
+from partita.store.embedded import BulkPut
 from partita.testing import FakeClock
 from partita.transfer import Import, Side
 from partita.wire._faults import Fault
 from partita.wire._operations import operations
-from partita.wire.exports import JobRunner, _jobs
+from partita.wire.exports import JobRunner, _csv, _jobs, _runner
 
 ARN = "arn:aws:dynamodb:us-east-1:000000000000:table/tasks"
 TABLE = {name: TASKS[name] for name in ("AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes")}
@@ -250,6 +253,42 @@ def test_csv_is_imported_and_what_does_not_fit_is_counted(call: Exporting, bucke
     header: Json = {"InputFormatOptions": {"Csv": {"HeaderList": ["user", "task"]}}}
     call.import_("bare", "bare", "CSV", **header)
     assert call.names("bare") == ["7"]
+
+
+@pytest.mark.req("X04")
+@pytest.mark.parametrize("long", ["x" * 5_000_000, "x," * 2_500_000, '"x\n",' * 1_000_000])
+def test_a_record_of_a_csv_file_has_a_bound(call: Exporting, bucket: Path, long: str) -> None:
+    (bucket / "long.csv.gz").write_bytes(gzip.compress(f"user,task\nu,1\n{long}\nu,2\n".encode(), 1))
+    imported = call.import_("long", "long", "CSV", "GZIP")
+    assert (imported["ImportStatus"], imported["ProcessedItemCount"], imported["ErrorCount"]) == ("COMPLETED", 2, 1)
+    assert call.names("long") == ["1"]
+
+
+def test_each_record_of_a_csv_file_may_be_that_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_csv, "MAX_RECORD_BYTES", 10)
+    rows = io.BytesIO(b"aa,bb,cc\n" * 3 + b"aa,b,cccc\n" + b"aa,bb,cccc\n")
+    assert [type(each) for each in _csv.csv_records({}, ",", None, rows, 1)] == [BulkPut, BulkPut, Unreadable]
+
+
+@pytest.mark.req("X04")
+def test_an_import_that_fails_unexpectedly_does_not_stop_the_others(
+    call: Exporting, bucket: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (bucket / "rows.csv").write_text("user,task\nu,1\n")
+    with monkeypatch.context() as patched:
+        patched.setattr(_runner, "run_import", raising(RecursionError("too deep")))
+        failed = call.import_("first", "rows", "CSV")
+    assert (failed["ImportStatus"], failed["FailureCode"]) == ("FAILED", "InternalServerError")
+    assert "too deep" not in failed["FailureMessage"]
+    assert "too deep" in caplog.text
+    assert call.import_("second", "rows", "CSV")["ImportStatus"] == "COMPLETED"
+
+
+def raising(error: Exception) -> Callable[..., None]:
+    def raise_it(*_: Any) -> None:
+        raise error
+
+    return raise_it
 
 
 @pytest.mark.rule(64)

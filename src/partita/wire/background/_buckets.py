@@ -9,6 +9,8 @@ from partita.errors import AccessDenied, BucketNotFound, ObjectChanged, Operatio
 from partita.store import Json
 
 _ALGORITHMS: Final = {"AES256": "AES256", "KMS": "aws:kms"}
+UNEXPECTED: Final = "InternalServerError"
+SEE_LOG: Final = "An unexpected error occurred. The log of the server describes it."
 _CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
     (BucketNotFound, "S3NoSuchBucket"),
     (AccessDenied, "S3AccessDenied"),
@@ -20,7 +22,7 @@ _CODES: Final[tuple[tuple[type[PartitaError], str], ...]] = (
 
 def failure_code(error: PartitaError) -> str:
     """The `FailureCode` of an operation that failed with this error."""
-    return next((code for kind, code in _CODES if isinstance(error, kind)), "InternalServerError")
+    return next((code for kind, code in _CODES if isinstance(error, kind)), UNEXPECTED)
 
 
 def bucket_encryption(asked: Json) -> Encryption | None:

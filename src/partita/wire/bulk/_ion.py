@@ -15,13 +15,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from itertools import islice
 from typing import Any, BinaryIO, Final, cast
 
 from partita.bulk import Record, Unreadable
 from partita.errors import OperationError, ValidationFailed
 from partita.store import Json
-from partita.wire.bulk._records import record_of
+from partita.wire.bulk._records import MAX_RECORD_BYTES, TOO_LONG, record_of
 
 _SETS: Final = {"$dynamodb_SS": "SS", "$dynamodb_NS": "NS", "$dynamodb_BS": "BS"}
 
@@ -32,13 +31,36 @@ def ion_records(file: BinaryIO, skip: int) -> Iterator[Record]:
     Raises:
         OperationError: the extra `bulk` is not installed.
     """
-    values = _values(file)
+    bounded = _Bounded(file)
+    values = _values(cast("BinaryIO", bounded))
     try:
-        for value in islice(values, skip, None):
-            yield _record(value)
+        for number, value in enumerate(values):
+            bounded.unread = MAX_RECORD_BYTES
+            if number >= skip:
+                yield _record(value)
     except (_ion_error(), ValueError, TypeError, EOFError, AttributeError) as error:
+        if bounded.unread < 0:
+            yield Unreadable(TOO_LONG)
+            return
         shown = " ".join(str(error).split())[:200]
         yield Unreadable(f"The object is not valid Ion from here on: {shown}")
+
+
+class _Bounded:
+    """Reads a file, but not more than a record may have."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.unread = MAX_RECORD_BYTES
+        """How many bytes may be read before the next record."""
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes."""
+        data = self._file.read(size)
+        self.unread -= len(data)
+        if self.unread < 0:
+            raise ValueError(TOO_LONG)
+        return data
 
 
 def _values(file: BinaryIO) -> Iterator[Any]:
@@ -68,6 +90,13 @@ def _ion_error() -> type[Exception]:
 
 
 def _record(value: Any) -> Record:
+    try:
+        return _read(value)
+    except RecursionError:
+        return Unreadable("The record is nested too deeply.")
+
+
+def _read(value: Any) -> Record:
     if not isinstance(value, Mapping):
         return Unreadable("The record is not a struct.", repr(value).encode())
     given = {name: value[name] for name in value}

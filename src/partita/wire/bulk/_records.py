@@ -22,8 +22,9 @@ from partita.wire._parameters import Parameters
 from partita.wire._values import read_item
 from partita.wire._wording import worded
 
-MAX_LINE_BYTES: Final = 4 * 1024 * 1024
-"""The longest line that is read: an item of 400 KB takes at most six times that in JSON, and a condition is short."""
+MAX_RECORD_BYTES: Final = 4 * 1024 * 1024
+"""The longest record that is read: an item of 400 KB takes at most six times that in JSON, and a condition is short."""
+TOO_LONG: Final = "The record is too long. The rest of the object is not read."
 _PARTS: Final = frozenset(("Item", "ConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"))
 _DECODE: Final = msgspec.json.Decoder().decode
 
@@ -31,9 +32,9 @@ _DECODE: Final = msgspec.json.Decoder().decode
 def json_records(file: BinaryIO, skip: int) -> Iterator[Record]:
     """Yield the records of JSON lines. An invalid line yields `Unreadable`; empty lines do not count."""
     number = 0
-    while line := file.readline(MAX_LINE_BYTES + 1):
-        if len(line) > MAX_LINE_BYTES:
-            yield Unreadable("The record is too long. The rest of the object is not read.", line)
+    while line := file.readline(MAX_RECORD_BYTES + 1):
+        if len(line) > MAX_RECORD_BYTES:
+            yield Unreadable(TOO_LONG, line)
             return
         if line.isspace():
             continue

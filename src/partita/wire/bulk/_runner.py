@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
@@ -13,12 +14,13 @@ from partita.bulk import load_lock
 from partita.errors import ConditionFailed, PartitaError, StoreClosed, StoreUnavailable, TransactionCancelled
 from partita.runtime import Clock, run, system_clock
 from partita.store import Json, Store
-from partita.wire.background import WAIT_SECONDS, Background, Work, failure_code
+from partita.wire.background import SEE_LOG, UNEXPECTED, WAIT_SECONDS, Background, Work, failure_code
 from partita.wire.bulk import _stored
 from partita.wire.bulk._inputs import check_extras
 from partita.wire.bulk._run import OperationRun, report_prefix
 from partita.wire.bulk._stored import CANCELLED, CANCELLING, FAILED, Operation
 
+_LOG: Final = logging.getLogger("partita.wire")
 TRIES: Final = 6
 """How often an operation is tried while its bucket is unavailable."""
 
@@ -67,6 +69,10 @@ class BulkRunner:
             if isinstance(error, StoreClosed):
                 raise
             failed = replace(operation, status=FAILED, failure_code=failure_code(error), failure=error.message)
+            self._end(store, running, failed)
+        except Exception:  # noqa: BLE001 - otherwise it would fail again and again, and no other one would run
+            _LOG.exception("The bulk operation %s failed.", name)
+            failed = replace(operation, status=FAILED, failure_code=UNEXPECTED, failure=SEE_LOG)
             self._end(store, running, failed)
 
     def _run_with_retries(self, running: OperationRun) -> str | None:

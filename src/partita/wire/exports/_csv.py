@@ -7,27 +7,53 @@ import binascii
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import BinaryIO
 
 from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
 from partita.store.embedded import BulkPut
 from partita.values import AttributeValue, Item, number
+from partita.wire.bulk import MAX_RECORD_BYTES, TOO_LONG
 
 
 def csv_records(
     kinds: Mapping[str, str], delimiter: str, header: Sequence[str] | None, file: BinaryIO, skip: int
 ) -> Iterator[Record]:
     """Yield the records of a file. Without `header`, the first row names the columns; empty cells are omitted."""
-    rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""), delimiter=delimiter, strict=True)
+    lines = _Lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         names = next(rows, []) if header is None else list(header)
-        for cells in islice(rows, skip, None):
-            if cells:
+        lines.unread = MAX_RECORD_BYTES
+        for number, cells in enumerate(rows):
+            lines.unread = MAX_RECORD_BYTES
+            if cells and number >= skip:
                 yield _record(kinds, names, cells)
+    except _TooLong:
+        yield Unreadable(TOO_LONG)
     except (csv.Error, UnicodeDecodeError) as error:
         yield Unreadable(f"The object is not valid CSV from here on: {error}")
+
+
+class _TooLong(Exception):
+    """A record is too long. `csv` would keep all of it in memory."""
+
+
+class _Lines(Iterator[str]):
+    """The lines of a file. A record may have several, but not more characters than `unread`."""
+
+    def __init__(self, file: io.TextIOWrapper) -> None:
+        self._file = file
+        self.unread = MAX_RECORD_BYTES
+
+    def __next__(self) -> str:
+        line = self._file.readline(self.unread + 1)
+        self.unread -= len(line)
+        if self.unread < 0:
+            raise _TooLong
+        if not line:
+            raise StopIteration
+        return line
 
 
 def _record(kinds: Mapping[str, str], names: Sequence[str], cells: Sequence[str]) -> Record:

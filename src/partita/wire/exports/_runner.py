@@ -6,7 +6,9 @@ request about them. Both kinds can be repeated: an export writes the same object
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,11 +18,13 @@ from partita.errors import PartitaError, StoreClosed
 from partita.runtime import Clock, system_clock
 from partita.store import Store
 from partita.store.embedded import EmbeddedStore
-from partita.wire.background import Background, Work, failure_code
+from partita.wire.background import SEE_LOG, UNEXPECTED, Background, Work, failure_code
 from partita.wire.exports import _jobs
 from partita.wire.exports._export_job import run_export
 from partita.wire.exports._import_job import run_import
 from partita.wire.exports._jobs import COMPLETED, FAILED, Job
+
+_LOG: Final = logging.getLogger("partita.wire")
 
 
 class JobRunner:
@@ -54,6 +58,9 @@ class JobRunner:
             raise
         except PartitaError as error:
             job = replace(job, status=FAILED, failure_code=failure_code(error), failure=error.message)
+        except Exception:  # noqa: BLE001 - otherwise it would fail again and again, and no other job would run
+            _LOG.exception("The %s %s failed.", job.kind, job.id)
+            job = replace(job, status=FAILED, failure_code=UNEXPECTED, failure=SEE_LOG)
         return replace(job, ended=int(self._clock() * 1000))
 
     def _run_kind(self, store: EmbeddedStore, job: Job) -> Job:

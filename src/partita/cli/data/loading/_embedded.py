@@ -17,7 +17,7 @@ from partita.bulk import BulkJournal, BulkLoad, Progress, load_lock
 from partita.cli._signals import on_stop_signal
 from partita.cli.data.loading._inputs import Inputs
 from partita.errors import StoreBusy
-from partita.runtime import Pace
+from partita.runtime import Pace, make_private_folder
 from partita.store import DescribeTable
 from partita.store.embedded import EmbeddedStore
 
@@ -89,7 +89,7 @@ def report_writer(place: str) -> Callable[[str, bytes], object]:
 
     def write(name: str, text: bytes) -> None:
         path = Path(place) / name
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         path.write_bytes(text)
 
     return write
