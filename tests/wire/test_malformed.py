@@ -139,6 +139,14 @@ def test_a_number_in_a_text_has_a_bound(call: Caller, digits: int) -> None:
         call("DescribeStream", StreamArn=f"{arn.rpartition('-')[0]}-{many}")
 
 
+@pytest.mark.req("X04")
+@pytest.mark.parametrize("text", ["{}x", "{}.x", "1.{}x", ".{}x", "1e{}x", "-{0}.{0}e{0}x"])
+def test_a_text_that_is_almost_a_number_is_refused_in_linear_time(call: Caller, text: str) -> None:
+    many = text.format("1" * 1_000_000)  # if the work grew with the square of this, it would take days
+    with pytest.raises(ValidationFailed, match="cannot be converted to a numeric value"):
+        call("PutItem", TableName="tasks", Item={**KEY, "n": {"N": many}})
+
+
 def test_an_index_of_a_path_has_a_bound(call: Caller) -> None:
     statement = "SELECT a[0] FROM tasks".replace("0", "9" * 5_000)
     with pytest.raises(ValidationFailed, match="Unexpected path component at 1:10:5000"):

@@ -48,8 +48,8 @@ _TOO_GREAT: Final = "Number overflow. Attempting to store a number with magnitud
 _TOO_SMALL: Final = "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 _EXACT: Final = Context(prec=400, traps=[Inexact])
 _WIDE: Final = Context(prec=400)
-_NUMBER_TEXT: Final = re.compile(
-    r"(?P<sign>[+-]?)(?:(?P<whole>[0-9]+)\.?(?P<fraction>[0-9]*)|\.(?P<rest>[0-9]+))(?:[eE](?P<exponent>[+-]?[0-9]+))?",
+_NUMBER_TEXT: Final = re.compile(  # each digit matches one part only, so the work is linear
+    r"(?P<sign>[+-]?)(?:(?P<whole>[0-9]+)(?:\.(?P<fraction>[0-9]*))?|\.(?P<rest>[0-9]+))(?:[eE](?P<exponent>[+-]?[0-9]+))?",
     re.ASCII,
 )
 

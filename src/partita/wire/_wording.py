@@ -41,7 +41,7 @@ _CURRENT_DEPTH: Final = 128
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BRACKET: Final = re.compile(rb"[{}\[\]]")
 _INT: Final = 2**31
-_PARTS: Final = re.compile(r"[+-]?[0-9]*\.?(?P<fraction>[0-9]*)(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
+_PARTS: Final = re.compile(r"[+-]?[0-9]*(?:\.(?P<fraction>[0-9]*))?(?:[eE](?P<exponent>[+-]?[0-9]+))?", re.ASCII)
 _NO_TABLES: Final = "The requestItems parameter is required for BatchWriteItem"
 _NO_LIMIT: Final = "Member must have value greater than or equal to 1"
 _EMPTY_NAME: Final = "Member must have length greater than or equal to 1"
@@ -204,7 +204,7 @@ def is_convertible(text: str) -> bool:
 def _scale(text: str) -> int:
     match = _PARTS.fullmatch(text)
     assert match is not None  # noqa: S101 - the text is a valid number
-    return len(match["fraction"]) - int(match["exponent"] or "0")
+    return len(match["fraction"] or "") - int(match["exponent"] or "0")
 
 
 def duplicate_members(kind: str, given: Sequence[Any]) -> InvalidValue:
