@@ -243,6 +243,49 @@ def test_what_is_packed_but_not_an_archive_is_refused(tmp_path: Path) -> None:
         pytest.fail("it was taken")
 
 
+def pax(*records: tuple[str, object]) -> bytes:
+    """An extended header of the next file."""
+    content = b""
+    for name, value in records:
+        text = f" {name}={value}\n".encode()
+        size = next(size for size in range(len(text), len(text) + 9) if len(str(size)) + len(text) == size)
+        content += str(size).encode() + text
+    return entry("pax", content, tarfile.XHDTYPE)
+
+
+def entry(name: str, content: bytes, kind: bytes = tarfile.REGTYPE) -> bytes:
+    member = tarfile.TarInfo(name)
+    member.size, member.type = len(content), kind
+    return member.tobuf(tarfile.USTAR_FORMAT) + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+
+
+SPARSE = (("GNU.sparse.major", 1), ("GNU.sparse.minor", 0), ("GNU.sparse.name", "partita.db"))
+
+
+@pytest.mark.req("X04")
+@pytest.mark.parametrize(
+    ("member", "reason"),
+    [
+        (pax(("comment", "x" * 200_000)) + entry("partita.db", b""), "a header is too long"),
+        (entry("long", b"x" * 200_000, tarfile.GNUTYPE_LONGNAME) + entry("partita.db", b""), "a header is too long"),
+        (pax(*SPARSE, ("GNU.sparse.realsize", 1 << 50)) + entry("x", b"1\n0\n0\n"), "is not a file"),
+        (
+            pax(*SPARSE, ("GNU.sparse.realsize", 1 << 50)) + entry("x", b"999999\n" + b"0\n" * 200_000),
+            "a header is too long",
+        ),
+    ],
+    ids=["long header", "long name", "sparse file", "long map"],
+)
+def test_an_archive_cannot_grow_beyond_its_data(tmp_path: Path, member: bytes, reason: str) -> None:
+    file = {"name": "partita.db", "kind": "database", "size": 1 << 50, "sha256": "0" * 64}
+    manifest = {"format": "partita-archive", "format_version": 1, "made_at": 1.0, "partita": "1", "files": [file]}
+    packed = entry("manifest.json", msgspec.json.encode(manifest)) + member + bytes(tarfile.RECORDSIZE)
+    (tmp_path / "archive").write_bytes(gzip.compress(packed))
+    with pytest.raises(StoreDamaged, match=reason), unpacked(tmp_path / "archive", tmp_path):
+        pass
+    assert [each.name for each in tmp_path.iterdir()] == ["archive"]
+
+
 def test_an_archive_of_a_newer_version_is_refused(folder: Path, tmp_path: Path) -> None:
     archive = tmp_path / "archive"
     write_archive(folder, archive, 1.0)

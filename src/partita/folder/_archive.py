@@ -14,6 +14,7 @@ import errno
 import gzip
 import hashlib
 import io
+import math
 import os
 import secrets
 import shutil
@@ -25,7 +26,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Annotated, Final, Protocol, TypeAlias
+from typing import IO, Annotated, Final, Protocol, Self, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -46,6 +47,8 @@ _MAX_MANIFEST: Final = 1 << 20
 _DAMAGE: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, msgspec.MsgspecError, ValueError)
 """Errors of reading the contents of an archive. Other errors of the system do not mean that it is damaged."""
 _NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
+_MAX_HEADER: Final = 1 << 16
+"""More than `tarfile` reads ahead, and than the header of a file of any size has."""
 
 StepProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives a description of the current step, the amount done and the total amount."""
@@ -244,11 +247,11 @@ def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
 
 
 def _unpack(archive: Path, folder: Path) -> Manifest:
-    with gzip.open(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as members:
+    with gzip.open(archive, "rb") as packed, _Members(cast("IO[bytes]", packed)) as members:
         first = members.next()
         if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MAX_MANIFEST:
             raise _damaged(archive, "it does not begin with a manifest")
-        manifest = _manifest(archive, _content(members, first).read(_MAX_MANIFEST))
+        manifest = _manifest(archive, members.content(first).read(_MAX_MANIFEST))
         for file in manifest.files:
             _extract(archive, members, file, folder)
         if members.next() is not None:
@@ -256,6 +259,44 @@ def _unpack(archive: Path, folder: Path) -> Manifest:
         while packed.read(_CHUNK):  # read to the end, where gzip verifies its checksum
             pass
     return manifest
+
+
+class _Members:
+    """The files of an archive, in their order. `tarfile` keeps headers in memory, so each has a bounded size."""
+
+    def __init__(self, packed: IO[bytes]) -> None:
+        self._packed = packed
+        self._header_bytes: float = _MAX_HEADER
+        """How much may be read before the header of the next file is complete."""
+        self._tar = tarfile.open(fileobj=cast("IO[bytes]", self), mode="r|")  # noqa: SIM115 - closed by `__exit__`
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._tar.close()
+
+    def read(self, size: int = -1) -> bytes:
+        """Read some bytes of the archive."""
+        found = self._packed.read(size)
+        self._header_bytes -= len(found)
+        if self._header_bytes < 0:
+            raise tarfile.ReadError("a header is too long")
+        return found
+
+    def next(self) -> tarfile.TarInfo | None:
+        """The next file."""
+        self._header_bytes = _MAX_HEADER
+        member = self._tar.next()
+        self._header_bytes = math.inf
+        return member
+
+    def content(self, member: tarfile.TarInfo) -> IO[bytes]:
+        """The content of the file that `next` has returned."""
+        content = self._tar.extractfile(member)
+        if content is None or member.issparse():  # a sparse file expands to any size, without data
+            raise ValueError(f"{member.name!r} is not a file")
+        return content
 
 
 def _manifest(archive: Path, text: bytes) -> Manifest:
@@ -275,21 +316,14 @@ def _manifest(archive: Path, text: bytes) -> Manifest:
     return manifest
 
 
-def _content(members: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    content = members.extractfile(member)
-    if content is None:
-        raise ValueError(f"{member.name!r} is not a file")
-    return content
-
-
-def _extract(archive: Path, members: tarfile.TarFile, file: ArchivedFile, folder: Path) -> None:
+def _extract(archive: Path, members: _Members, file: ArchivedFile, folder: Path) -> None:
     member = members.next()
     if member is None or member.name != file.name or not member.isreg() or member.size != file.size:
         raise _damaged(archive, f"{file.name} is missing or has another size")
     digest = hashlib.sha256()
     create_private(folder / file.name)
     with os.fdopen(open_private(folder / file.name), "wb") as target:
-        content = _content(members, member)
+        content = members.content(member)
         while chunk := content.read(_CHUNK):
             digest.update(chunk)
             target.write(chunk)
