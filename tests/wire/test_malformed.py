@@ -160,3 +160,23 @@ def test_a_forged_iterator_is_refused(call: Caller, changes: dict[str, Any]) -> 
     token = base64.urlsafe_b64encode(msgspec.msgpack.encode(list({**forged, **changes}.values()))).decode()
     with pytest.raises(RequestError):
         call("GetRecords", ShardIterator=token)
+
+
+@pytest.mark.req("X04")
+def test_a_hundred_thousand_attributes_take_linear_time(call: Caller) -> None:
+    names = [f"a{number}" for number in range(100_000)]  # a time that grew with their square would be minutes
+    call("PutItem", TableName="tasks", Item={**KEY, "a1": {"S": "x"}})
+    found = call("GetItem", TableName="tasks", Key=KEY, AttributesToGet=names)
+    assert found["Item"] == {"a1": {"S": "x"}}
+    with pytest.raises(ValidationFailed, match="Item size to update has exceeded"):
+        call("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates={key: {"Value": {"S": ""}} for key in names})
+
+
+@pytest.mark.req("X04")
+def test_a_policy_or_a_token_that_is_nested_too_deeply_is_refused(call: Caller) -> None:
+    policy = {"ResourceArn": ARN, "Policy": "[" * 20_000}
+    with pytest.raises(ValidationFailed, match="invalid Json"):
+        call("PutResourcePolicy", **policy)
+    token = base64.b64encode(b'["", 0, ' + b"[" * 20_000).decode()
+    with pytest.raises(ValidationFailed, match="Invalid NextToken"):
+        call("ExecuteStatement", Statement='SELECT * FROM "tasks"', NextToken=token)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -77,9 +78,10 @@ def read_projection(call: Parameters) -> Projection | None:
         return None
     if not names:
         refuse(violated("[]", "attributesToGet", "Member must have length greater than or equal to 1"))
+    counts = Counter(names)
     for name in names:
         check_attribute_name(name)
-        if names.count(name) > 1:
+        if counts[name] > 1:
             raise Refused(f"{INVALID}Duplicate value in attribute name: {name}")
     return tuple(Path((name,)) for name in names)
 
@@ -222,11 +224,13 @@ def read_updates(call: Parameters) -> Update | None:
     if call.given.get("AttributeUpdates") is None:
         return None
     given = call.structures_by_name("AttributeUpdates")
-    update = Update()
-    for attribute, rule in given.items():
-        check_attribute_name(attribute)
-        update = _with_action(update, attribute, rule)
-    return update
+    actions = [_action(attribute, rule) for attribute, rule in given.items()]
+    return Update(
+        tuple(each for each in actions if isinstance(each, SetAction)),
+        tuple(each for each in actions if isinstance(each, Path)),
+        tuple(each for each in actions if isinstance(each, AddAction)),
+        tuple(each for each in actions if isinstance(each, DeleteAction)),
+    )
 
 
 def refused_update(call: Parameters, error: ValidationFailed) -> ValidationFailed:
@@ -236,7 +240,9 @@ def refused_update(call: Parameters, error: ValidationFailed) -> ValidationFaile
     return error
 
 
-def _with_action(update: Update, attribute: str, rule: Json) -> Update:
+def _action(attribute: str, rule: Json) -> SetAction | Path | AddAction | DeleteAction:
+    """The action for an attribute; the path alone if it is to be removed."""
+    check_attribute_name(attribute)
     path, action = Path((attribute,)), Parameters(rule).text("Action") or "PUT"
     if action not in ("PUT", "ADD", "DELETE"):
         at = f"attributeUpdates.{attribute}.member.action"
@@ -245,22 +251,17 @@ def _with_action(update: Update, attribute: str, rule: Json) -> Update:
         if action != "DELETE":
             message = f"Only DELETE action is allowed when no attribute value is specified: {attribute}"
             raise Refused(f"{INVALID}{message}")
-        return Update(update.sets, (*update.removes, path), update.adds, update.deletes)
+        return path
     value = read_value(rule["Value"])
     if action == "PUT":
-        return _with_set(update, SetAction(path, Value(value)))
+        return SetAction(path, Value(value))
     if action == "DELETE":
         _check_action(action, value, ("SS", "NS", "BS"))
-        deletes = (*update.deletes, DeleteAction(path, Value(value)))
-        return Update(update.sets, update.removes, update.adds, deletes)
+        return DeleteAction(path, Value(value))
     _check_action(action, value, ("N", "SS", "NS", "BS", "L"))
     if isinstance(value, list):
-        return _with_set(update, SetAction(path, ListAppend(IfNotExists(path, Value([])), Value(value))))
-    return Update(update.sets, update.removes, (*update.adds, AddAction(path, Value(value))), update.deletes)
-
-
-def _with_set(update: Update, action: SetAction) -> Update:
-    return Update((*update.sets, action), update.removes, update.adds, update.deletes)
+        return SetAction(path, ListAppend(IfNotExists(path, Value([])), Value(value)))
+    return AddAction(path, Value(value))
 
 
 def _check_action(action: str, value: AttributeValue, allowed: tuple[str, ...]) -> None:

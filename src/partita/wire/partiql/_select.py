@@ -78,7 +78,7 @@ def position_of(token: str | None, statement: str) -> PagePosition:
         return PagePosition(statement)
     try:
         position = msgspec.json.decode(base64.b64decode(token), type=PagePosition)
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, msgspec.MsgspecError, RecursionError):
         raise ValidationFailed("Invalid NextToken") from None
     if position.statement != statement:
         raise ValidationFailed("NextToken does not match request")

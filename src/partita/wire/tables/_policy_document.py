@@ -57,7 +57,7 @@ def canonical_policy(text: str) -> str:
 def _read(text: str) -> Json:
     try:
         document = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         raise _invalid("This policy contains invalid Json") from None
     if not isinstance(document, dict):
         raise _invalid("This policy contains invalid Json")
