@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
 import subprocess
@@ -32,6 +33,7 @@ from partita.store import (
     VectorIndexSchema,
 )
 from partita.store.embedded import BulkPut, EmbeddedStore, LoadItems
+from partita.store.embedded.vectors._matrix import Matrix
 
 DISTANCES: tuple[Distance, ...] = ("COSINE", "EUCLIDEAN", "DOT_PRODUCT")
 DIMENSIONS = 24
@@ -129,6 +131,31 @@ def test_vectors_that_32_bits_barely_tell_apart_are_in_their_true_order(store: E
     for distance in ("EUCLIDEAN", "DOT_PRODUCT"):
         given = found(store, search(distance.lower(), base, 20))
         assert given == exact(held, distance, base, 20)
+
+
+@pytest.mark.req("X04")
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_vectors_whose_products_exceed_32_bits_neither_fail_nor_hide_others(distance: Distance) -> None:
+    largest = float(np.finfo(np.float32).max)
+    numbers = [0, 1, -1, 1e-25, 1e-40, 1e19, -1e20, 1e38, -largest, largest]
+    rows = np.array([*itertools.product(numbers, repeat=2)], np.float32)
+    matrix = Matrix(2, distance, 0)
+    matrix.put([(number, row.astype("<f4").tobytes()) for number, row in enumerate(rows)])
+    wide = rows.astype(np.float64)
+    norms = np.linalg.norm(wide, axis=1)
+    for query, norm in zip(wide, norms, strict=True):
+        products = (wide * query).sum(axis=1)
+        scores = {
+            "COSINE": np.clip(1 - products / np.where(norms * norm > 0, norms * norm, 1), 0, 2),
+            "EUCLIDEAN": np.linalg.norm(wide - query, axis=1),
+            "DOT_PRODUCT": products,
+        }[distance]
+        rounded = np.clip(scores, -largest, largest).astype(np.float32)
+        best = np.sort(-rounded if distance == "DOT_PRODUCT" else rounded)[4]
+        near = np.flatnonzero((-rounded if distance == "DOT_PRODUCT" else rounded) <= best)
+        found, _ = matrix.nearest(query.tolist(), 5, ())
+        assert dict(found) == {int(row): float(rounded[row]) for row in near}
 
 
 @pytest.mark.rule(67)

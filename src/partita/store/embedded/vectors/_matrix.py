@@ -24,6 +24,11 @@ Scores: TypeAlias = list[tuple[int, float]]
 
 _SPARE: Final = 1.25
 _ROUNDING: Final = 2.0**-24
+_LEAST_REACH: Final = 2.0**-100
+_MOST_REACH: Final = 2.0**126
+"""Between these, products with 32 bits neither overflow nor lose more than `_ROUNDING`."""
+_LARGEST: Final = float(np.finfo(np.float32).max)
+"""Greater scores are rounded to this one."""
 _FEW: Final = 4
 """If fewer than one in this many rows match the filters, only matching rows are multiplied."""
 _RESCORED: Final = 8_192
@@ -101,7 +106,7 @@ class Matrix:
         keys, error = self._keys(query, chosen)
         top = min(top, count)
         bound = np.partition(keys, top - 1)[top - 1] + 2 * error
-        candidates = np.flatnonzero(keys <= bound)
+        candidates = np.flatnonzero((keys <= bound) | np.isposinf(keys))
         if chosen is not None:
             candidates = chosen[candidates]
         scores = self._scores(query, candidates)
@@ -121,22 +126,38 @@ class Matrix:
         return None if mask is None else np.flatnonzero(mask)
 
     def _keys(self, query: Floats, chosen: NDArray[np.intp] | None) -> tuple[NDArray[np.float64], float]:
-        """Sort keys that approximate the order of the scores, smallest first; and a bound of their error."""
-        count = len(self)
-        if chosen is None:
-            products, norms = np.vecdot(self._rows[:count], query), self._norms[:count]
-        elif len(chosen) * _FEW < count:
-            products, norms = np.vecdot(self._rows[chosen], query), self._norms[chosen]
-        else:
-            products, norms = np.vecdot(self._rows[:count], query)[chosen], self._norms[chosen]
+        """Sort keys that approximate the order of the scores, smallest first; and a bound of their error.
+
+        The products have 32 bits. A row for which these are not enough has an infinite key, and must be scored.
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            products, norms = self._products(query, chosen)
         dots: NDArray[np.float64] = products.astype(np.float64)
-        norm, largest = float(np.linalg.norm(query.astype(np.float64))), float(norms.max())
+        norm = float(np.linalg.norm(query.astype(np.float64)))
+        least, largest, unfit = float(norms.min()), float(norms.max()), None
+        if least * norm <= _LEAST_REACH or largest * norm >= _MOST_REACH:
+            reach = norms * norm  # at least as much as any sum of a row's products
+            unfit = ((reach <= _LEAST_REACH) | (reach >= _MOST_REACH)) & (reach != 0)
+            largest = float(norms.max(where=~unfit, initial=0.0))
         wrong = (self._dimensions + 4) * _ROUNDING / (1 - (self._dimensions + 4) * _ROUNDING)
         if self._distance == "COSINE":
-            return -dots / np.where(norms > 0, norms, 1.0), 2 * wrong * norm
-        if self._distance == "DOT_PRODUCT":
-            return -dots, 2 * wrong * norm * largest
-        return norms * norms - 2.0 * dots, 4 * wrong * (norm + largest) ** 2
+            keys, error = -dots / np.where(norms > 0, norms, 1.0), 2 * wrong * norm
+        elif self._distance == "DOT_PRODUCT":
+            keys, error = -dots, 2 * wrong * norm * largest
+        else:
+            keys, error = norms * norms - 2.0 * dots, 4 * wrong * (norm + largest) ** 2
+        if unfit is not None:
+            keys[unfit] = np.inf
+        return keys, error
+
+    def _products(self, query: Floats, chosen: NDArray[np.intp] | None) -> tuple[Floats, NDArray[np.float64]]:
+        """The products of the rows with the query, and the lengths of the rows."""
+        count = len(self)
+        if chosen is None:
+            return np.vecdot(self._rows[:count], query), self._norms[:count]
+        if len(chosen) * _FEW < count:
+            return np.vecdot(self._rows[chosen], query), self._norms[chosen]
+        return np.vecdot(self._rows[:count], query)[chosen], self._norms[chosen]
 
     def _scores(self, query: Floats, places: NDArray[np.intp]) -> Floats:
         """The scores of rows, computed with 64 bits and rounded to 32 bits."""
@@ -146,13 +167,13 @@ class Matrix:
             part = places[start : start + _RESCORED]
             rows = self._rows[part].astype(np.float64)
             if self._distance == "EUCLIDEAN":
-                scores[start : start + _RESCORED] = np.linalg.norm(rows - exact, axis=1)
+                scores[start : start + _RESCORED] = np.minimum(np.linalg.norm(rows - exact, axis=1), _LARGEST)
                 continue
             dots = (rows * exact).sum(axis=1)
             if self._distance == "COSINE":
                 norms = self._norms[part] * norm
                 dots = np.clip(1.0 - dots / np.where(norms > 0, norms, 1.0), 0.0, 2.0)
-            scores[start : start + _RESCORED] = dots
+            scores[start : start + _RESCORED] = np.clip(dots, -_LARGEST, _LARGEST)
         return scores
 
 
