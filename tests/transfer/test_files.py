@@ -6,6 +6,7 @@ import base64
 import errno
 import gzip
 import hashlib
+import io
 import json
 import os
 import stat
@@ -19,12 +20,23 @@ from tests.strategies import items as any_items
 from tests.transfer.support import FILES, ORDERS, OUTSIDE, MortalTarget, contents, opened, order
 
 from partita import EmbeddedStore
+from partita.bulk import Unreadable
 from partita.errors import CopyRefused, ExportDamaged, StoreFull, StoreReadOnly
 from partita.runtime._private_files import HAS_MODES
 from partita.store import BatchWriteItem, CreateTable, DescribeTable, PutItem, ScanTable, Store
 from partita.store.embedded import LoadItems
 from partita.testing import Crash
-from partita.transfer import CopyOptions, Format, Import, Side, _export, _import, export_tables, tables_of
+from partita.transfer import (
+    CopyOptions,
+    Format,
+    Import,
+    Side,
+    _export,
+    _import,
+    csv_records,
+    export_tables,
+    tables_of,
+)
 from partita.transfer._csv import columns_of, item_of, row_of
 from partita.transfer._lines import dynamodb_line, dynamodb_write, json_line, json_write
 from partita.transfer._verify import digest
@@ -46,6 +58,29 @@ def test_every_item_comes_back_from_its_line_and_its_row(item: Item) -> None:
         assert digest(write.item) == digest(item)
     columns = list(columns_of([item]))
     assert digest(item_of(columns, row_of(item, columns))) == digest(item)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("value", ["x" * 400_000, b"\0" * 400_000, ["\0" * 200_000, "\U0001f40d" * 40_000]])
+def test_the_largest_values_come_back(tmp_path: Path, kind: Format, value: Any) -> None:
+    with EmbeddedStore(tmp_path / "a.db", durable=False) as one, EmbeddedStore(tmp_path / "b.db", durable=False) as two:
+        one.execute(CreateTable(ORDERS))
+        one.execute(PutItem("orders", {**order(1), "large": value}))
+        export_tables(Side(one), ["orders"], tmp_path / "out", kind)
+        imported(tmp_path / "out", two)
+        assert contents(two) == contents(one)
+
+
+def test_a_row_that_is_not_csv_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("id\n1\n" + "x" * 5_000_000 + "\n")
+    with EmbeddedStore(tmp_path / "b.db", durable=False) as target:
+        target.execute(CreateTable(ORDERS))
+        with pytest.raises(ExportDamaged, match=r"rows\.csv, item 2: it cannot be read"):
+            imported(tmp_path / "rows.csv", target, "orders")
+
+
+def test_a_first_row_that_is_not_csv_is_an_unreadable_record() -> None:
+    assert [type(each) for each in csv_records(io.BytesIO(b'"' * 20_000_000), 0)] == [Unreadable]
 
 
 @pytest.mark.req("X04")

@@ -27,6 +27,8 @@ from partita.values import Item, Kind, kind_of, number, number_text
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 """Characters that begin a formula, and the apostrophe itself, so that reading can always remove a leading one."""
+_MAX_CELL: Final = 4 * 1024 * 1024
+"""An item has 400 KB, of which a control character takes six in JSON."""
 KINDS: Final = frozenset(get_args(Kind))
 
 
@@ -86,10 +88,16 @@ def _value(kind: str, cell: str) -> Any:
     return base64.b64decode(cell.removeprefix("'"), validate=True) if kind == "B" else read_json(cell)
 
 
+def rows_of(file: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the rows of a file."""
+    csv.field_size_limit(_MAX_CELL)  # the default is 131,072, and an item may have more
+    yield from csv.reader(file, strict=True)
+
+
 def csv_writes(table: str, path: Path) -> Iterator[PutItem]:
     """Yield a put for each row of a file."""
     with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file, strict=True)
+        rows = rows_of(file)
         columns = next(rows, [])
         for cells in rows:
             yield PutItem(table, item_of(columns, cells))

@@ -6,6 +6,7 @@ The progress is stored in the target, as for copies, so that an interrupted impo
 
 from __future__ import annotations
 
+import csv
 import gzip
 import zlib
 from collections.abc import Callable, Iterator
@@ -31,6 +32,7 @@ from partita.values import encode_item
 
 CHUNK: Final = 1_000
 _UNREADABLE: Final = (
+    csv.Error,
     ValueError,
     TypeError,
     KeyError,

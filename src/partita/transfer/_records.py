@@ -13,7 +13,7 @@ from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
 from partita.model import EntitySchema
 from partita.store.embedded import BulkPut
-from partita.transfer._csv import item_of
+from partita.transfer._csv import item_of, rows_of
 from partita.transfer._lines import read_json
 from partita.values import Item
 
@@ -66,9 +66,9 @@ def _record(item: Callable[[bytes], Item], line: bytes) -> Record:
 
 def csv_records(file: BinaryIO, skip: int) -> Iterator[Record]:
     """Yield the items of CSV rows; the first row has the names of the columns, with their types as in `total:N`."""
-    rows = csv.reader(io.TextIOWrapper(file, encoding="utf-8", newline=""), strict=True)
-    columns = next(rows, [])
+    rows = rows_of(io.TextIOWrapper(file, encoding="utf-8", newline=""))
     try:
+        columns = next(rows, [])
         for number, cells in enumerate(rows, 1):
             if number > skip:
                 yield _row_record(columns, cells)

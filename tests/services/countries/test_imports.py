@@ -229,7 +229,7 @@ def test_a_list_takes_a_numeric_code_away_and_gives_it_again(partita_db: Session
         (LIST + "KR,KOR,410,Korea, Republic of\n", "Line 4 has more values than columns"),
         (LIST + 'PE,PER,604,"Peru\nUY,URY,858,Uruguay\n', "Line 5 is not CSV: unexpected end of data"),
         (LIST + 'PE,PER,604,"Peru" (Republic)\n', "Line 4 is not CSV"),
-        (LIST + f"PE,PER,604,{'x' * 140_000}\n", "Line 4 is not CSV: field larger than field limit"),
+        (LIST + f"PE,PER,604,{'x' * 5_000_000}\n", "Line 4 is not CSV: field larger than field limit"),
     ],
 )
 def test_a_list_that_is_none_is_refused_before_anything_is_written(text: str, said: str) -> None:

@@ -21,6 +21,7 @@ def csv_records(
 ) -> Iterator[Record]:
     """Yield the records of a file. Without `header`, the first row names the columns; empty cells are omitted."""
     lines = _Lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    csv.field_size_limit(MAX_RECORD_BYTES)  # the default is 131,072, and an item may have more
     rows = csv.reader(lines, delimiter=delimiter, strict=True)
     try:
         names = next(rows, []) if header is None else list(header)
