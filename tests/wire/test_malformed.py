@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -170,6 +171,20 @@ def test_a_hundred_thousand_attributes_take_linear_time(call: Caller) -> None:
     assert found["Item"] == {"a1": {"S": "x"}}
     with pytest.raises(ValidationFailed, match="Item size to update has exceeded"):
         call("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates={key: {"Value": {"S": ""}} for key in names})
+
+
+@pytest.mark.req("X04")
+def test_numbers_with_the_same_hash_take_linear_time(call: Caller) -> None:
+    alike = [str(number * sys.hash_info.modulus) for number in range(1, 200_001)]  # their square would take minutes
+    with pytest.raises(ValidationFailed, match="have the same hash"):
+        call("PutItem", TableName="tasks", Item={**KEY, "n": {"NS": alike}})
+    call("PutItem", TableName="tasks", Item={**KEY, "n": {"NS": alike[:1_000]}})
+    add = {"UpdateExpression": "ADD n :more", "ExpressionAttributeValues": {":more": {"NS": alike[1_000:2_000]}}}
+    with pytest.raises(ValidationFailed, match="have the same hash"):
+        call("UpdateItem", TableName="tasks", Key=KEY, **add)
+    call("PutItem", TableName="tasks", Item={**KEY, "n": {"NS": [str(number) for number in range(30_000)]}})
+    with pytest.raises(ValidationFailed, match="duplicates"):
+        call("PutItem", TableName="tasks", Item={**KEY, "n": {"NS": ["1", "1.0"] * 1_000}})
 
 
 @pytest.mark.req("X04")

@@ -10,6 +10,7 @@ _NAMES = {
         "AttributeValue",
         "Item",
         "Kind",
+        "check_hashes",
         "equal",
         "kind_of",
         "number",

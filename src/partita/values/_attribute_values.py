@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from decimal import Context, Decimal, Inexact
 from typing import Any, Final, Literal, TypeAlias
 
@@ -40,6 +41,7 @@ TOO_DEEP: Final = (
 )
 """The error message for a value that is nested deeper."""
 
+_MAX_ALIKE: Final = 1_000
 MAX_MAGNITUDE: Final = 125
 MIN_MAGNITUDE: Final = -130
 MAX_EXPONENT: Final = 2**63 - 1
@@ -96,6 +98,21 @@ def _kind_of_set(members: set[Any] | frozenset[Any]) -> Kind:
     if not members:
         raise ValidationFailed("One or more parameter values were invalid: An set may not be empty")
     raise ValidationFailed("A set holds only strings, only numbers or only binaries.")
+
+
+def check_hashes(numbers: Collection[int | Decimal]) -> None:
+    """Refuse numbers of a set that Python could only keep slowly: more than 1,000 that have the hash of another one.
+
+    Hashes of numbers are not random, so anybody can find such numbers. The time would grow with their square.
+
+    Raises:
+        ValidationFailed: there are too many.
+    """
+    if len(numbers) <= _MAX_ALIKE:
+        return
+    hashes = len(set(map(hash, numbers)))
+    if len(numbers) - hashes > _MAX_ALIKE and len(set(map(str, numbers))) - hashes > _MAX_ALIKE:
+        raise ValidationFailed(f"More than {_MAX_ALIKE:,} numbers of a set have the same hash as another one.")
 
 
 def number(value: int | Decimal | str) -> int | Decimal:

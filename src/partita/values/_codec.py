@@ -12,7 +12,7 @@ from msgspec import DecodeError
 from msgspec.msgpack import Decoder, Encoder, Ext
 
 from partita.errors import ValidationFailed
-from partita.values._attribute_values import Item, number
+from partita.values._attribute_values import Item, check_hashes, number
 from partita.values._sizes import integer_size, text_size, value_size
 
 _DECIMAL: Final = 1
@@ -103,6 +103,8 @@ def _packed_number(value: int | Decimal) -> int | Ext:
 
 def _packed_set(members: frozenset[Any] | set[Any]) -> Ext:
     code = _SET_CODES[type(next(iter(members)))]
+    if code == _NUMBER_SET:
+        check_hashes(members)
     # Sorted, so that equal sets have the same encoding.
     return Ext(code, _encode([_packed(member) for member in sorted(members)]))
 

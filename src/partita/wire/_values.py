@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from partita.errors import SerializationFailed, ValidationFailed
-from partita.values import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, AttributeValue, Item, number
+from partita.values import MAX_DEPTH, MAX_DIGITS, TOO_DEEP, AttributeValue, Item, check_hashes, number
 from partita.wire._wording import INVALID, InvalidValue, duplicate_members, invalid_number
 
 
@@ -127,7 +127,10 @@ def _set_reader(kind: str, read: Callable[[Any], Any]) -> Callable[[Any, int], f
         if not given:
             binary = "Binary sets should not be empty"  # the only type with a different wording
             raise InvalidValue(INVALID + (binary if kind == "binary" else f"An {kind} set  may not be empty"))
-        members = frozenset(map(read, given))
+        values = [read(each) for each in given]
+        if kind == "number":
+            check_hashes(values)
+        members = frozenset(values)
         if len(members) < len(given):
             raise duplicate_members(f"{kind[0].upper()}S", given)
         return members
