@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -51,6 +52,17 @@ async def test_an_error_has_its_status_and_code(
     problem = response.json()
     assert response.headers["Content-Type"] == "application/problem+json"
     assert (status, status, code) == (response.status_code, problem["status"], problem["code"])
+
+
+@pytest.mark.parametrize("error", [errors.StoreDamaged("bad page"), errors.StoreMoved("gone")])
+async def test_a_path_in_the_log_does_not_control_a_terminal(
+    error: Exception, client: httpx.AsyncClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = f"{uuid4().hex}\x1b[31m\r\x9bforged"
+    RAISED[name] = error
+    await client.get(f"/toy/api/raise/{quote(name)}")
+    (line,) = [record.getMessage() for record in caplog.records if "failed" in record.getMessage()]
+    assert line.startswith(f"GET /toy/api/raise/{quote(name)} failed: ")
 
 
 async def test_a_problem_carries_message_and_hint(client: httpx.AsyncClient) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, TypeAlias
+from urllib.parse import quote
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
@@ -60,6 +61,9 @@ _IN_PYTHON: Final = " after validation"
 _NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
 
 RETRY_LATER: Final = {"Retry-After": "1"}
+
+_SHOWN: Final = "/:@!$&'()*+,;="
+"""The characters of a path that need no encoding, besides letters and digits (RFC 3986)."""
 
 MissingPage: TypeAlias = Callable[[Request], "Response | None"]
 """Returns the page for a path that does not exist, or None if the request does not accept a page."""
@@ -161,12 +165,17 @@ async def _partita_error(outages: OutageLog, request: Request, error: Exception)
         return problem_response(status, error.code, error.message, hint=error.hint or None, headers=_headers(error))
     # The message of a server error is for the operator: it may name files and keys.
     if status == SERVER_ERROR:
-        logger.error("%s %s failed: %s", request.method, request.url.path, error, exc_info=error)
+        logger.error("%s failed: %s", _shown(request), error, exc_info=error)
         return _failed(request, error.code)
-    outages.report(error.code, f"{request.method} {request.url.path}", error)
+    outages.report(error.code, _shown(request), error)
     return problem_response(
         status, error.code, "The service is not available now.", hint="Try again.", headers=RETRY_LATER
     )
+
+
+def _shown(request: Request) -> str:
+    """The request in a log: a path may have characters that control a terminal."""
+    return f"{request.method} {quote(request.scope['path'], safe=_SHOWN)}"
 
 
 def _headers(error: errors.PartitaError) -> dict[str, str]:
