@@ -212,10 +212,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: update(TASK, f(Task.version).set(4)),
-        (
-            "Task.version is the version and cannot be updated. "
-            "Delete the item and insert another to move it to another key."
-        ),
+        "Task.version is the version and cannot be updated. Every write increments it.",
     ),
     (lambda: update(TASK, f(Task.user).remove()), "Task.user is the key and cannot be updated. Delete the item and "),
     (
@@ -391,7 +388,7 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: declared({"name": str, "pin": SecretStr}, Key("A#{name}", "B")),
         (
             "Thing.pin is a SecretStr, which would be stored as asterisks. "
-            "Encrypt it into bytes yourself, or add a serializer."
+            "Declare it as Encrypted[str], or add a serializer."
         ),
     ),
     (

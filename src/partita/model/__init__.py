@@ -2,13 +2,14 @@
 
 from partita.model._attributes import instant_text, to_attribute
 from partita.model._budget import Budget, Rcu, SearchedKb, Wcu
-from partita.model._entity import Entity, EntitySchema, PartialItem, Version, schema_of
+from partita.model._entity import Entity, EntitySchema, PartialItem, schema_of
 from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, not_
 from partita.model._naming import snake
 from partita.model._stored_forms import Compressed, Encrypted, encrypted
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag, VectorIndex
-from partita.model._updates import to_update
+from partita.model._updates import check_kinds, to_update
 from partita.model._vector import Dimensions, Vector, vector_of
+from partita.model._version import Version
 from partita.model.keys import (
     AttributeTemplate,
     BoundKey,
@@ -70,6 +71,7 @@ __all__ = [
     "allows_none",
     "any_of",
     "bare_value",
+    "check_kinds",
     "encrypted",
     "escape",
     "f",

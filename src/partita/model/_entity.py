@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, create_model
 
@@ -29,20 +30,14 @@ from partita.model._entity_checks import check_entity
 from partita.model._field_path import FieldPath
 from partita.model._fields import Change
 from partita.model._item_codec import ItemCodec, reasons
+from partita.model._resolution import resolve_types
 from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
-from partita.model.keys import BoundKey, Key, allows_none, derived_of, key_to_write
+from partita.model._version import version_field
+from partita.model.keys import BoundKey, Key, derived_of, key_to_write
 from partita.values import Item
 
 E = TypeVar("E", bound="Entity")
-
-
-class VersionMark:
-    """Marks the field that counts an entity's writes."""
-
-
-Version = Annotated[int, VersionMark()]
-"""The type of a field that guards every write: `version: Version = 0`. Zero means not stored yet."""
 
 
 class PartialItem(BaseModel, defer_build=True):
@@ -63,7 +58,7 @@ class EntitySchema(Generic[E]):
         self.annotations = {name: field.annotation for name, field in cls.model_fields.items()}
         """The types of the fields and of the derived parts."""
         self.annotations |= {name: part.annotation for name, part in derived_of(cls).items()}
-        self.version = _version_field(cls)
+        self.version = version_field(cls)
         self.expires = table.schema.ttl if table.schema.ttl in self.fields else None
         self.keys = _bound_keys(cls, table)
         self.primary = self.keys["primary"]
@@ -257,6 +252,7 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
             if not isinstance(table, Table):
                 hint = 'Declare TABLE = Table("…") and pass it.'
                 raise ModelError(f"{name}: table={table!r} is not a Table.", hint=hint)
+            resolve_types(cls, sys._getframe(1))  # noqa: SLF001 - the scope that declares the class
             schema: EntitySchema[Any] = EntitySchema(cls, table, type_name)
             table.add_entity(schema)
             cls.__entity__ = schema
@@ -375,16 +371,3 @@ def _type_tag(cls: type[Entity], table: Table, type_name: str | None) -> TypeTag
         hint = 'Write Table(…, type_attribute="…").'
         raise ModelError(f"{cls.__name__} has a type_name, but {table!r} has no type attribute.", owner=cls, hint=hint)
     return None
-
-
-def _version_field(cls: type[Entity]) -> str | None:
-    marked = [n for n, field in cls.model_fields.items() if any(isinstance(m, VersionMark) for m in field.metadata)]
-    if len(marked) > 1:
-        raise ModelError(f"{cls.__name__} has two version fields: {', '.join(marked)}.", owner=cls)
-    if marked and (cls.model_fields[marked[0]].default != 0 or allows_none(cls.model_fields[marked[0]].annotation)):
-        raise ModelError(
-            f"{cls.__name__}.{marked[0]}: a version starts at 0.",
-            owner=cls,
-            hint="Write version: Version = 0.",
-        )
-    return marked[0] if marked else None

@@ -83,7 +83,9 @@ def _check_one_key_per_index(schema: EntitySchema[Any]) -> None:
     for index in indexes:
         if indexes.count(index) > 1:
             where = f"the index {index!r}" if index else "the table"
-            raise ModelError(f"{schema.name} has two keys for {where}.", owner=schema.cls)
+            names = " and ".join(name for name, key in schema.keys.items() if key.index == index)
+            hint = 'Write Key(…, index="…") for a key of an index.' if index is None else ""
+            raise ModelError(f"{schema.name} has two keys for {where}: {names}.", owner=schema.cls, hint=hint)
 
 
 def _check_local_keys(schema: EntitySchema[Any]) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args, get_origin
 
-from pydantic import BaseModel, JsonValue, PlainSerializer, SecretBytes, SecretStr, WrapSerializer
+from pydantic import BaseModel, JsonValue, PlainSerializer, RootModel, SecretBytes, SecretStr, WrapSerializer
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
@@ -84,12 +84,14 @@ def _check_forms(label: str, annotation: Any, model: type[BaseModel]) -> None:
         origin, arguments = get_origin(kind) or kind, get_args(kind)
         if isinstance(origin, type) and issubclass(origin, SecretStr | SecretBytes):
             message = f"{label} is a {origin.__name__}, which would be stored as asterisks."
-            raise ModelError(message, owner=model, hint="Encrypt it into bytes yourself, or add a serializer.")
+            raise ModelError(message, owner=model, hint="Declare it as Encrypted[str], or add a serializer.")
         if isinstance(origin, type) and not _has_form(origin):
             message = f"{label}: a {origin.__name__} cannot be stored as an attribute."
             raise ModelError(message, owner=model, hint="Add a Pydantic serializer to the field, or use another type.")
         if isinstance(origin, type) and issubclass(origin, dict) and arguments:
             _check_map_key(label, arguments[0], model)
+        if _is_set(kind) and arguments:
+            _check_member(label, arguments[0], model)
         for argument in arguments:
             if argument is not Ellipsis and kind is not JsonValue and get_origin(kind) is not Literal:
                 _check_forms(label, argument, model)
@@ -115,6 +117,17 @@ def _check_map_key(label: str, annotation: Any, model: type[BaseModel]) -> None:
         if get_origin(kind) is not None or (is_class and kind is not object and not issubclass(kind, SCALARS)):
             message = f"{label}: the keys of a map are stored as text, from which a {kind} cannot be read."
             raise ModelError(message, owner=model, hint="Use text, numbers, dates or enums as keys.")
+
+
+def _check_member(label: str, annotation: Any, model: type[BaseModel]) -> None:
+    """Reject a set of values that DynamoDB's sets cannot hold: they are of strings, of numbers or of binaries."""
+    for kind in kinds_of(annotation):
+        origin = get_origin(kind) or kind
+        if not isinstance(origin, type) or issubclass(origin, RootModel):
+            continue
+        if issubclass(origin, bool | list | dict | tuple | AbstractSet | BaseModel):
+            message = f"{label}: a set holds text, numbers or bytes, and not a {origin.__name__}."
+            raise ModelError(message, owner=model, hint="Use a list.")
 
 
 def _is_empty_set(field: FieldInfo) -> bool:

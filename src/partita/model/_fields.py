@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
-from typing import Any, Generic, TypeAlias, TypeVar, overload
+from typing import Any, Final, Generic, TypeAlias, TypeVar, get_args, overload
 
 from msgspec import Struct
 
@@ -41,6 +41,9 @@ T = TypeVar("T")
 N = TypeVar("N", int, Decimal, float)
 M = TypeVar("M")
 MutableSetOf = set  # a name that Ref.set does not shadow
+
+
+_CONDITIONS: Final = get_args(Condition)
 
 
 class RemoveAction(Struct, frozen=True, gc=False):
@@ -322,21 +325,26 @@ def f(field: T) -> Ref[T]:
 
 def all_of(*conditions: Condition) -> Condition:
     """All conditions hold."""
-    _refuse_nothing(conditions)
+    _check_conditions(conditions)
     return conditions[0] if len(conditions) == 1 else And(conditions)
 
 
 def any_of(*conditions: Condition) -> Condition:
     """One of the conditions holds."""
-    _refuse_nothing(conditions)
+    _check_conditions(conditions)
     return conditions[0] if len(conditions) == 1 else Or(conditions)
-
-
-def _refuse_nothing(conditions: tuple[Condition, ...]) -> None:
-    if not conditions:
-        raise OperationError("There is no condition to combine.")
 
 
 def not_(condition: Condition) -> Condition:
     """The condition does not hold."""
+    _check_conditions((condition,))
     return Not(condition)
+
+
+def _check_conditions(conditions: tuple[Condition, ...]) -> None:
+    if not conditions:
+        raise OperationError("There is no condition to combine.")
+    for condition in conditions:
+        if not isinstance(condition, _CONDITIONS):
+            hint = "Pass each condition as an argument of its own: all_of(f(Task.done).eq(True), f(Task.due).lt(day))."
+            raise OperationError(f"{condition!r:.60} is not a condition.", hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from operator import attrgetter
@@ -233,6 +234,8 @@ class ItemCodec(Generic[E]):
         if has_serializer(self._cls, field):
             return partial(self._serialized, field)
         kinds = kinds_of(self._cls.model_fields[field].annotation)
+        if kinds == (date,):
+            return partial(_date_text, f"{self._cls.__name__}.{field}")
         if all(isinstance(kind, type) and issubclass(kind, SCALARS) for kind in kinds):
             return to_attribute
         return partial(self._dumped, field)
@@ -280,6 +283,14 @@ class ItemCodec(Generic[E]):
     def nullable(self, attribute: str) -> bool:
         """Whether a missing attribute represents None."""
         return attribute in self._nullable
+
+
+def _date_text(label: str, value: Any) -> Any:
+    """Return the text of a date. An instant is a date for type checkers, but its text is never equal to that of one."""
+    if isinstance(value, datetime):
+        hint = "Pass the date of the instant: instant.date()."
+        raise OperationError(f"{label} is a date, and {value!r} is an instant.", hint=hint)
+    return to_attribute(value)
 
 
 def _key_part(attribute: str, template: Template) -> _KeyPart:

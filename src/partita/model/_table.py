@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 MAX_DIMENSIONS: Final = 4_096
+MAX_LOCAL_INDEXES: Final = 5
 MAX_KEY_ATTRIBUTES: Final = 4
 """The maximum number of attributes of a global index's partition key, and of its sort key."""
 
@@ -141,6 +142,9 @@ class Table:
         self.name = name
         self.module: str = sys._getframe(1).f_globals.get("__name__", "?")  # noqa: SLF001 - the cheapest way
         """The module that declares it."""
+        if isinstance(indexes, Index | LocalIndex | VectorIndex):
+            hint = f"Pass a list, as in indexes=[{type(indexes).__name__}({indexes.name!r})]."
+            raise ModelError(f"{self!r}: {indexes!r} is not a list of indexes.", owner=self, hint=hint)
         self.key_format = keys
         self.type_attribute = type_attribute
         hash_key = _attribute(repr(self), hash)
@@ -307,7 +311,19 @@ def _check_attributes(table: Table) -> None:
     for index in table.schema.indexes:
         if len({attribute.name for attribute in index.key}) != len(index.key):
             raise ModelError(f"{table!r}: the index {index.name!r} uses one attribute twice.", owner=table)
+    _check_local(table)
     _check_marks(table, types)
+
+
+def _check_local(table: Table) -> None:
+    """Reject local indexes that no store would create."""
+    local = [index.name for index in table.schema.indexes if index.local]
+    if local and table.schema.range is None:
+        message = f"{table!r}: the local index {local[0]!r} needs a table with a sort key."
+        raise ModelError(message, owner=table, hint="Declare a sort key, or use Index instead of LocalIndex.")
+    if len(local) > MAX_LOCAL_INDEXES:
+        message = f"{table!r} has {len(local)} local indexes; it may have {MAX_LOCAL_INDEXES}."
+        raise ModelError(message, owner=table, hint="Use Index instead of LocalIndex for the others.")
 
 
 def _check_marks(table: Table, keys: Collection[str]) -> None:

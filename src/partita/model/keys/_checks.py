@@ -29,7 +29,11 @@ def check_declared(name: str, key: Key, table: Table, model: type[BaseModel]) ->
     label = f"{model.__name__}.{name}"
     hashes, ranges = table.key_attributes(key.index)
     if (not key.range) != (not ranges):
-        raise ModelError(f"{label}: {where} has {'a' if ranges else 'no'} sort key.", owner=model)
+        hint = "Remove the second template."
+        if ranges:
+            names = ", ".join(attribute.name for attribute in ranges)
+            hint = f'Write a template for {names}, too, as in Key("USER#{{user_id}}", "PROFILE").'
+        raise ModelError(f"{label}: {where} has {'a' if ranges else 'no'} sort key.", owner=model, hint=hint)
     for what, declared, attributes in (("partition", key.hash, hashes), ("sort", key.range or (), ranges)):
         count = 1 if isinstance(declared, str) else len(declared)
         if count != len(attributes):
