@@ -11,10 +11,11 @@ recursion.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias, overload
 
 from msgspec import Struct, structs
 
+from partita.errors import OperationError
 from partita.values import AttributeValue
 
 Comparator: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
@@ -65,7 +66,15 @@ Operand: TypeAlias = Path | Value | Size | IfNotExists | ListAppend | Arithmetic
 """An operand that a condition compares or an update assigns."""
 
 
-class Compare(Struct, frozen=True, gc=False):
+class _ConditionNode(Struct, frozen=True):
+    """The base of all conditions. It has no truth value, because `and` would silently drop its first operand."""
+
+    def __bool__(self) -> NoReturn:
+        hint = "Combine conditions with all_of(), any_of() and not_()."
+        raise OperationError("A condition is neither true nor false before the store evaluates it.", hint=hint)
+
+
+class Compare(_ConditionNode, frozen=True, gc=False):
     """`left <op> right`."""
 
     op: Comparator
@@ -73,7 +82,7 @@ class Compare(Struct, frozen=True, gc=False):
     right: Operand
 
 
-class Between(Struct, frozen=True, gc=False):
+class Between(_ConditionNode, frozen=True, gc=False):
     """`operand BETWEEN low AND high`, both ends included."""
 
     operand: Operand
@@ -81,59 +90,59 @@ class Between(Struct, frozen=True, gc=False):
     high: Operand
 
 
-class In(Struct, frozen=True, gc=False):
+class In(_ConditionNode, frozen=True, gc=False):
     """`operand IN (a, b, …)`, at most 100 options."""
 
     operand: Operand
     options: tuple[Operand, ...]
 
 
-class Exists(Struct, frozen=True, gc=False):
+class Exists(_ConditionNode, frozen=True, gc=False):
     """`attribute_exists(path)`."""
 
     path: Path
 
 
-class Missing(Struct, frozen=True, gc=False):
+class Missing(_ConditionNode, frozen=True, gc=False):
     """`attribute_not_exists(path)`."""
 
     path: Path
 
 
-class HasType(Struct, frozen=True, gc=False):
+class HasType(_ConditionNode, frozen=True, gc=False):
     """`attribute_type(operand, type)`."""
 
     operand: Operand
     type: Operand
 
 
-class BeginsWith(Struct, frozen=True, gc=False):
+class BeginsWith(_ConditionNode, frozen=True, gc=False):
     """`begins_with(operand, prefix)`."""
 
     operand: Operand
     prefix: Operand
 
 
-class Contains(Struct, frozen=True, gc=False):
+class Contains(_ConditionNode, frozen=True, gc=False):
     """`contains(operand, member)`: substring, set member or list element."""
 
     operand: Operand
     member: Operand
 
 
-class And(Struct, frozen=True):
+class And(_ConditionNode, frozen=True):
     """All terms hold."""
 
     terms: tuple[Condition, ...]
 
 
-class Or(Struct, frozen=True):
+class Or(_ConditionNode, frozen=True):
     """One term holds."""
 
     terms: tuple[Condition, ...]
 
 
-class Not(Struct, frozen=True):
+class Not(_ConditionNode, frozen=True):
     """The term does not hold."""
 
     term: Condition
@@ -192,10 +201,16 @@ Projection: TypeAlias = tuple[Path, ...]
 """The paths that a read requests."""
 
 
+@overload
+def both(first: Condition, second: Condition | None) -> Condition: ...
+@overload
+def both(first: Condition | None, second: Condition) -> Condition: ...
+@overload
+def both(first: Condition | None, second: Condition | None) -> Condition | None: ...
 def both(first: Condition | None, second: Condition | None) -> Condition | None:
     """Return the conjunction of two conditions, either of which may be None."""
     if first is None or second is None:
-        return first or second
+        return second if first is None else first
     terms = (*(first.terms if isinstance(first, And) else (first,)),)
     return And((*terms, *(second.terms if isinstance(second, And) else (second,))))
 

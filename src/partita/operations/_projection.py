@@ -13,7 +13,14 @@ from partita.model import BoundKey, EntitySchema
 
 
 def projection_of(schema: EntitySchema[Any], key: BoundKey, view: type[BaseModel]) -> Projection:
-    """The attributes of a view, and the keys that identify the entity."""
+    """The attributes of a view, and the keys that identify the entity.
+
+    Raises:
+        ModelError: the view is not a model, or has a field that the entity does not have.
+    """
+    if not (isinstance(view, type) and issubclass(view, BaseModel)):
+        message = f"The view {getattr(view, '__name__', view)!s:.60} is not a Pydantic model."
+        raise ModelError(message, owner=view, hint="Declare class TaskTitle(BaseModel), with fields of the entity.")
     names = [field.alias or name for name, field in view.model_fields.items()]
     for name in names:
         if name not in schema.attributes.values():
@@ -53,4 +60,7 @@ def check_projected(
     needed = [*schema.attributes.values(), *tags] if sent is None else [str(path.parts[0]) for path in sent]
     if missing := [name for name in needed if name not in held and name not in schema.codec.key_only]:
         message = f"The index {index.name!r} does not project {', '.join(missing)}, which {model.__name__} needs."
-        raise ModelError(message, owner=schema.cls, hint="Project them, or declare a view of the projected attributes.")
+        hint = "Project them, or declare a view of the projected attributes."
+        if missing == [schema.expires]:
+            hint = f"Project it: {schema.expires} is the TTL, and every read leaves out expired items."
+        raise ModelError(message, owner=schema.cls, hint=hint)

@@ -51,8 +51,8 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
 
     def page(self, limit: int, *, after: str | None = None) -> Query[M]:
         """One page of at most `limit` matches, after the cursor of the previous page."""
-        if not 1 <= limit <= MAX_LIMIT:
-            raise OperationError(f"A page has 1 to {MAX_LIMIT} items, not {limit}.")
+        if not isinstance(limit, int) or not 1 <= limit <= MAX_LIMIT:
+            raise OperationError(f"A page has 1 to {MAX_LIMIT} items, not {limit!r}.")
         return replace(self, limit=limit, cursor=after)
 
     def where(self, condition: Condition) -> Query[M]:
@@ -68,6 +68,10 @@ class Query(Operation[Page[M]], Generic[M], frozen=True):
         Raises:
             OperationError: the entity has no such field, or the query does not read it.
         """
+        for field in fields:
+            if not isinstance(field, Ref):
+                hint = "Name fields with f(), as in only(f(Task.title), f(Task.due))."
+                raise OperationError(f"{field!r:.60} is not a reference to a field.", hint=hint)
         names = [str(field.path.parts[0]) for field in fields]
         read = {path.parts[0] for path in self.projection or ()}
         for name in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
 from msgspec.structs import replace
@@ -114,7 +114,10 @@ def transact(*actions: Action, token: str | None = None) -> Transaction:
     for action in actions:
         if not callable(getattr(action, "action", None)):
             message = f"{type(action).__name__} is neither a write nor a check, and cannot be part of a transaction."
-            raise OperationError(message, hint="Write an entity with put(); read items with transact_get().")
+            hint = "Write an entity with put(); read items with transact_get()."
+            if isinstance(action, Iterable) and not isinstance(action, BaseModel | Operation):
+                hint = "Pass each action as an argument of its own: transact(*actions)."
+            raise OperationError(message, hint=hint)
     return Transaction(actions, token)
 
 

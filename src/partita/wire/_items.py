@@ -153,7 +153,8 @@ def _check_returns(returns: str) -> None:
 def read_condition(call: Parameters) -> Condition | None:
     """The condition of a put or delete, from ConditionExpression or Expected."""
     trees = read_expressions(call, ("ConditionExpression",), _WRITE_LEGACY)
-    return trees["ConditionExpression"] or read_expected(call)
+    condition = trees["ConditionExpression"]
+    return read_expected(call) if condition is None else condition
 
 
 def _read_update(call: Parameters) -> tuple[Update, Condition | None]:
@@ -162,4 +163,5 @@ def _read_update(call: Parameters) -> tuple[Update, Condition | None]:
     if trees["UpdateExpression"] is not None:
         check_charge(trees["UpdateExpression"], call.given.get("ExpressionAttributeValues"))
     update = trees["UpdateExpression"] or read_updates(call) or Update()
-    return update, trees["ConditionExpression"] or read_expected(call)
+    condition = trees["ConditionExpression"]
+    return update, read_expected(call) if condition is None else condition

@@ -66,8 +66,12 @@ def _query_trees(call: Parameters) -> tuple[KeyCondition, Condition | None, Proj
     if key is None:
         message = "Either the KeyConditions or KeyConditionExpression parameter must be specified in the request."
         raise ValidationFailed(message)
-    filtering = trees["FilterExpression"] or read_filter(call, "QueryFilter")
+    filtering = _filter(call, trees["FilterExpression"], "QueryFilter")
     return key, filtering, trees["ProjectionExpression"] or read_projection(call)
+
+
+def _filter(call: Parameters, expression: Condition | None, legacy: str) -> Condition | None:
+    return read_filter(call, legacy) if expression is None else expression
 
 
 def scan(call: Parameters) -> Requests[Json]:
@@ -83,7 +87,7 @@ def scan(call: Parameters) -> Requests[Json]:
     request = ScanTable(
         table,
         index=call.text("IndexName"),
-        filter=trees["FilterExpression"] or read_filter(call, "ScanFilter"),
+        filter=_filter(call, trees["FilterExpression"], "ScanFilter"),
         projection=trees["ProjectionExpression"] or read_projection(call),
         limit=limit,
         start=_start(call),

@@ -34,7 +34,7 @@ class Check(Struct, frozen=True):
     def action(self, context: Context) -> TransactAction:
         """The action to send."""
         guard = present(self.schema, context) if self.exists else vacant(self.schema, context)
-        condition = both(guard, self.condition) or guard
+        condition = both(guard, self.condition)
         return ConditionCheck(self.schema.table.name, self.key, condition, on_failure_item=True)
 
     def explain(self, error: ConditionFailed, context: Context) -> ConditionFailed:

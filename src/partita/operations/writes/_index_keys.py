@@ -33,7 +33,7 @@ from partita.expressions import (
     both,
     paths_in,
 )
-from partita.model import BoundKey, Change, Entity, EntitySchema, RemoveAction, to_update
+from partita.model import BoundKey, Change, Entity, EntitySchema, RemoveAction, check_kinds, to_update
 
 E = TypeVar("E", bound=Entity)
 
@@ -53,12 +53,16 @@ def check_changes(schema: EntitySchema[Any], changes: Sequence[Change]) -> None:
     """
     if not changes:
         raise OperationError("An update needs at least one change.")
+    check_kinds(changes)
     for change in changes:
         schema.check_path(change.path)
         name = change.path.parts[0]
         if name in schema.fixed:
             message = f"{schema.name}.{name} is {schema.fixed[str(name)]} and cannot be updated."
-            raise OperationError(message, hint="Delete the item and insert another to move it to another key.")
+            hint = "Delete the item and insert another to move it to another key."
+            if schema.version is not None and name == schema.attribute(schema.version):
+                hint = "Every write increments it."
+            raise OperationError(message, hint=hint)
         if len(change.path.parts) > 1:
             _check_opaque(schema, change)
         elif type(change) is SetAction and type(change.operand) is Value:

@@ -27,14 +27,15 @@ def present(schema: EntitySchema[Any], context: Context) -> Condition:
 
 @lru_cache(maxsize=256)  # the same for all items written within one second
 def _present(schema: EntitySchema[Any], now: int) -> Condition:
-    exists: Condition = own(schema) or Exists(Path(schema.primary.hash_names))
-    return both(exists, schema.unexpired(now)) or exists
+    ours = own(schema)
+    exists: Condition = Exists(Path(schema.primary.hash_names)) if ours is None else ours
+    return both(exists, schema.unexpired(now))
 
 
 def joined(first: Condition | None, second: Condition | None) -> Condition | None:
     """Both conditions joined; the same two objects give the same object, so that caches of checks recognize it."""
     if first is None or second is None:
-        return first or second
+        return second if first is None else first
     known = _JOINED.get((id(first), id(second)))
     if known is not None and known[0] is first and known[1] is second:
         return known[2]

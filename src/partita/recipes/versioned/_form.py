@@ -92,7 +92,7 @@ class VersionedForm(Generic[E]):
     def follows(self, last_write: int) -> Condition:
         """The condition of every write: the stored item is the one that was read, and not newer than the code."""
         same: Condition = Compare("=", Path((LAST_WRITE,)), Value(last_write))
-        return both(same, self.known()) or same
+        return both(same, self.known())
 
     def known(self) -> Condition:
         """The condition that the stored item is not newer than the code."""

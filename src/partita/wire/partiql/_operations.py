@@ -121,7 +121,7 @@ def write_of(statement: Insert | Modify | Check, *, on_failure_item: bool) -> Re
     if isinstance(statement, Check):
         if rest is None:
             raise ValidationFailed("EXISTS() must contain a single item read with additional condition")
-        return ConditionCheck(schema.name, key, both(Exists(here), rest) or Exists(here), on_failure_item)
+        return ConditionCheck(schema.name, key, both(Exists(here), rest), on_failure_item)
     returns = cast("Returns", statement.returning or "NONE")
     if statement.update is None:
         # Deleting a missing item does nothing, so the condition need not hold for it.
