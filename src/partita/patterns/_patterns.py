@@ -15,13 +15,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from pydantic import BaseModel
 
-from partita.errors import ModelError
+from partita.errors import ModelError, OperationError
 from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
 from partita.operations import Get, Operation, Query, check_projected, projection_of
 from partita.patterns._key_conditions import key_conditions
 from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
-from partita.patterns._signature import KeyParameters, PatternSignature, check_empty
+from partita.patterns._signature import KeyParameters, PatternSignature, check_empty, check_makes_one, hints_of
 from partita.store import GetItem, QueryTable
 
 P = ParamSpec("P")
@@ -171,8 +171,13 @@ def pattern(
     def declare(function: Callable[P, O]) -> Callable[P, O]:
         @wraps(function)
         def make(*args: P.args, **kwargs: P.kwargs) -> O:
-            return replace(function(*args, **kwargs), pattern=declared)
+            made = function(*args, **kwargs)
+            if not isinstance(made, Operation):
+                hint = "Return one operation, such as put(task), or transact(…) for several."
+                raise OperationError(f"{function.__name__} returned {made!r:.60}, not an operation.", hint=hint)
+            return replace(made, pattern=declared)
 
+        check_makes_one(function)
         schema = _entity_of(function, via, writes)
         sends = sends_of(function, schema, via, writes)
         signature = PatternSignature.of_function(function)
@@ -262,11 +267,10 @@ def register(  # noqa: PLR0913 - one argument for each property of a pattern
     """Register a pattern with its table.
 
     Raises:
-        ModelError: its budget has no unit, or the table has a pattern with that name.
+        ModelError: its budget does not fit, or the table has a pattern with that name.
     """
-    if budget is not None and not isinstance(budget, Budget):
-        message = f"{signature.name}: budget={budget!r} has no unit."
-        raise ModelError(message, owner=signature.name, hint=f"Write Rcu({budget!r}) or Wcu({budget!r}).")
+    if budget is not None:
+        _check_budget(signature.name, kind, budget)
     declared = Pattern(
         name=signature.name,
         kind=kind,
@@ -287,12 +291,23 @@ def register(  # noqa: PLR0913 - one argument for each property of a pattern
     return declared
 
 
+def _check_budget(name: str, kind: PatternKind, budget: Budget) -> None:
+    if not isinstance(budget, Budget):
+        hint = f"Write Rcu({budget!r}) or Wcu({budget!r})."
+        raise ModelError(f"{name}: budget={budget!r} has no unit.", owner=name, hint=hint)
+    if min(budget.read, budget.write, budget.searched) < 0:
+        raise ModelError(f"{name}: a budget cannot be negative: {budget}.", owner=name)
+    if kind in ("get", "query", "collect") and budget.write and not budget.read:
+        message = f"{name}: a read consumes read units, and its budget is {budget}."
+        raise ModelError(message, owner=name, hint=f"Write Rcu({budget.write:g}).")
+
+
 def _partition_fields(key: BoundKey) -> tuple[str, ...]:
     return tuple(field for field in key.hash_fields if key.shards is None or field != key.shards.name)
 
 
 def _kind_of(function: Callable[..., Any], budget: Budget | None) -> PatternKind:
-    result = get_type_hints(function).get("return")
+    result = hints_of(function).get("return")
     kind = get_origin(result) or result
     listed_as = kind.listed_as if isinstance(kind, type) and issubclass(kind, Operation) else None
     only_reads = budget is not None and not budget.write
@@ -311,7 +326,7 @@ def _entity_of(function: Callable[..., Any], via: Via | None, writes: Writes | N
 
 
 def _entity_in(function: Callable[..., Any]) -> EntitySchema[Any]:
-    for hint in get_type_hints(function).values():
+    for hint in hints_of(function).values():
         for kind in _kinds_in(hint):
             if isinstance(kind, type) and issubclass(kind, Entity):
                 return schema_of(kind)

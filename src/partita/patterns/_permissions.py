@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from partita import store
 from partita.errors import ModelError
 from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
 from partita.operations import Operation
+from partita.patterns._signature import hints_of
 from partita.values import Item
 
 Writes: TypeAlias = Mapping[type[Entity], Sequence[type[Any]]]
@@ -112,7 +113,7 @@ def _declared_patterns(function: Callable[..., Any], via: Via | None) -> Iterabl
 
 
 def _by_annotation(function: Callable[..., Any], schema: EntitySchema[Any]) -> tuple[Permission, ...] | None:
-    hints = get_type_hints(function)
+    hints = hints_of(function)
     kinds = _classes(hints.pop("return", None))
     if kinds and all(issubclass(kind, Operation) and kind.sends for kind in kinds):
         return tuple(dict.fromkeys(each for kind in kinds for each in item_permissions(schema, *kind.sends)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date, datetime
 from enum import Enum
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
@@ -14,6 +15,20 @@ from partita.errors import ModelError, OperationError
 from partita.model import BoundKey, EntitySchema, Prefix, Span, kinds_of
 from partita.patterns._key_conditions import RangeKind
 from partita.values import Item
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a function's parameters and result.
+
+    Raises:
+        ModelError: a type is not defined in the function's module.
+    """
+    try:
+        return get_type_hints(function)
+    except NameError as error:
+        name = function.__name__
+        hint = "Import it outside `if TYPE_CHECKING`, and define it in the module, not inside a function."
+        raise ModelError(f"{name}: the type {error.name!r} is not defined.", owner=name, hint=hint) from None
 
 
 class PatternSignature(Struct, frozen=True):
@@ -27,7 +42,7 @@ class PatternSignature(Struct, frozen=True):
     @classmethod
     def of_function(cls, function: Callable[..., Any]) -> PatternSignature:
         """Return the signature of a decorated function."""
-        signature, hints = inspect.signature(function), get_type_hints(function)
+        signature, hints = inspect.signature(function), hints_of(function)
         typed = {name: hints.get(name) for name in signature.parameters}
         return cls(function.__name__, inspect.getdoc(function) or "", signature, typed)
 
@@ -89,6 +104,20 @@ def check_empty(function: Callable[..., Any]) -> None:
         raise ModelError(message, owner=name, hint="Keep only its docstring; use @pattern for a function with a body.")
 
 
+def check_makes_one(function: Callable[..., Any]) -> None:
+    """Check that a function returns its operation when it is called, and does not run several.
+
+    Raises:
+        ModelError: the function is a coroutine or a generator.
+    """
+    name = function.__name__
+    if inspect.iscoroutinefunction(function):
+        raise ModelError(f"{name} is async.", owner=name, hint="Write def; AsyncSession awaits its operation.")
+    if inspect.isgeneratorfunction(function):
+        hint = "Run a procedure without @pattern, and declare each of its operations."
+        raise ModelError(f"{name} is a procedure, and a pattern builds one operation.", owner=name, hint=hint)
+
+
 class KeyParameters:
     """The parameters of a pattern, checked to be fields of a key."""
 
@@ -101,7 +130,11 @@ class KeyParameters:
         self._enums = tuple(
             (name, kind) for name in self.names for kind in kinds_of(self.hints[name]) if _is_enum(kind)
         )
-        is_plain = self.names == key.inputs and not self._enums
+        self._ranges = tuple(
+            (name, kind) for name, hint in self.hints.items() if (kind := get_origin(hint)) in (Span, Prefix)
+        )
+        self._dates = tuple(name for name, hint in self.hints.items() if date in kinds_of(_asked(hint)))
+        is_plain = self.names == key.inputs and not self._enums and not self._dates
         self.in_order = len(self.names) if is_plain else -1
         """The number of positional arguments that are the key's fields unconverted; -1 if they must be checked."""
         for name in self.names:
@@ -117,7 +150,7 @@ class KeyParameters:
         if hint is None:
             message = f"{self.label}: {name!r} has no type. Annotate it with the type of the field: {declared}."
             raise ModelError(message, owner=self.label)
-        asked = get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
+        asked = _asked(hint)
         if get_origin(hint) is Prefix and not all(issubclass(kind, str) for kind in kinds_of(declared)):
             raise ModelError(f"{self.label}: {name!r} is not text, so it cannot be a Prefix.", owner=self.label)
         if kinds_of(asked) != kinds_of(declared):
@@ -134,15 +167,34 @@ class KeyParameters:
         return arguments
 
     def check_members(self, arguments: Mapping[str, Any]) -> None:
-        """Raise if an argument is not a member of its parameter's enum."""
+        """Raise if an argument has another type than its parameter, and could still be written into a key."""
         for name, kind in self._enums:
             self._check_member(kind, arguments[name])
+        for name, kind in self._ranges:
+            self._check_range(name, kind, arguments[name])
+        for name in self._dates:
+            self._check_date(name, arguments[name])
 
     def _check_member(self, kind: type[Enum], value: Any) -> None:
         if isinstance(value, kind) or value in {member.value for member in kind}:
             return
         hint = f"Use one of: {', '.join(str(member.value) for member in kind)}."
         raise OperationError(f"{self.label}: {value!r:.60} is not a {kind.__name__}.", hint=hint)
+
+    def _check_range(self, name: str, kind: Any, value: Any) -> None:
+        if isinstance(value, kind) and isinstance(getattr(value, "text", ""), str):
+            return
+        hint = "Write Span.since(low), Span.until(high) or Span.between(low, high)."
+        if kind is Prefix:
+            hint = 'Write Prefix("text").'
+        raise OperationError(f"{self.label}: {name!r} is a {kind.__name__}, not {value!r:.60}.", hint=hint)
+
+    def _check_date(self, name: str, value: Any) -> None:
+        """Refuse an instant for a date: it is a date for type checkers, but is written differently in a key."""
+        for each in (value.low, value.high) if isinstance(value, Span) else (value,):
+            if isinstance(each, datetime):
+                message = f"{self.label}: {name!r} is a date, and {each!r} is an instant."
+                raise OperationError(message, hint="Pass the date of the instant: instant.date().")
 
     def ordered(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the arguments in the order of the fields from which the key is built."""
@@ -178,6 +230,11 @@ class KeyParameters:
         """Return how a parameter restricts its field: by equality, a span or a prefix."""
         origin = get_origin(self.hints[name])
         return "span" if origin is Span else "prefix" if origin is Prefix else "equal"
+
+
+def _asked(hint: Any) -> Any:
+    """Return the type of one value of a parameter, which may be a range of such values."""
+    return get_args(hint)[0] if get_origin(hint) in (Span, Prefix) else hint
 
 
 def _is_enum(kind: Any) -> bool:
