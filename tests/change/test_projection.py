@@ -16,7 +16,7 @@ from tests.change.model import SHARD, TABLE, Task, User, item_of, operations, pl
 
 from partita import EmbeddedStore, Session, batch_write, delete, put
 from partita.change import Consumer, ItemChange, SqliteProjection, _projection
-from partita.errors import InvalidItem, StoreDamaged, StoreError
+from partita.errors import InvalidItem, ModelError, StoreDamaged, StoreError
 from partita.store import PutItem
 from partita.testing import Crash
 
@@ -331,3 +331,12 @@ def test_a_byte_that_has_changed_is_damage(path: Path) -> None:
         pytest.raises(StoreDamaged, match="the checksum of a page does not match"),
     ):
         damaged.read("SELECT word FROM words")
+
+
+def test_an_async_function_is_refused_instead_of_never_running(path: Path) -> None:
+    async def count_later(connection: apsw.Connection, change: ItemChange) -> None:
+        count(connection, change)
+
+    with pytest.raises(ModelError, match=r"count_later is async, so it would never run\. Write def"):
+        SqliteProjection(path, tables=TABLES, apply=count_later)
+    assert not path.exists()

@@ -149,3 +149,10 @@ def test_an_empty_page_is_not_the_end_where_the_store_does_not_count(sharded: Sh
     sharded.empty = 3
     sink = sink_at(a=0)
     assert Consumer(sharded, TABLE, sink).catch_up() == 20
+
+
+def test_a_name_and_a_session_are_not_a_table_and_a_store(store: EmbeddedStore, db: Session) -> None:
+    with pytest.raises(ModelError, match=r"'todo' is not a Table\. Pass the declared table"):
+        Consumer(store, "todo", MemorySink())  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"is not a store\. Pass the store itself, such as session\.store"):
+        Consumer(db, TABLE, MemorySink())  # type: ignore[arg-type]

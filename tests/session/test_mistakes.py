@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.model.sample import Task, task_by_id, tasks_of
 
-from partita import Session, batch_get, batch_write, f, put, transact_get, update
+from partita import EmbeddedStore, Session, batch_get, batch_write, f, put, transact_get, update
 from partita.errors import LimitExceeded, OperationError
 
 TASK: Any = Task(user_id="u", task_id="t")
@@ -42,3 +42,9 @@ def test_a_count_whose_last_page_is_full_is_a_count(db: Session, monkeypatch: py
     assert db.run(tasks_of("u").count(max_pages=2)) == 4
     with pytest.raises(LimitExceeded, match="has more than 1 pages to count"):
         db.run(tasks_of("u").count(max_pages=1))
+
+
+def test_a_path_is_not_a_provider_of_keys() -> None:
+    hint = r"keys=LocalKeys.from_file\(path\)"
+    with pytest.raises(OperationError, match=f"'keys.json' is not a provider of keys. Pass a provider, as in {hint}."):
+        Session(EmbeddedStore(":memory:"), keys="keys.json")  # type: ignore[arg-type]

@@ -5,6 +5,7 @@ A batch, the positions and the set-aside changes are committed in one transactio
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from partita._sqlite import erase_log, make_private, open_database, read_header,
 from partita.change._change import ItemChange
 from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
-from partita.errors import InvalidItem, StoreDamaged
+from partita.errors import InvalidItem, ModelError, StoreDamaged
 from partita.runtime import chunks
 from partita.store import plain_item, wire_item
 
@@ -93,8 +94,12 @@ class SqliteProjection:
                 stream is enough, and a new projection begins at the end of the stream, without a scan of the table.
 
         Raises:
+            ModelError: `apply` is async, so calling it would do nothing.
             StoreError: the file cannot be opened.
         """
+        if inspect.iscoroutinefunction(apply):
+            hint = "Write def: it writes to the connection that it receives."
+            raise ModelError(f"{getattr(apply, '__name__', apply)} is async, so it would never run.", owner=apply, hint=hint)
         self.path = str(path)
         self._tables = tables
         self._apply = apply

@@ -39,6 +39,12 @@ class ChangeStream:
     """The stream of a declared table in a store."""
 
     def __init__(self, store: Store, table: Table, *, keys_only: bool = False) -> None:
+        if not isinstance(table, Table):
+            hint = "Pass the declared table, as in Consumer(store, TABLE, sink)."
+            raise ModelError(f"{table!r} is not a Table.", owner=table, hint=hint)
+        if not hasattr(store, "execute"):
+            hint = "Pass the store itself, such as session.store."
+            raise ModelError(f"{store!r:.60} is not a store.", owner=store, hint=hint)
         if table.schema.stream != "NEW_AND_OLD_IMAGES" and not (keys_only and table.schema.stream == "KEYS_ONLY"):
             raise ModelError(
                 f"{table!r} has no stream with new and old images.",

@@ -78,10 +78,13 @@ class _Settings:
             keys: encrypt and decrypt fields; without them, encrypted fields can be neither written nor read.
 
         Raises:
-            OperationError: `store` is not a store.
+            OperationError: `store` is not a store, or `keys` is not a provider of keys.
         """
         if not hasattr(store, "execute"):
             raise OperationError(f"{store!r} is not a store.", hint="Pass a store, as in Session(EmbeddedStore(path)).")
+        if keys is not None and not hasattr(keys, "unwrap"):
+            hint = "Pass a provider, as in keys=LocalKeys.from_file(path)."
+            raise OperationError(f"{keys!r} is not a provider of keys.", hint=hint)
         self.store = named_store(store, table_names)
         self.table_names = table_names
         self.sleep = sleep or self.default_sleep
