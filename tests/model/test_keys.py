@@ -190,6 +190,8 @@ def test_a_width_pads_a_number(spec: str, value: Any, text: str) -> None:
         ("+03", Decimal("-Infinity"), "does not fit into 3 digits"),
         ("03", Decimal("1e999999999"), "does not fit into 3 digits"),  # writing out all its digits would take hours
         pytest.param("03", 10**5_000, "does not fit into 3 digits", id="5,000 digits"),
+        ("03", "7", "'7' is text, and the key contains a number"),
+        ("03", "seven", "'seven' is text, and the key contains a number"),
     ],
 )
 def test_a_number_that_would_sort_wrongly_is_refused(spec: str, value: Any, complaint: str) -> None:

@@ -250,7 +250,11 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
     (lambda: session().run(update(task_by_id("ada", "t9"), f(Task.n).set(1))), "There is no such Task."),
     (
         lambda: session().run(put(Task(user="", task_id="t1"))),
-        "A key part is empty. Set a value, or None to keep the item out of the index.",
+        "Task.primary: 'user' is empty. A part of the table's key needs a value.",
+    ),
+    (
+        lambda: session().run(put(Task(user="ada", task_id="t" * 2_000))),
+        "Task.primary: The key SK has 2005 bytes; at most 1024 are allowed.",
     ),
     (
         lambda: session().run(put(Other(user="ada", color="x" * 409_600))),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 from msgspec import Struct
 from pydantic import BaseModel
 
-from partita.errors import ModelError
+from partita.errors import InvalidKey, ModelError
 from partita.model._attributes import attribute_names
 from partita.model.keys._annotations import has_fixed_length
 from partita.model.keys._checks import check_declared, check_key
@@ -72,6 +72,7 @@ class BoundKey:
         "hash_parts",
         "index",
         "inputs",
+        "label",
         "name",
         "parts",
         "range",
@@ -83,6 +84,7 @@ class BoundKey:
 
     def __init__(self, name: str, key: Key, table: Table, model: type[BaseModel]) -> None:
         self.name = name
+        self.label = f"{model.__name__}.{name}"
         self.index = key.index
         hashes, ranges = table.key_attributes(key.index)
         check_declared(name, key, table, model)
@@ -199,13 +201,30 @@ class BoundKey:
         return tuple(name for name, _, _ in self._renderers)
 
     def write(self, item: dict[str, Any], values: Sequence[Any]) -> None:
-        """Write the key for the values of `fields` into the item; if one is None, the item stays out of the index."""
+        """Write the key for the values of `fields` into the item; if one is None, the item stays out of the index.
+
+        Raises:
+            InvalidKey: a value cannot be written; the message names the key.
+        """
         if None in values:
             return
-        for name, render, limit in self._renderers:
-            key = item[name] = render(values)
-            if type(key) is not str or len(key) * MAX_CHARACTER_BYTES > limit:
-                check_key_size(key, limit, name)
+        try:
+            for name, render, limit in self._renderers:
+                key = item[name] = render(values)
+                if type(key) is not str or len(key) * MAX_CHARACTER_BYTES > limit:
+                    check_key_size(key, limit, name)
+        except InvalidKey as error:
+            raise self._invalid(error, values) from None
+
+    def _invalid(self, error: InvalidKey, values: Sequence[Any]) -> InvalidKey:
+        """Return the error with the name of the key, and of its fields that are empty."""
+        empty = [field for field, value in zip(self.fields, values, strict=False) if value in ("", b"")]
+        if not empty:
+            return InvalidKey(f"{self.label}: {error.message}", hint=error.hint)
+        hint = "A part of the table's key needs a value."
+        if self.index is not None:
+            hint = "Set a value, or None to keep the item out of the index."
+        return InvalidKey(f"{self.label}: {' and '.join(map(repr, empty))} is empty.", hint=hint)
 
     def collides(self, other: BoundKey) -> bool:
         """Whether some item key could belong to both keys."""

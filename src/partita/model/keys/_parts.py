@@ -55,6 +55,8 @@ class Width(Struct, frozen=True):
 
     def text(self, value: int | Decimal) -> str:
         """Return the padded number; negative numbers are complemented, so that they sort first and in order."""
+        if isinstance(value, str):
+            raise InvalidKey(f"{value!r:.60} is text, and the key contains a number.", hint="Pass the number.")
         exact = Decimal(value)
         # Checked before the number is written out in full, which is slow for a large exponent.
         if not exact.is_finite() or (exact and exact.adjusted() >= self.digits):
