@@ -99,7 +99,7 @@ class SqliteProjection:
         """
         if inspect.iscoroutinefunction(apply):
             hint = "Write def: it writes to the connection that it receives."
-            raise ModelError(f"{getattr(apply, '__name__', apply)} is async, so it would never run.", owner=apply, hint=hint)
+            raise ModelError(f"{apply.__name__} is async, so it would never run.", owner=apply, hint=hint)
         self.path = str(path)
         self._tables = tables
         self._apply = apply

@@ -27,7 +27,14 @@ from tests.recipes.accounts import (
 from tests.recipes.interleaving import empty_db
 
 from partita import Session
-from partita.errors import DataNewer, InvalidItem, ModelError, TransactionCancelled, VersionConflict
+from partita.errors import (
+    DataNewer,
+    InvalidItem,
+    ModelError,
+    OperationError,
+    TransactionCancelled,
+    VersionConflict,
+)
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._snapshots import frozen_items
 from partita.recipes.versioned._table import Versioned
@@ -125,6 +132,31 @@ def test_a_migration_cannot_change_what_is_stored_or_what_an_error_shows() -> No
     nested = {"pk": "a", "tags": ["x"]}
     Migrations({1: lambda item: item["tags"].append("y") or item}).upgrade(nested, 1, 2)
     assert nested == {"pk": "a", "tags": ["x"]}
+
+
+def test_a_migration_that_returns_nothing_is_named() -> None:
+    forgets: Any = lambda item: item.update(name="Ada")  # noqa: E731 - it returns None, as a function without `return`
+    with pytest.raises(InvalidItem) as raised:
+        Migrations({1: forgets}).upgrade({"pk": "a"}, 1, 2)
+    assert str(raised.value) == (
+        "The migration from data version 1 returned None, not an item. Return the changed item."
+    )
+
+
+def returning(data: Any) -> Any:
+    return lambda _: data
+
+
+def test_data_of_another_version_is_not_written_as_the_current_one(db: Session) -> None:
+    db.run(ACCOUNTS.insert(mapped()))
+    old: Any = FirstAccount(pk="a1", owner="Ada")
+    nothing: Any = None
+    for data in (old, nothing):
+        with pytest.raises(OperationError, match="is not data of Account"):
+            db.run(ACCOUNTS.change(returning(data), "a1"))
+        with pytest.raises(OperationError, match="is not data of Account"):
+            ACCOUNTS.insert(data)
+    assert db.run(ACCOUNTS.read("a1")) == db.run(ACCOUNTS.read_strong("a1"))
 
 
 def test_an_item_older_than_the_oldest_step_is_refused() -> None:

@@ -52,7 +52,7 @@ class Migrations(Struct, frozen=True):
 
         Raises:
             DataNewer: the item is newer than the code.
-            InvalidItem: it is too old, because no migration starts from its version.
+            InvalidItem: it is too old, because no migration starts from its version, or a migration returned no item.
         """
         if version == data_version:
             return item
@@ -66,6 +66,11 @@ class Migrations(Struct, frozen=True):
         upgraded = deepcopy(item)
         for step in range(version, data_version):
             upgraded = self.steps[step](upgraded)
+            if not isinstance(upgraded, dict):
+                message = f"The migration from data version {step} returned {upgraded!r:.60}, not an item."
+                error = InvalidItem(message, item=item)
+                error.hint = "Return the changed item."
+                raise error
         return upgraded
 
 

@@ -231,7 +231,12 @@ class VersionedTable(Generic[P, E]):
         return VersionedRead(self.form, get.consistent())
 
     def insert(self, data: E) -> VersionedInsert[E]:
-        """Write data that must not be stored yet; otherwise raise `AlreadyExists`."""
+        """Write data that must not be stored yet; otherwise raise `AlreadyExists`.
+
+        Raises:
+            OperationError: the data is not of this table's entity.
+        """
+        self._check(data)
         return VersionedInsert(form=self.form, data=data)
 
     def update(self, versioned: Versioned[E]) -> VersionedUpdate[E]:
@@ -239,11 +244,19 @@ class VersionedTable(Generic[P, E]):
 
         Raises:
             DataNewer: the data has a version that this code does not know.
+            OperationError: the data is not of this table's entity.
         """
+        self._check(versioned.data)
         if versioned.data_version > self.form.data_version:
             item = self.form.schema.item(versioned.data)
             raise newer(item, versioned.data_version, self.form.data_version)
         return VersionedUpdate(form=self.form, versioned=versioned)
+
+    def _check(self, data: object) -> None:
+        """Refuse other data, such as None from a function that returns nothing, or an entity of another version."""
+        if type(data) is not self.form.schema.cls:
+            hint = 'Pass or return the entity, such as data.model_copy(update={"name": "Ada"}).'
+            raise OperationError(f"{data!r:.60} is not data of {self.form.schema.name}.", hint=hint)
 
     def over(self, last_write: int, data: E) -> Versioned[E]:
         """Data to write over the version with this `last_write`, for a caller that knows it without a read."""
