@@ -1,6 +1,6 @@
 // Whether the server can be reached: shows a bar while it cannot, and notifies listeners that may have to read again.
 
-import { el } from "./dom.js";
+import { el, takesRoom } from "./dom.js";
 
 const PROBES = [1000, 2000, 4000, 8000];
 
@@ -54,6 +54,7 @@ class Connection {
     if (!this.#bar) {
       this.#bar = el("div", { className: "connection-bar", role: "status" });
       document.body.append(this.#bar);
+      takesRoom(this.#bar, "--bar");
     }
     this.#bar.replaceChildren(...(text ? [el("span", {}, text), el("button", { className: "button", type: "button", onclick: this.probe }, "Try now")] : []));
   }

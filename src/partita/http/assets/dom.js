@@ -33,5 +33,11 @@ export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// Keeps the height of an element that is fixed to the bottom of the window in a custom property, so that what is above it can
+// make room.
+export function takesRoom(element, property) {
+  new ResizeObserver(() => document.documentElement.style.setProperty(property, `${element.offsetHeight}px`)).observe(element);
+}
+
 const isPresent = (value) => value !== null && value !== undefined && value !== false;
 const present = (children) => children.flat().filter(isPresent);

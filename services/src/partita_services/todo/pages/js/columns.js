@@ -1,6 +1,6 @@
 // Everything around the cards: columns, the tabs that replace them on a phone, counts, and the bar for selected tasks.
 
-import { el, replace, write } from "/assets/dom.js";
+import { el, replace, takesRoom, write } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
 import { skeleton } from "/assets/states.js";
 import { moreButton } from "/assets/pages.js";
@@ -100,6 +100,7 @@ export function bulkBar({ change, remove, stop }) {
     button("Delete", remove, "danger"),
   ];
   const element = el("div", { className: "bulk", role: "toolbar", ariaLabel: "Selected tasks", hidden: true }, selected, el("div", { className: "works" }, ...works), el("button", { className: "button square", type: "button", ariaLabel: "Stop selecting", onclick: stop }, icon("close")));
+  takesRoom(element, "--tools");
   const draw = ({ isOn, ids }) => {
     element.hidden = !isOn;
     write(selected, `${ids.size} selected`);

@@ -1,0 +1,74 @@
+"""What is fixed to the window covers nothing that a person needs: messages, and the bar of a lost connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import FloatRect, Locator, Page, expect
+from tests.browser.conftest import Server
+from tests.browser.todo import add, open_board
+
+OpenPage = Callable[..., Page]
+
+pytestmark = pytest.mark.req("X17")
+
+
+def box(locator: Locator) -> FloatRect:
+    found = locator.bounding_box()
+    assert found is not None
+    return found
+
+
+def overlap(one: Locator, other: Locator) -> bool:
+    """Return whether two elements cover each other in part."""
+    first, second = box(one), box(other)
+    return first["y"] < second["y"] + second["height"] and second["y"] < first["y"] + first["height"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_person_leaves_a_country_while_the_server_is_away(
+    open_page: OpenPage, serve: Callable[[str], Server], width: int
+) -> None:
+    page = open_page(width, 844)
+    page.goto(f"{serve('countries').url}/countries/#/TR")
+    expect(page.get_by_role("heading", name="Türkiye")).to_be_visible()
+    expect(page.locator("#found")).to_have_text("249 countries")
+    page.context.set_offline(True)
+    bar = page.locator(".connection-bar")
+    expect(bar).to_contain_text("Connection lost.")
+    assert not overlap(bar, page.locator("header.top"))
+    if width == 390:
+        page.get_by_role("link", name="← All countries").click()
+    else:
+        page.get_by_role("link", name="Countries", exact=True).click()
+    expect(page).to_have_url(f"{serve('countries').url}/countries/#/")
+    page.wait_for_function("""() => {
+        scrollTo(0, document.documentElement.scrollHeight);
+        const end = document.getElementById("list").getBoundingClientRect().bottom;
+        return end <= document.querySelector(".connection-bar").getBoundingClientRect().top;
+    }""")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_message_covers_neither_the_actions_on_selected_tasks_nor_the_bar(
+    open_page: OpenPage, serve: Callable[[str], Server], width: int
+) -> None:
+    server, user = serve("todo"), f"r-select-{width}"
+    title = "W" * 200
+    add(server, user, title, "Mop")
+    page = open_board(open_page(width, 844), server, user)
+    page.get_by_role("button", name=f"Complete {title}").click()
+    toast, tools = page.locator(".toast"), page.get_by_role("toolbar", name="Selected tasks")
+    expect(toast).to_contain_text("Moved")
+    page.get_by_role("button", name="Select", exact=True).click()
+    page.get_by_label("Select Mop").check()
+    page.wait_for_function("() => document.documentElement.style.getPropertyValue('--tools') > '1'")
+    assert not overlap(toast, tools)
+    assert box(toast)["height"] < 200  # a long title is cut, and leaves room for the tasks
+    page.context.set_offline(True)
+    bar = page.locator(".connection-bar")
+    expect(bar).to_contain_text("Connection lost.")
+    page.wait_for_function("() => document.documentElement.style.getPropertyValue('--bar') > '1'")
+    assert not overlap(bar, tools)
+    assert not overlap(bar, toast)
