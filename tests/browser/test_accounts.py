@@ -223,3 +223,14 @@ def test_text_can_be_read_in_light_and_dark(open_page: OpenPage, server: Server,
     page = signed_in(open_page(), server, f"{address}#/acc-1001", "demo")
     expect(page.locator(".entries tbody tr").last).to_be_visible()
     assert {scheme: page.evaluate(CONTRAST) for scheme in in_both_schemes(page)} == {"light": [], "dark": []}
+
+
+def test_a_transfer_offers_the_other_accounts(open_page: OpenPage, server: Server, address: str) -> None:
+    page = signed_in(open_page(), server, f"{address}#/acc-1004", "demo")
+    page.get_by_label("To account").focus()
+    offered = page.locator("#known-accounts option")
+    expect(offered).to_have_count(6)
+    keys = offered.evaluate_all("all => all.map(({ value }) => value)")
+    assert "acc-1005" in keys
+    assert "acc-1007" in keys  # one that is shared with the person
+    assert "acc-1004" not in keys  # the account itself

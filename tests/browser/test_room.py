@@ -1,4 +1,4 @@
-"""What is fixed to the window covers nothing that a person needs: messages, and the bar of a lost connection."""
+"""Everything has room on every screen, and nothing that is fixed to the window covers what a person needs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 from tests.browser.conftest import Server
+from tests.browser.pretended import Pretended
 from tests.browser.todo import add, open_board
 
 OpenPage = Callable[..., Page]
@@ -72,3 +73,49 @@ def test_a_message_covers_neither_the_actions_on_selected_tasks_nor_the_bar(
     page.wait_for_function("() => document.documentElement.style.getPropertyValue('--bar') > '1'")
     assert not overlap(bar, tools)
     assert not overlap(bar, toast)
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_the_fields_of_a_dialog_fit_and_its_buttons_stay_in_view(
+    open_page: OpenPage, serve: Callable[[str], Server], width: int
+) -> None:
+    page = open_page(width, 640)
+    Pretended(page.context)
+    page.goto(f"{serve('commitcollect').url}/commitcollect/")
+    page.get_by_role("button", name="New milestone").click()
+    dialog = page.get_by_role("dialog")
+    button = dialog.get_by_role("button", name="Commit to it")
+    assert box(dialog)["y"] + box(dialog)["height"] >= box(button)["y"] + box(button)["height"]
+    title, last = dialog.get_by_label("Title"), dialog.get_by_label("To", exact=True)
+    end = box(title)["x"] + box(title)["width"]
+    assert box(last)["x"] + box(last)["width"] <= end + 1
+    dialog.get_by_role("checkbox").last.focus()  # a field that has the focus is not behind the buttons
+    assert not overlap(dialog.get_by_role("checkbox").last, button)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_every_page_names_the_person_and_offers_to_leave_in_the_same_way(
+    open_page: OpenPage, serve: Callable[[str], Server], width: int
+) -> None:
+    looks = set()
+    paths = {"accounts": "accounts/", "countries": "countries/", "events": "events/", "todo": "console/"}
+    for service, path in paths.items():
+        server, page = serve(service), open_page(width, 640)
+        page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('ada')}')")
+        page.goto(f"{server.url}/{path}")
+        leave, name = page.get_by_role("button", name="Sign out"), page.locator(".person")
+        expect(leave).to_be_visible()
+        expect(name).to_have_text("ada")
+        font = name.evaluate("each => getComputedStyle(each).fontSize + getComputedStyle(each).fontWeight")
+        assert box(leave)["x"] + box(leave)["width"] <= width - 8
+        looks.add((box(leave)["width"] < 50, box(leave)["height"], name.is_visible(), font))
+    assert len(looks) == 1
+
+
+def test_the_panel_for_signing_in_is_in_the_middle(open_page: OpenPage, serve: Callable[[str], Server]) -> None:
+    for service in ("accounts", "events", "todo"):
+        page = open_page(1280, 800)
+        page.goto(f"{serve(service).url}/{service}/")
+        expect(page.locator(".signin")).to_be_visible()
+        panel = box(page.locator(".signin"))
+        assert (service, round(panel["x"] + panel["width"] / 2)) == (service, 640)

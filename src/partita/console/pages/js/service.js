@@ -12,7 +12,7 @@ const PARTS = [["patterns", "Access patterns"], ["keys", "Keys"], ["entities", "
 // `signal` aborts when the page is left.
 export function servicePage(service, part, chosen, signal) {
   const shown = { patterns: () => patternList(service, chosen, signal), keys: () => keys(service), entities: () => entities(service) }[part]();
-  const links = [service.page ? el("a", { href: service.page }, "Open page") : null, service.api ? el("a", { href: `${service.api}/openapi.json` }, "OpenAPI") : null];
+  const links = [service.page ? el("a", { href: service.page }, "Open page") : null, service.api ? el("a", { href: `/api-docs/${service.name}` }, "API") : null];
   return el(
     "section",
     { className: "service" },

@@ -2,6 +2,7 @@
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
+import { person } from "/assets/person.js";
 import { signInBy, signInOver, signInPanel } from "/assets/signin.js";
 import * as api from "./api.js";
 
@@ -18,7 +19,7 @@ export function account(place) {
   };
   const show = () => {
     if (!token.get()) return replace(place);
-    return replace(place, el("span", { className: "who", dir: "auto" }, claims().sub ?? "Signed in"), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
+    return replace(place, person(claims().sub ?? "Signed in", leave));
   };
   onToken(show);
   show();

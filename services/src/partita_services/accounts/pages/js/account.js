@@ -12,8 +12,9 @@ export class AccountView {
   #life = new AbortController();
 
   // `changed(message)` is called after a write, `closed(account)` after the account was closed, and `chose(month)` when
-  // another month is selected; `isUnknown(error)` returns whether the sign-in is no longer valid.
-  constructor(account, { month, chose, changed, closed, isUnknown, signIn }) {
+  // another month is selected; `isUnknown(error)` returns whether the sign-in is no longer valid, and `known()` the accounts
+  // that the person may choose from.
+  constructor(account, { month, chose, changed, closed, isUnknown, signIn, known }) {
     const { signal } = this.#life;
     this.access = account.access;
     const isOwner = this.access === "own";
@@ -25,7 +26,7 @@ export class AccountView {
     this.sharing = isOwner ? new Sharing(account, shared) : null;
     this.versions = new VersionTable(account.pk, shared);
     this.settings = isOwner ? new Settings(account, { ...shared, closed }) : null;
-    const move = this.access === "view" ? onlySeen(account) : movePanel(account, shared);
+    const move = this.access === "view" ? onlySeen(account) : movePanel(account, { ...shared, known });
     const parts = [move, this.statement.element, this.sharing?.element, this.versions.element, this.settings?.element];
     this.element = el("div", { className: "account" }, back(), this.#hero(), ...parts);
     this.#write(account);

@@ -6,6 +6,7 @@ import { refused } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
 import { latest, onceMore } from "/assets/latest.js";
+import { person } from "/assets/person.js";
 import { signInAgain, signInPanel } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
@@ -116,6 +117,7 @@ function show(account) {
     closed,
     isUnknown,
     signIn: again,
+    known: () => list.known,
   });
   return replace(content, view.element);
 }
@@ -161,7 +163,7 @@ function readAgain() {
 async function start() {
   if (!api.token.get()) return signIn();
   const name = claims().sub ?? "";
-  replace(who, el("span", { className: "name", dir: "auto", title: name }, name), el("button", { className: "button", type: "button", onclick: signOut }, "Sign out"));
+  replace(who, person(name, signOut));
   browse.hidden = false;
   list.wait();
   replace(content, el("h1", { className: "hidden loading" }, "Accounts"), address.read().name ? skeleton(5) : null);

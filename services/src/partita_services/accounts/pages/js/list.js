@@ -30,6 +30,11 @@ export class AccountList {
     return this.own.element.isConnected;
   }
 
+  // The accounts that were read so far.
+  get known() {
+    return [...this.own.items, ...this.shared.items];
+  }
+
   wait() {
     if (!this.isShown) replace(this.place, skeleton(4));
   }
@@ -87,6 +92,10 @@ class Group {
     this.#pages = pages;
     this.#items = items.map((account) => (isSame(known.get(account.pk), account) ? known.get(account.pk) : account));
     this.draw();
+  }
+
+  get items() {
+    return this.#items;
   }
 
   draw() {

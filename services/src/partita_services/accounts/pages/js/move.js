@@ -2,7 +2,7 @@
 
 import { keysByContent, NO_RESPONSE } from "/assets/api.js";
 import { button } from "/assets/dialog.js";
-import { el } from "/assets/dom.js";
+import { el, replace } from "/assets/dom.js";
 import { field, Form, segments } from "/assets/form.js";
 import * as api from "./api.js";
 import { minorUnits, money, wrongField } from "./format.js";
@@ -10,12 +10,15 @@ import { minorUnits, money, wrongField } from "./format.js";
 const KINDS = { transfer: "Transfer", deposit: "Deposit", withdraw: "Withdraw" };
 const DONE = { transfer: "Transferred", deposit: "Deposited", withdraw: "Withdrew" };
 
-export function movePanel(account, { changed, signIn }) {
-  const to = el("input", { name: "to", required: true, maxLength: 64, autocomplete: "off" });
+export function movePanel(account, { changed, signIn, known }) {
+  const to = el("input", { name: "to", required: true, maxLength: 64, autocomplete: "off", list: "known-accounts" });
+  const offered = el("datalist", { id: "known-accounts" });
   const amount = el("input", { name: "amount", required: true, inputMode: "decimal", placeholder: "12.50", autocomplete: "off" });
   const memo = el("input", { name: "memo", maxLength: 140, autocomplete: "off", dir: "auto" });
   const kinds = segments("What to do", "kind", Object.entries(KINDS), "transfer");
-  const target = field("To account", to);
+  const target = field("To account", to, { hint: "Its key: choose an account, or enter the key that you were told." });
+  const offer = () => replace(offered, known().filter(({ pk }) => pk !== account.pk).map(({ pk, name }) => el("option", { value: pk, label: name })));
+  to.addEventListener("focus", offer);
   let keyFor = keysByContent();
 
   kinds.addEventListener("change", () => {
@@ -39,7 +42,7 @@ export function movePanel(account, { changed, signIn }) {
     changed(`${DONE[order.kind]} ${money(units)}.`);
   }
 
-  const fields = [kinds, el("div", { className: "pair" }, target, field("Amount", amount)), field("What for", memo)];
+  const fields = [offered, kinds, el("div", { className: "pair" }, target, field("Amount", amount)), field("What for", memo)];
   const form = new Form({ fields, foot: el("div", {}, button("Move money", "primary")), submit, signIn });
   return el("section", { className: "panel" }, el("h2", {}, "Move money"), form.element);
 }

@@ -3,6 +3,7 @@
 import { action } from "/assets/attempt.js";
 import { el, replace, write } from "/assets/dom.js";
 import { onceMore } from "/assets/latest.js";
+import { person } from "/assets/person.js";
 import { poll } from "/assets/poll.js";
 import { signInBy } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
@@ -114,7 +115,7 @@ function open(first, news) {
     await api.logOut();
     left("You are logged out.");
   });
-  replace(session, el("span", { className: "name", dir: "auto" }, first.me.name), el("button", { className: "button", type: "button", onclick: out }, "Log out"));
+  replace(session, person(first.me.name, out, "Log out"));
   const wrong = problemNotice(problem()); // a problem at Strava of somebody who was already logged in
   history.replaceState(null, "", "./");
   replace(content, wrong, stale, el("div", { className: "board" }, dashboard.element, el("div", { className: "side" }, connection.element, newest.element, account.element)));

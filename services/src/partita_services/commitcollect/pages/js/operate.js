@@ -8,6 +8,7 @@ import { el, replace } from "/assets/dom.js";
 import { field } from "/assets/form.js";
 import { latest } from "/assets/latest.js";
 import { kept, KeyedList } from "/assets/list.js";
+import { person } from "/assets/person.js";
 import { signInBy, signInOver, signInPanel } from "/assets/signin.js";
 import { empty, failed, skeleton } from "/assets/states.js";
 import { tabs } from "/assets/tabs.js";
@@ -42,7 +43,7 @@ function leave() {
 
 // Everybody may read the models; the token is checked when something is changed.
 async function show() {
-  replace(session, el("span", { className: "name", dir: "auto" }, claims().sub), el("button", { className: "button", type: "button", onclick: leave }, "Sign out"));
+  replace(session, person(claims().sub ?? "", leave));
   if (!list) replace(content, el("h1", { className: "hidden loading" }, "Models"), skeleton(3));
   await ask(api.models, draw, (error) => {
     if (error.status === undefined) throw error;

@@ -2,6 +2,7 @@
 
 import { claims, token } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
+import { person } from "/assets/person.js";
 import { signInAgain } from "/assets/signin.js";
 
 const listeners = new Set();
@@ -24,9 +25,8 @@ export function signOut() {
 // Shows the signed-in user in the header.
 export function drawWho(place) {
   const draw = () => {
-    const press = (text, onclick) => el("button", { className: "button", type: "button", onclick }, text);
-    if (token.get()) replace(place, el("span", { className: "name", dir: "auto", title: claims().sub ?? "" }, claims().sub ?? ""), press("Sign out", signOut));
-    else replace(place, press("Sign in", signIn));
+    if (token.get()) replace(place, person(claims().sub ?? "", signOut));
+    else replace(place, el("button", { className: "button", type: "button", onclick: signIn }, "Sign in"));
   };
   listeners.add(draw);
   draw();

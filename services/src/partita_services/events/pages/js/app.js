@@ -2,7 +2,6 @@
 
 import * as api from "./api.js";
 import { eventPage } from "./event.js";
-import { icon } from "./icons.js";
 import { eventList } from "./list.js";
 import { mine } from "./mine.js";
 import { operatePage } from "./operate.js";
@@ -10,6 +9,7 @@ import { signIn } from "./signin.js";
 import { decoded } from "/assets/address.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
+import { person } from "/assets/person.js";
 import { failed, skeleton } from "/assets/states.js";
 import { toast } from "/assets/toast.js";
 
@@ -38,17 +38,14 @@ function start() {
   const { id, isOperator } = api.caller();
   nav.hidden = account.hidden = false;
   replace(nav, ...PAGES.filter(([to]) => isOperator || to !== "#/operate").map(([href, name]) => el("a", { href }, name)));
-  replace(account, el("span", { className: "who", title: id, dir: "auto" }, id), leave());
+  replace(account, person(id, leave));
   show();
 }
 
 function leave() {
-  const out = () => {
-    api.token.forget();
-    location.hash = "#/";
-    location.reload();
-  };
-  return el("button", { className: "button", type: "button", onclick: out }, icon("out"), el("span", {}, "Sign out"));
+  api.token.forget();
+  location.hash = "#/";
+  location.reload();
 }
 
 // Each page lives until the next one is shown: `signal` ends its streams and clocks.

@@ -3,6 +3,7 @@
 import { claims } from "/assets/api.js";
 import { connection } from "/assets/connection.js";
 import { el, replace } from "/assets/dom.js";
+import { leaveButton } from "/assets/person.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
 import * as api from "./api.js";
@@ -104,7 +105,7 @@ function leave() {
     api.token.forget();
     location.assign(location.pathname);
   };
-  return el("button", { className: "button leave", type: "button", onclick: out }, icon("out"), el("span", {}, "Sign out"));
+  return leaveButton(out);
 }
 
 // A user without a profile is shown with the id in the token.

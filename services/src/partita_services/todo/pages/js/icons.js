@@ -10,7 +10,6 @@ const PATHS = {
   calendar: "M4 6h16v14H4zM4 10h16M8 3v4M16 3v4",
   tag: "M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01",
   close: "M6 6l12 12M18 6L6 18",
-  out: "M10 4H5v16h5M14 8l4 4-4 4M18 12H9",
   person: "M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4 21c0-4 3.6-6 8-6s8 2 8 6",
   keys: "M3 7h18v10H3zM7 11h.01M11 11h.01M15 11h.01M17 14H8",
 };
