@@ -234,3 +234,18 @@ def test_a_transfer_offers_the_other_accounts(open_page: OpenPage, server: Serve
     assert "acc-1005" in keys
     assert "acc-1007" in keys  # one that is shared with the person
     assert "acc-1004" not in keys  # the account itself
+
+
+def test_a_person_without_accounts_is_asked_to_open_the_first(
+    open_page: OpenPage, server: Server, address: str
+) -> None:
+    page = signed_in(open_page(), server, address, "newcomer")
+    expect(page.get_by_role("heading", name="Open your first account")).to_be_visible()
+    page.locator("main").get_by_role("button", name="Open an account").click()
+    dialog = page.get_by_role("dialog", name="Open an account")
+    dialog.get_by_label("Key").fill("first-of-newcomer")
+    dialog.get_by_label("Name").fill("First")
+    dialog.get_by_role("button", name="Open account").click()
+    expect(page.get_by_role("heading", name="First")).to_be_visible()
+    page.get_by_role("link", name="Accounts", exact=True).click()
+    expect(page.get_by_role("heading", name="Choose an account")).to_be_visible()

@@ -15,6 +15,10 @@ OpenPage = Callable[..., Page]
 pytestmark = pytest.mark.req("X17")
 
 
+def scrolled(page: Page, least: int, most: int) -> None:
+    page.wait_for_function("([least, most]) => scrollY >= least && scrollY <= most", arg=[least, most])
+
+
 def box(locator: Locator) -> FloatRect:
     found = locator.bounding_box()
     assert found is not None
@@ -119,3 +123,27 @@ def test_the_panel_for_signing_in_is_in_the_middle(open_page: OpenPage, serve: C
         expect(page.locator(".signin")).to_be_visible()
         panel = box(page.locator(".signin"))
         assert (service, round(panel["x"] + panel["width"] / 2)) == (service, 640)
+
+
+def test_back_returns_to_the_same_place_in_the_list_of_events(
+    open_page: OpenPage, serve: Callable[[str], Server]
+) -> None:
+    server, page = serve("events"), open_page(390, 500)
+    page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('ada')}')")
+    page.goto(f"{server.url}/events/")
+    card = page.locator("a.card").last
+    name = card.locator("strong").inner_text()
+    card.scroll_into_view_if_needed()
+    page.wait_for_function("scrollY > 300")
+    left = page.evaluate("scrollY")
+    card.click()
+    expect(page.get_by_role("heading", name=name)).to_be_visible()
+    expect(page).to_have_title(f"{name} · Events")
+    scrolled(page, 0, 0)
+    page.go_back()
+    expect(page.locator("a.card").last).to_be_visible()
+    expect(page).to_have_title("Events")
+    scrolled(page, left - 50, left + 50)
+    page.get_by_role("link", name="My requests").click()  # a link begins at the top
+    expect(page).to_have_title("My requests · Events")
+    scrolled(page, 0, 0)

@@ -147,3 +147,17 @@ def test_an_operation_without_names_gets_them_from_its_path() -> None:
     found = one({"responses": {}}, "/things/{id}/parts")
     assert (found.identifier, found.group, found.title) == ("get-things-{id}-parts", "things", "GET /things/{id}/parts")
     assert one({"responses": {}, "tags": ["Tools"], "deprecated": True}).group == "Tools"
+
+
+@pytest.mark.parametrize(
+    ("schema", "rules"),
+    [
+        ({"type": "integer", "minimum": 1.0, "maximum": 3650.0}, ("1 to 3650",)),
+        ({"type": "number", "minimum": 0.5, "exclusiveMaximum": 2.0}, ("at least 0.5", "below 2")),
+        ({"type": "string", "default": ""}, ('default `""`',)),
+        ({"type": "string", "examples": ["one\ntwo"]}, ('such as `"one\\ntwo"`',)),
+        ({"type": "string", "examples": ["a `b`"]}, ('such as `"a \\u0060b\\u0060"`',)),
+    ],
+)
+def test_bounds_and_examples_are_written_for_people(schema: dict[str, Any], rules: tuple[str, ...]) -> None:
+    assert Schemas({}).field("text", schema, is_required=True).rules == rules

@@ -119,7 +119,7 @@ class Schemas:
         own = self.resolved(schema)
         for each in (own, *(self.resolved(option) for option in _options(own))):
             yield from filter(None, (_bounds(each, *bound) for bound in _BOUNDS))
-            yield from (f"{text} {each[key]}" for key, text in _OTHER_BOUNDS if key in each)
+            yield from (f"{text} {_figure(each[key])}" for key, text in _OTHER_BOUNDS if key in each)
             pattern = str(each.get("pattern", ""))
             if 0 < len(pattern) <= MAX_PATTERN:
                 yield f"matches `{pattern}`"
@@ -165,7 +165,7 @@ def _options(schema: Schema) -> list[Schema]:
 
 def _bounds(schema: Schema, least: str, most: str, what: str) -> str:
     """Two bounds in words, such as `1 to 60 characters`."""
-    low, high = schema.get(least), schema.get(most)
+    low, high = (_figure(schema.get(key)) for key in (least, most))
     if low is not None and high is not None:
         return f"{low} to {high}{what}"
     if low is not None:
@@ -173,8 +173,16 @@ def _bounds(schema: Schema, least: str, most: str, what: str) -> str:
     return "" if high is None else f"at most {high}{what}"
 
 
+def _figure(value: Any) -> Any:
+    """A bound as people write it: `1`, not `1.0`."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    """A value between backticks: a text with line breaks, with backticks or without characters needs quotes."""
+    if isinstance(value, str) and value and not {"\n", "`"} & set(value):
+        return value
+    return json.dumps(value, default=str, ensure_ascii=False).replace("`", "\\u0060")
 
 
 def _given(schema: Schema) -> Any:

@@ -21,7 +21,7 @@ const APART = 500; // milliseconds between two reads of what others change
 const ROLES = ["user", "operator"];
 const address = hashParameters(["month"], () => api.token.get() && route());
 const pageAsked = latest();
-const list = new AccountList(browse, { opened, isUnknown });
+const list = new AccountList(browse, { opened, isUnknown, read: () => shown === "" && welcome() });
 let view = null; // the account that is shown
 let shown = null; // the key in the address when it was shown
 let expired = null; // the message that the sign-in has expired
@@ -89,7 +89,12 @@ function leave(name) {
 
 function welcome() {
   document.title = "Accounts";
-  const said = el("section", { className: "notice" }, el("h1", {}, "Choose an account"), el("p", {}, "Its statement, transfers and versions are shown here."));
+  if (!list.isShown) return pageAsked(() => {}, () => replace(content, el("h1", { className: "hidden loading" }, "Accounts"))); // until they were read
+  const isFirst = list.isEmpty;
+  if (content.querySelector(isFirst ? ".notice.first" : ".notice.choose")) return undefined; // so that its button keeps the focus
+  const [title, text] = isFirst ? ["Open your first account", "Then you can move money, read statements and let others see the account."] : ["Choose an account", "Its statement, transfers and versions are shown here."];
+  const start = isFirst ? el("button", { className: "button primary", type: "button", onclick: () => list.open() }, "Open an account") : null;
+  const said = el("section", { className: `notice ${isFirst ? "first" : "choose"}` }, el("h1", {}, title), el("p", {}, text), start);
   return pageAsked(() => {}, () => replace(content, said));
 }
 

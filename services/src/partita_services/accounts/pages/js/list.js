@@ -16,18 +16,24 @@ export class AccountList {
   #asked = latest();
   #current = "";
 
-  // `opened(account)` is called with a new account; `isUnknown(error)` returns whether the sign-in is no longer valid.
-  constructor(place, { opened, isUnknown }) {
-    Object.assign(this, { place, isUnknown });
+  // `opened(account)` is called with a new account, and `read()` whenever the accounts were read; `isUnknown(error)` returns
+  // whether the sign-in is no longer valid.
+  constructor(place, { opened, isUnknown, read }) {
+    Object.assign(this, { place, isUnknown, read, open: () => openAccount(opened) });
     const isCurrent = ({ pk }) => String(pk === this.#current);
     this.own = new Group("Your accounts", api.own, { isCurrent, about: ({ pk }) => pk, nothing: "You have none yet: open one below." });
     this.shared = new Group("Shared with you", api.shared, { isCurrent, about: ({ pk, owner }) => `${pk}, of ${owner}` });
-    const add = el("button", { className: "button", type: "button", onclick: () => openAccount(opened) }, "Open an account");
+    const add = el("button", { className: "button", type: "button", onclick: this.open }, "Open an account");
     this.parts = [this.own.element, this.shared.element, el("div", {}, add)];
   }
 
   get isShown() {
     return this.own.element.isConnected;
+  }
+
+  // Whether the person has no account, as far as is known.
+  get isEmpty() {
+    return this.isShown && !this.known.length;
   }
 
   // The accounts that were read so far.
@@ -46,6 +52,7 @@ export class AccountList {
       this.own.show(own);
       this.shared.show(shared);
       if (!this.isShown) replace(this.place, ...this.parts);
+      this.read();
     }, (error) => {
       if (error.status === undefined) throw error;
       if (this.isUnknown(error) || this.isShown) return; // the content stays

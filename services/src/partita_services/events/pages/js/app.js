@@ -26,6 +26,8 @@ const ROUTES = [
 const PAGES = [["#/", "Events"], ["#/mine", "My requests"], ["#/operate", "Operate"]];
 
 let leaving = new AbortController();
+let here = null; // the history entry that is shown
+const places = new Map(); // how far each entry was scrolled
 
 const say = (text, isWrong = false) => toast(text, { wrong: isWrong });
 
@@ -59,8 +61,12 @@ async function show() {
   const [pattern, page] = ROUTES.find(([each]) => each.test(hash));
   const shown = { element: el("div", { className: "page" }, el("h1", { className: "hidden loading" }, "Events"), skeleton(4)), signal, say };
   replace(content, shown.element);
+  document.title = "Events";
   try {
     await page(shown, ...hash.match(pattern).slice(1).map(decoded));
+    if (signal.aborted) return;
+    const heading = content.querySelector("h1")?.textContent;
+    document.title = heading && heading !== "Events" ? `${heading} · Events` : "Events";
   } catch (error) {
     if (signal.aborted) return;
     if (error.status === 401) {
@@ -75,12 +81,25 @@ async function show() {
 
 const isAt = (href, hash) => (href === "#/" ? hash === "#/" || hash.startsWith("#/events") : hash.startsWith(href));
 
-addEventListener("hashchange", () => {
+// After a link, a page is shown from its top; after Back, from where it was left, once it was read again.
+function arrive() {
+  here = history.state?.place ?? crypto.randomUUID();
+  if (!history.state?.place) history.replaceState({ place: here }, "");
+  return places.get(here) ?? 0;
+}
+
+history.scrollRestoration = "manual";
+addEventListener("scroll", () => places.set(here, scrollY), { passive: true });
+addEventListener("hashchange", async () => {
   if (!api.token.get()) return;
-  show();
+  const top = arrive();
+  const entry = here;
   content.focus({ preventScroll: true });
   scrollTo(0, 0);
+  await show();
+  if (entry === here) scrollTo(0, top);
 });
+arrive();
 
 // After a lost connection, a page that could not be read is read again.
 connection.onRegained(() => api.token.get() && content.querySelector(".in-place.failed") && show());
