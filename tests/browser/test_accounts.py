@@ -249,3 +249,21 @@ def test_a_person_without_accounts_is_asked_to_open_the_first(
     expect(page.get_by_role("heading", name="First")).to_be_visible()
     page.get_by_role("link", name="Accounts", exact=True).click()
     expect(page.get_by_role("heading", name="Choose an account")).to_be_visible()
+
+
+def test_long_names_and_few_accounts_fit_a_phone(open_page: OpenPage, server: Server, address: str) -> None:
+    key = "k" * 64
+    with api(server, "long") as client:
+        client.post("/accounts", json={"pk": key, "name": "N" * 100, "balance": 10**15}).raise_for_status()
+    page = signed_in(open_page(320, 844), server, address, "long")
+    welcome = page.get_by_role("heading", name="Choose an account")
+    mine = page.get_by_role("heading", name="Your accounts")
+    first, second = (each.bounding_box() for each in (welcome, mine))
+    assert first is not None
+    assert second is not None
+    assert 0 < second["y"] - first["y"] < 200
+    page.locator(".accounts a").click()
+    for part in (page.get_by_role("heading", name="N" * 100), page.locator(".meta"), page.locator(".balance")):
+        shown = part.bounding_box()
+        assert shown is not None
+        assert shown["x"] + shown["width"] <= 320
