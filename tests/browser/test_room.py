@@ -147,3 +147,31 @@ def test_back_returns_to_the_same_place_in_the_list_of_events(
     page.get_by_role("link", name="My requests").click()  # a link begins at the top
     expect(page).to_have_title("My requests · Events")
     scrolled(page, 0, 0)
+
+
+def test_all_text_grows_with_the_font_size_that_the_browser_is_set_to(
+    open_page: OpenPage, serve: Callable[[str], Server]
+) -> None:
+    small = """() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const found = [];
+        while (walker.nextNode()) {
+            const { parentElement: holder, textContent: text } = walker.currentNode;
+            if (!text.trim() || !holder.checkVisibility() || holder.closest("svg, script")) continue;
+            if (parseFloat(getComputedStyle(holder).fontSize) < 22) found.push(text.trim());
+        }
+        return found;
+    }"""
+    places = {"accounts": "accounts/#/acc-1004", "countries": "countries/#/TR", "events": "events/", "todo": "todo/"}
+    for service, path in [
+        *places.items(),
+        ("todo", "console/#/todo"),
+        ("todo", ""),
+        ("commitcollect", "commitcollect/"),
+    ]:
+        server, page = serve(service), open_page()
+        page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('demo')}')")
+        page.goto(f"{server.url}/{path}")
+        expect(page.locator("h1:not(.loading)").first).to_be_attached()
+        page.evaluate("document.documentElement.style.fontSize = '200%'")
+        assert (path, page.evaluate(small)) == (path, [])
