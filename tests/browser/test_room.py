@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import FloatRect, Locator, Page, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 from tests.browser.conftest import Server
+from tests.browser.held import Held
 from tests.browser.pretended import Pretended
 from tests.browser.todo import add, open_board
 
@@ -175,3 +176,32 @@ def test_all_text_grows_with_the_font_size_that_the_browser_is_set_to(
         expect(page.locator("h1:not(.loading)").first).to_be_attached()
         page.evaluate("document.documentElement.style.fontSize = '200%'")
         assert (path, page.evaluate(small)) == (path, [])
+
+
+def test_a_page_without_scripts_says_so_at_its_top(browser: Browser, serve: Callable[[str], Server]) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 600})
+    page = context.new_page()
+    for service in ("accounts", "commitcollect", "countries", "events", "todo"):
+        for path in (f"/{service}/", "/console/"):
+            page.goto(serve(service).url + path)
+            assert box(page.locator("noscript p"))["y"] < 200
+    context.close()
+
+
+def test_placeholders_have_the_height_of_two_lines_on_every_page(
+    open_page: OpenPage, serve: Callable[[str], Server]
+) -> None:
+    held = {"accounts": "**/api/accounts?*", "events": "**/api/events?*", "todo": "**/console/api/services"}
+    for service, calls in held.items():
+        server, page = serve(service), open_page()
+        waits = Held(page, calls)
+        page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('ada')}')")
+        page.goto(f"{server.url}/{'console' if service == 'todo' else service}/")
+        waits.wait()
+        expect(page.locator(".skeleton .bar").first).to_be_visible()
+        lines = [box(each) for each in page.locator(".skeleton .bar").first.locator("span").all()]
+        assert len(lines) == 2
+        assert {line["height"] for line in lines} == {12}
+        assert lines[0]["width"] > lines[1]["width"] > 50
+        assert box(page.locator(".skeleton .bar").first)["height"] > 40
+        waits.release()

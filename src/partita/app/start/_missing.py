@@ -34,6 +34,7 @@ def missing_page(request: Request, services: Sequence[ServedService]) -> Respons
             "ul",
             _place("/", "Start"),
             [_service(each) for each in services],
+            _place("/api-docs/", "APIs"),
             _place("/console/", "Console"),
             class_="list",
         ),

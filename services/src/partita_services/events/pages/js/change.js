@@ -47,9 +47,9 @@ function cancelDialog(event, shown, changed) {
   dialog("Cancel the event", [words, field("Reason, for those who applied", reason)], "Cancel the event", async () => {
     changed(await api.cancelEvent(event.eventId, reason.value));
     shown.say("The event was cancelled.");
-  });
+  }, "danger solid");
 }
 
-function dialog(title, body, label, submit) {
-  openDialog({ title, body, className: "editor", buttons: [el("span", { className: "space" }), button(label, "primary")], submit });
+function dialog(title, body, label, submit, kind = "primary") {
+  openDialog({ title, body, className: "editor", buttons: [el("span", { className: "space" }), button(label, kind)], submit });
 }
