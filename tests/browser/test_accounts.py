@@ -240,8 +240,8 @@ def test_a_person_without_accounts_is_asked_to_open_the_first(
     open_page: OpenPage, server: Server, address: str
 ) -> None:
     page = signed_in(open_page(), server, address, "newcomer")
-    expect(page.get_by_role("heading", name="Open your first account")).to_be_visible()
-    page.locator("main").get_by_role("button", name="Open an account").click()
+    expect(page.get_by_role("heading", name="You have no account yet")).to_be_visible()
+    page.get_by_role("button", name="Open your first account").click()
     dialog = page.get_by_role("dialog", name="Open an account")
     dialog.get_by_label("Key").fill("first-of-newcomer")
     dialog.get_by_label("Name").fill("First")

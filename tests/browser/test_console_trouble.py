@@ -155,6 +155,7 @@ def test_the_keyboard_stays_while_figures_move_and_the_server_comes_back(
         expect(busiest).to_be_focused()
         assert page.evaluate("document.documentElement.scrollWidth") == 320
     expect(page.locator(".connection-bar")).to_contain_text("Connection lost")
+    expect(page.locator("#health")).to_have_text("Server does not respond")
     with serving("todo", data, "--port", str(urlsplit(first.url).port)):
         expect(page.locator(".connection-bar")).to_be_empty()
         expect(page.locator("#health")).to_have_text("Store responds")

@@ -85,7 +85,7 @@ def test_the_fields_of_a_dialog_fit_and_its_buttons_stay_in_view(
     open_page: OpenPage, serve: Callable[[str], Server], width: int
 ) -> None:
     page = open_page(width, 640)
-    Pretended(page.context)
+    pretended = Pretended(page.context)
     page.goto(f"{serve('commitcollect').url}/commitcollect/")
     page.get_by_role("button", name="New milestone").click()
     dialog = page.get_by_role("dialog")
@@ -96,6 +96,12 @@ def test_the_fields_of_a_dialog_fit_and_its_buttons_stay_in_view(
     assert box(last)["x"] + box(last)["width"] <= end + 1
     dialog.get_by_role("checkbox").last.focus()  # a field that has the focus is not behind the buttons
     assert not overlap(dialog.get_by_role("checkbox").last, button)
+    pretended.lost = 9  # also the attempts that the page repeats
+    title.fill("A hundred")
+    button.click()
+    said = dialog.get_by_role("alert")
+    expect(said).to_contain_text("The server cannot be reached.")
+    assert not overlap(said, button)
 
 
 @pytest.mark.parametrize("width", [320, 1280])

@@ -53,6 +53,7 @@ export class Form {
 
   say(...lines) {
     replace(this.said, ...lines);
+    if (lines.length) this.said.scrollIntoView({ block: "nearest" }); // above the buttons of a long dialog
   }
 
   // Empties controls after their content was sent; the others keep theirs. It resets the form, because otherwise the browser

@@ -64,6 +64,6 @@ connection.onRegained(() => services === null && start());
 account(at("account"));
 watch((live) => {
   health.classList.toggle("ill", live?.healthy === false);
-  write(health, live === null ? "" : live.healthy ? "Store responds" : "Store does not respond");
+  write(health, live === null ? "" : live.healthy ? "Store responds" : live.isAway ? "Server does not respond" : "Store does not respond");
 });
 await Promise.all([start(), refresh()]);

@@ -1,5 +1,6 @@
 // The current figures, read every two seconds while the page is visible.
 
+import { NO_RESPONSE } from "/assets/api.js";
 import { poll } from "/assets/poll.js";
 import * as api from "./api.js";
 
@@ -21,4 +22,4 @@ function take(figures) {
 }
 
 // If reading fails, the figures stay as they are. A lost connection is shown separately.
-export const refresh = poll({ every: () => EVERY, read: api.live, show: take, failed: () => newest && take({ ...newest, healthy: false }), signal: always });
+export const refresh = poll({ every: () => EVERY, read: api.live, show: take, failed: ({ status }) => newest && take({ ...newest, healthy: false, isAway: status === NO_RESPONSE }), signal: always });

@@ -92,8 +92,8 @@ function welcome() {
   if (!list.isShown) return pageAsked(() => {}, () => replace(content, el("h1", { className: "hidden loading" }, "Accounts"))); // until they were read
   const isFirst = list.isEmpty;
   if (content.querySelector(isFirst ? ".notice.first" : ".notice.choose")) return undefined; // so that its button keeps the focus
-  const [title, text] = isFirst ? ["Open your first account", "Then you can move money, read statements and let others see the account."] : ["Choose an account", "Its statement, transfers and versions are shown here."];
-  const start = isFirst ? el("button", { className: "button primary", type: "button", onclick: () => list.open() }, "Open an account") : null;
+  const [title, text] = isFirst ? ["You have no account yet", "Open one to move money, read statements and let others see it."] : ["Choose an account", "Its statement, transfers and versions are shown here."];
+  const start = isFirst ? el("button", { className: "button primary", type: "button", onclick: () => list.open() }, "Open your first account") : null;
   const said = el("section", { className: `notice ${isFirst ? "first" : "choose"}` }, el("h1", {}, title), el("p", {}, text), start);
   return pageAsked(() => {}, () => replace(content, said));
 }
