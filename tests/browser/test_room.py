@@ -141,7 +141,7 @@ def test_back_returns_to_the_same_place_in_the_list_of_events(
     card = page.locator("a.card").last
     name = card.locator("strong").inner_text()
     card.scroll_into_view_if_needed()
-    page.wait_for_function("scrollY > 300")
+    page.wait_for_function("() => scrollY > 300")
     left = page.evaluate("scrollY")
     card.click()
     expect(page.get_by_role("heading", name=name)).to_be_visible()
