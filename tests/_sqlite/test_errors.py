@@ -12,6 +12,7 @@ import apsw
 import pytest
 from tests.store.embedded.support import note, read
 
+from partita._sqlite import translated
 from partita.errors import StoreBusy, StoreFull
 from partita.store.embedded import EmbeddedStore
 
@@ -26,6 +27,16 @@ def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) 
     writer.pragma("max_page_count", 1_000_000)
     store.execute(note(1, text="fits again"))
     store.verify()
+
+
+def test_a_store_that_cannot_be_opened_on_a_full_disk_says_so() -> None:
+    error = apsw.IOError("disk I/O error")
+    setattr(error, "extendedresult", apsw.SQLITE_IOERR_SHMSIZE)  # noqa: B010 - apsw does not declare it
+    found = translated(error, "a.db")
+    assert (type(found), found.message) == (
+        StoreFull,
+        "The store a.db cannot be opened: no space is left (disk I/O error).",
+    )
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ DATABASE_ERRORS: Final = (apsw.Error, *_DECODE_ERRORS)
 
 _IOERR_DATA: Final = apsw.SQLITE_IOERR_DATA
 """The checksum of a page does not match."""
+_NO_SPACE_FOR_INDEX: Final = apsw.SQLITE_IOERR_SHMSIZE
+"""The index of the log cannot grow, which happens when a store is opened on a full disk."""
 _READ_ONLY: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 _MEANINGS: Final[tuple[tuple[type[apsw.Error], type[StoreError], str], ...]] = (
@@ -42,6 +44,8 @@ def translated(error: Exception, path: str) -> StoreError:
         return StoreDamaged(f"The store {path} is damaged: its content cannot be decoded ({error}).")
     if is_damage(error):
         return StoreDamaged(f"The store {path} is damaged: the checksum of a page does not match ({error}).")
+    if getattr(error, "extendedresult", None) == _NO_SPACE_FOR_INDEX:
+        return StoreFull(f"The store {path} cannot be opened: no space is left ({error}).")
     for kind, ours, meaning in _MEANINGS:
         if isinstance(error, kind):
             return ours(f"The store {path} {meaning} ({error}).")
