@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final, Literal, get_args, get_origin
 
-from pydantic import BaseModel, JsonValue, PlainSerializer, RootModel, SecretBytes, SecretStr, WrapSerializer
+from pydantic import BaseModel, JsonValue, PlainSerializer, SecretBytes, SecretStr, WrapSerializer
 from pydantic.fields import FieldInfo
 from typing_extensions import is_typeddict
 
@@ -123,7 +123,9 @@ def _check_member(label: str, annotation: Any, model: type[BaseModel]) -> None:
     """Reject a set of values that DynamoDB's sets cannot hold: they are of strings, of numbers or of binaries."""
     for kind in kinds_of(annotation):
         origin = get_origin(kind) or kind
-        if not isinstance(origin, type) or issubclass(origin, RootModel):
+        if not isinstance(origin, type) or getattr(
+            origin, "__pydantic_root_model__", False
+        ):  # importing RootModel is slow
             continue
         if issubclass(origin, bool | list | dict | tuple | AbstractSet | BaseModel):
             message = f"{label}: a set holds text, numbers or bytes, and not a {origin.__name__}."
