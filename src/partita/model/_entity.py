@@ -30,7 +30,6 @@ from partita.model._entity_checks import check_entity
 from partita.model._field_path import FieldPath
 from partita.model._fields import Change
 from partita.model._item_codec import ItemCodec, reasons
-from partita.model._resolution import resolve_types
 from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
 from partita.model._version import version_field
@@ -252,7 +251,10 @@ class EntityMeta(type(BaseModel)):  # type: ignore[misc]  # Pydantic's metaclass
             if not isinstance(table, Table):
                 hint = 'Declare TABLE = Table("…") and pass it.'
                 raise ModelError(f"{name}: table={table!r} is not a Table.", hint=hint)
-            resolve_types(cls, sys._getframe(1))  # noqa: SLF001 - the scope that declares the class
+            if not cls.__pydantic_complete__:
+                from partita.model._resolution import resolve_types  # noqa: PLC0415 - few classes need it
+
+                resolve_types(cls, sys._getframe(1))  # noqa: SLF001 - the scope that declares the class
             schema: EntitySchema[Any] = EntitySchema(cls, table, type_name)
             table.add_entity(schema)
             cls.__entity__ = schema

@@ -123,9 +123,8 @@ def _check_member(label: str, annotation: Any, model: type[BaseModel]) -> None:
     """Reject a set of values that DynamoDB's sets cannot hold: they are of strings, of numbers or of binaries."""
     for kind in kinds_of(annotation):
         origin = get_origin(kind) or kind
-        if not isinstance(origin, type) or getattr(
-            origin, "__pydantic_root_model__", False
-        ):  # importing RootModel is slow
+        is_root_model = getattr(origin, "__pydantic_root_model__", False)  # the class RootModel takes long to load
+        if not isinstance(origin, type) or is_root_model:
             continue
         if issubclass(origin, bool | list | dict | tuple | AbstractSet | BaseModel):
             message = f"{label}: a set holds text, numbers or bytes, and not a {origin.__name__}."

@@ -16,8 +16,6 @@ def resolve_types(cls: type[BaseModel], scope: FrameType) -> None:
     Raises:
         ModelError: a type is not defined there.
     """
-    if cls.__pydantic_complete__:
-        return
     try:
         cls.model_rebuild(_types_namespace={**scope.f_globals, **scope.f_locals, cls.__name__: cls})
     except PydanticUndefinedAnnotation as error:

@@ -20,8 +20,8 @@ from partita.expressions import Projection
 from partita.model import BoundKey, Budget, Entity, EntitySchema, Key, Table, schema_of
 from partita.operations import Get, Operation, Query, check_projected, projection_of
 from partita.patterns._key_conditions import key_conditions
-from partita.patterns._permissions import Permission, Via, Writes, permissions, sends_of
-from partita.patterns._signature import KeyParameters, PatternSignature, check_empty, check_makes_one, hints_of
+from partita.patterns._permissions import Permission, Via, Writes, hints_of, permissions, sends_of
+from partita.patterns._signature import KeyParameters, PatternSignature, check_empty, check_makes_one
 from partita.store import GetItem, QueryTable
 
 P = ParamSpec("P")

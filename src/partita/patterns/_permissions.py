@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias, Union, get_args, get_origin
+from typing import Any, Final, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
@@ -16,7 +16,6 @@ from partita import store
 from partita.errors import ModelError
 from partita.model import BoundKey, Entity, EntitySchema, Table, schema_of
 from partita.operations import Operation
-from partita.patterns._signature import hints_of
 from partita.values import Item
 
 Writes: TypeAlias = Mapping[type[Entity], Sequence[type[Any]]]
@@ -157,3 +156,17 @@ def parts_of(request: store.Request[Any]) -> Iterator[RequestPart]:
 def _key_in(part: store.GetItem | store.TransactAction) -> Item:
     """Return the key; for a put, the item that contains it."""
     return part.item if isinstance(part, store.PutItem) else part.key
+
+
+def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the types of a function's parameters and result.
+
+    Raises:
+        ModelError: a type is not defined in the function's module.
+    """
+    try:
+        return get_type_hints(function)
+    except NameError as error:
+        name = function.__name__
+        hint = "Import it outside `if TYPE_CHECKING`, and define it in the module, not inside a function."
+        raise ModelError(f"{name}: the type {error.name!r} is not defined.", owner=name, hint=hint) from None

@@ -7,28 +7,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, Final, get_args, get_origin
 
 from msgspec import Struct
 
 from partita.errors import ModelError, OperationError
 from partita.model import BoundKey, EntitySchema, Prefix, Span, kinds_of
 from partita.patterns._key_conditions import RangeKind
+from partita.patterns._permissions import hints_of
 from partita.values import Item
-
-
-def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the types of a function's parameters and result.
-
-    Raises:
-        ModelError: a type is not defined in the function's module.
-    """
-    try:
-        return get_type_hints(function)
-    except NameError as error:
-        name = function.__name__
-        hint = "Import it outside `if TYPE_CHECKING`, and define it in the module, not inside a function."
-        raise ModelError(f"{name}: the type {error.name!r} is not defined.", owner=name, hint=hint) from None
 
 
 class PatternSignature(Struct, frozen=True):
