@@ -173,7 +173,7 @@ class LimitedConnection(HttpToolsProtocol):
     def _parse(self, data: bytes) -> None:
         """Parse data. If the parser stops for an upgrade, it goes on with the body, whose head is given to it again."""
         rest = data
-        while rest:
+        while rest and self.parser is not None:  # uvicorn drops it with the connection
             try:
                 self.parser.feed_data(rest)
             except httptools.HttpParserError:  # not valid HTTP, or too many requests
@@ -203,7 +203,7 @@ class LimitedConnection(HttpToolsProtocol):
             raise TooManyRequests
         super().on_headers_complete()
         self._step = Step.BODY
-        if self.parser.should_upgrade():
+        if self.parser is not None and self.parser.should_upgrade():
             self._framing = b"".join(b"%s: %s\r\n" % line for line in self.headers if line[0] in _FRAMING)
 
     def on_message_complete(self) -> None:

@@ -24,7 +24,7 @@ Code: TypeAlias = tuple[str, str]
 
 COLUMNS: Final = ("alpha2Code", "alpha3Code", "numericCode", "name")
 """The columns of a list as CSV."""
-COLUMN_OF: Final = dict(zip(("alpha2", "alpha3", "numeric", "name"), COLUMNS, strict=True))
+COLUMN_OF: Final[Mapping[str, str]] = dict(zip(("alpha2", "alpha3", "numeric", "name"), COLUMNS, strict=True))
 """The column of each field of a country."""
 
 ONE_AT_A_TIME: Final = (
