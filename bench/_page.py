@@ -15,6 +15,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from msgspec.structs import replace
+
 from bench._compare import figure
 from bench._plot import caption
 from bench._run import Line, Run
@@ -59,7 +61,7 @@ def missed(records: Mapping[str, Run]) -> str:
     failed = [line for line in lines if not line.passed]
     if not failed:
         return f"\nAll {len(lines)} lines meet their bars.\n\n"
-    rows = "".join(_row(line) for line in failed)
+    rows = "".join(_row(replace(line, name=f"{line.suite}: {line.name}")) for line in failed)
     return f"\n{len(lines) - len(failed)} of {len(lines)} lines meet their bars. The others:\n\n{_HEADER}{rows}\n"
 
 
