@@ -21,10 +21,10 @@ from tests.referee import ministack
 
 from bench._compare import Bar, Comparison, Side, compare
 from partita import EmbeddedStore, Session
-from partita.operations._batch import chunks
 from partita.queue import Create, Queue, open_queue
 from partita.queue.sqs import SqsQueue
 from partita.recipes.idempotency import run_plan
+from partita.runtime import chunks
 from partita.store import Store
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.events import handlers, model

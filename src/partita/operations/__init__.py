@@ -3,7 +3,7 @@
 from partita._late import late_names
 
 _NAMES = {
-    "_batch": ("BatchGet", "BatchWrite", "batch_get", "batch_write", "chunks"),
+    "_batch": ("BatchGet", "BatchWrite", "batch_get", "batch_write"),
     "_collect": ("Collect", "CollectPage", "CollectionPage", "slots_of"),
     "_collect_plan": ("CollectedPart", "Interval", "Slot", "foreign_intervals"),
     "_conflicts": ("is_conflict", "retry_on_conflict"),

@@ -1,4 +1,4 @@
-from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write, chunks
+from partita.operations._batch import BatchGet, BatchWrite, batch_get, batch_write
 from partita.operations._collect import Collect, CollectionPage, CollectPage, slots_of
 from partita.operations._collect_plan import CollectedPart, Interval, Slot, foreign_intervals
 from partita.operations._conflicts import is_conflict, retry_on_conflict
@@ -97,7 +97,6 @@ __all__ = [
     "check",
     "check_changes",
     "check_projected",
-    "chunks",
     "conflict",
     "delete",
     "forecast",

@@ -12,8 +12,7 @@ from partita.operations._get import Get
 from partita.operations._operation import Context, Operation, Requests
 from partita.operations._transact import check_gets
 from partita.operations.writes import Delete, Put
-from partita.runtime import Together
-from partita.runtime import chunks as chunks  # noqa: PLC0414 - exported from here, too
+from partita.runtime import Together, chunks
 from partita.store import (
     BatchGetItem,
     BatchGetResponse,

@@ -24,7 +24,7 @@ from partita.change import (
     note_change,
 )
 from partita.http import NewsEvent, describe_news
-from partita.operations import chunks
+from partita.runtime import chunks
 from partita_services.accounts.access import Actor
 from partita_services.accounts.model import Grant, accounts_by_pk, grants_to
 

@@ -8,9 +8,9 @@ from typing import Final
 
 from partita import Procedure, Span, f
 from partita.errors import ConditionFailed, TransactionCancelled
-from partita.operations import chunks
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
+from partita.runtime import chunks
 from partita_services.commitcollect.audit import AUDIT, BackfillFinished
 from partita_services.commitcollect.jobs.ingest import ActivityJob, workout_of
 from partita_services.commitcollect.milestones.awarding import award_earned

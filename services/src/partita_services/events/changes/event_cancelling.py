@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed, TransactionCancelled
-from partita.operations import chunks
 from partita.recipes.idempotency import Plan
+from partita.runtime import chunks
 from partita_services.events.changes.model import cancel_event, finish_event, withdraw_requests
 from partita_services.events.changes.notices import cancellation_notice
 from partita_services.events.draws.model import Draw, draw_of

@@ -15,8 +15,9 @@ from pydantic import BaseModel
 
 from partita import Action, Procedure, Query, check, delete, f, insert, update
 from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
-from partita.operations import MAX_ACTIONS, chunks
+from partita.operations import MAX_ACTIONS
 from partita.recipes.idempotency import Plan
+from partita.runtime import chunks
 from partita_services.events.draws.model import (
     DRAW_PAGE,
     Draw,

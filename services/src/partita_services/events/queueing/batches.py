@@ -16,7 +16,7 @@ from typing import Final
 
 from partita import Procedure, new_ulid
 from partita.errors import RequestError
-from partita.operations import chunks
+from partita.runtime import chunks
 from partita_services.events.model import Request
 from partita_services.events.queueing.model import sent_batches
 from partita_services.events.terms import Status

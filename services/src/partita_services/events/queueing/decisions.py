@@ -13,8 +13,8 @@ from typing import Final
 
 from partita import Action, Procedure, f, put, retry_on_conflict, update
 from partita.errors import ItemMissing, TransactionCancelled
-from partita.operations import chunks
 from partita.recipes.idempotency import Plan
+from partita.runtime import chunks
 from partita_services.events import model
 from partita_services.events.model import Event, Seats, WaitingPage, seats_of
 from partita_services.events.terms import EventType, Reason, instant

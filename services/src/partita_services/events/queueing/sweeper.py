@@ -18,9 +18,9 @@ from typing import Final
 
 from partita import Action, Session, Span, delete, f, put, update
 from partita.errors import LeaseHeld, TransactionCancelled
-from partita.operations import chunks
 from partita.queue import GetStats, Queue
 from partita.recipes.idempotency import Plan
+from partita.runtime import chunks
 from partita_services.events.changes.event_cancelling import finish_cancelled, withdraw_all
 from partita_services.events.changes.model import finish_event
 from partita_services.events.draws.draw import DrawRefused, hold_draw
