@@ -1,9 +1,11 @@
-"""A clock that the test sets, and a small table of notes."""
+"""A clock that the test sets, a small table of notes, and the pages that commits write."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, TypeAlias
+
+import apsw
 
 from partita._sqlite import PendingWrite
 from partita.store._requests import DescribeTable, GetItem, PutItem, Request
@@ -45,3 +47,17 @@ def enqueue(store: EmbeddedStore, *requests: Request[Any]) -> list[PendingWrite]
 
 def count(store: EmbeddedStore, table: str = "notes") -> int:
     return store.execute(DescribeTable(table)).item_count
+
+
+def pages_by_commit(store: EmbeddedStore) -> list[int]:
+    """Return a list to which each later commit adds the number of pages that it writes to the log."""
+    pages, length = list[int](), store._writer.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)[0]
+
+    def note_pages(_connection: apsw.Connection, _name: str, written: int) -> int:
+        nonlocal length
+        pages.append(written - length)
+        length = written
+        return apsw.SQLITE_OK
+
+    store._writer.connection.set_wal_hook(note_pages)
+    return pages

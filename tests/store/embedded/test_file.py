@@ -57,10 +57,10 @@ def test_another_programs_database_is_refused_and_left_as_it_is(path: Path, jour
 def test_a_file_of_a_newer_version_is_refused_and_left_as_it_is(path: Path) -> None:
     EmbeddedStore(path).close()
     connection = open_database(str(path))
-    connection.pragma("user_version", 4)
+    connection.pragma("user_version", 6)
     connection.close()
     before = path.read_bytes()
-    with pytest.raises(StoreNewer, match="has format 4; this version supports 3"):
+    with pytest.raises(StoreNewer, match="has format 6; this version supports 5"):
         EmbeddedStore(path)
     assert before == path.read_bytes()
 

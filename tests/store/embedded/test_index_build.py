@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import apsw
 import pytest
 from tests.store.embedded.index_steps import (
     AT_ONCE,
@@ -20,7 +19,7 @@ from tests.store.embedded.index_steps import (
     numbers,
     tables_beside,
 )
-from tests.store.embedded.support import BY_OWNER, TABLE, note
+from tests.store.embedded.support import BY_OWNER, TABLE, note, pages_by_commit
 
 from partita.errors import StoreDamaged, TableNotFound, ValidationFailed
 from partita.store import (
@@ -84,20 +83,6 @@ def most_pages(path: Path, items: int) -> dict[str, int]:
         store.execute(DeleteIndex("notes", "by-owner"))
         store.verify()
         return {"add": adding, "delete": max(pages)}
-
-
-def pages_by_commit(store: EmbeddedStore) -> list[int]:
-    """Return a list to which each later commit adds the number of pages that it writes to the log."""
-    pages, length = list[int](), store._writer.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)[0]
-
-    def note_pages(_connection: apsw.Connection, _name: str, written: int) -> int:
-        nonlocal length
-        pages.append(written - length)
-        length = written
-        return apsw.SQLITE_OK
-
-    store._writer.connection.set_wal_hook(note_pages)
-    return pages
 
 
 def test_an_index_is_filled_by_some_rows_at_a_time_and_says_how_far_it_is(store: EmbeddedStore) -> None:

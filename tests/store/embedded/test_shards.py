@@ -85,6 +85,30 @@ def test_children_go_on_after_their_parent(store: EmbeddedStore) -> None:
         )
 
 
+def test_sequences_rise_after_everything_was_trimmed(store: EmbeddedStore, fake_clock: FakeClock) -> None:
+    put(store, *KEYS[:10])
+    (first,) = shards_of(store)
+    left, right = store.split_shard("things", first.id)
+    put(store, *KEYS)
+    newest = {shard.id: shard.newest or 0 for shard in shards_of(store)}
+    fake_clock.advance(DAY)
+    store.sweep()
+    assert records_of(store, left) == records_of(store, right) == []
+    (part, _) = store.split_shard("things", left)
+    put(store, *KEYS, n=1)
+    assert [record.sequence for record in records_of(store, part)][:2] == [newest[left] + 1, newest[left] + 2]
+    assert [record.sequence for record in records_of(store, right)][:2] == [newest[right] + 1, newest[right] + 2]
+
+
+def test_children_of_a_shard_without_records_go_on_after_its_parent(store: EmbeddedStore) -> None:
+    put(store, *KEYS[:10])
+    (first,) = shards_of(store)
+    left, right = store.split_shard("things", first.id)
+    merged = store.merge_shards("things", left, right)
+    put(store, "a")
+    assert [record.sequence for record in records_of(store, merged)] == [11]
+
+
 def test_neighbours_are_merged(store: EmbeddedStore) -> None:
     (first,) = shards_of(store)
     left, middle, right = store.split_shard("things", first.id, 3)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from tests.store.embedded.support import TABLE, Clock, OpenStore, note
+from tests.store.embedded.support import TABLE, Clock, OpenStore, note, pages_by_commit
 
 from partita.errors import StreamTrimmed, TableNotFound
-from partita.store._requests import CreateTable, DescribeStream, DescribeTable, ReadStream, SetStream
+from partita.store._requests import CreateTable, DescribeStream, DescribeTable, PutItem, ReadStream, SetStream
 from partita.store._schema import TableSchema
 from partita.store.embedded import EmbeddedStore
 from partita.store.embedded._streams import RETENTION_SECONDS
@@ -72,6 +74,17 @@ def test_many_old_records_are_trimmed_in_several_commits(store: EmbeddedStore, c
     store.sweep()
     assert sequences(store, shard(store)) == []
     assert store._commit.commits - before == 4  # nothing expired, 1,000 records, 100 records, none
+
+
+def test_a_record_writes_one_more_page(tmp_path: Path) -> None:
+    with EmbeddedStore(tmp_path / "pages.db") as store:
+        for schema in (STREAMING, TableSchema("quiet", TABLE.hash, TABLE.range)):
+            store.execute(CreateTable(schema))
+        pages = pages_by_commit(store)
+        for table in ("notes", "quiet"):
+            store.execute(PutItem(table, {"pk": "p", "sk": "000001"}))
+    with_record, without = pages
+    assert with_record == without + 1
 
 
 @pytest.mark.rule(42)

@@ -7,6 +7,7 @@ start of each batch; a reader reloads the catalog when a table or an index is no
 from __future__ import annotations
 
 from collections import defaultdict
+from typing import Any
 
 import apsw
 import msgspec
@@ -20,7 +21,7 @@ from partita.store.embedded._table import Stream, Table, not_found
 _SQL_TABLES = "SELECT id, definition FROM tables"
 _SQL_INDEXES = "SELECT table_id, name, id FROM indexes"
 _SQL_STREAMS = "SELECT table_id, id, view FROM streams WHERE closed_at IS NULL"
-_SQL_ENDS = "SELECT id, high FROM stream_shards"
+_SQL_SHARDS = "SELECT high, id, start FROM stream_shards"
 _SQL_LOGS = "SELECT table_id FROM recovery"
 _SQL_BUILDS = "SELECT table_id, number, definition FROM index_builds ORDER BY number"
 _SQL_GENERATION = "SELECT generation FROM store"
@@ -90,12 +91,14 @@ def _building(connection: apsw.Connection) -> defaultdict[int, list[tuple[int, I
 
 def _streams(connection: apsw.Connection) -> dict[int, Stream]:
     """The enabled stream of each table; it has several shards if it was split."""
-    ends = dict(connection.execute(_SQL_ENDS)) if has_table(connection, "stream_shards") else {}
+    found: Any = connection.execute(_SQL_SHARDS) if has_table(connection, "stream_shards") else ()
+    shards_by_number = {number: (end, number, start) for end, number, start in found}
     streams: dict[int, Stream] = {}
     for table_id, number, view in connection.execute(_SQL_STREAMS):
         before = streams.get(table_id)
-        shards = ((ends[number], number), *(before.shards if before else ())) if number in ends else ()
-        streams[table_id] = Stream(number, view, tuple(sorted(shards)))
+        shard = shards_by_number.get(number)
+        shards = () if shard is None else tuple(sorted((shard, *(before.shards if before else ()))))
+        streams[table_id] = Stream(number, view, shards)
     return streams
 
 

@@ -11,9 +11,10 @@ from partita import _sqlite
 from partita.errors import StoreDamaged, StoreError, StoreNewer
 
 APPLICATION_ID: Final = 0x50415254  # "PART"
-FORMAT_VERSION: Final = 3
-"""Version 1 had no partition hashes (`upkeep/_upgrade.py`), version 2 has no page checksums."""
-WITHOUT_CHECKSUMS: Final = 2
+FORMAT_VERSION: Final = 5
+"""Version 4 is the same without page checksums. `upkeep/_upgrade.py` says what earlier versions had."""
+WITHOUT_CHECKSUMS: Final = 4
+_WITH_CHECKSUMS: Final = (3, FORMAT_VERSION)
 
 _SCHEMA: Final = f"""
     CREATE TABLE store (generation INTEGER NOT NULL);
@@ -71,7 +72,7 @@ def is_new(path: str) -> bool:
     if header.user_version > FORMAT_VERSION:
         message = f"The store {path} has format {header.user_version}; this version supports {FORMAT_VERSION}."
         raise StoreNewer(message)
-    if header.user_version == FORMAT_VERSION and not header.has_checksums:
+    if header.user_version in _WITH_CHECKSUMS and not header.has_checksums:
         raise StoreDamaged(f"The header of {path} is damaged: it does not enable page checksums.")
     return False
 

@@ -88,7 +88,7 @@ def open_shard(connection: apsw.Connection, table_id: int, label: str, view: Str
     )
     number = connection.last_insert_rowid()
     connection.execute(
-        f"CREATE TABLE changes_{number} (sequence INTEGER PRIMARY KEY AUTOINCREMENT, at REAL NOT NULL, "
+        f"CREATE TABLE changes_{number} (sequence INTEGER PRIMARY KEY, at REAL NOT NULL, "
         "event TEXT NOT NULL, by_ttl INTEGER NOT NULL, size INTEGER NOT NULL, "
         "keys BLOB NOT NULL, old BLOB, new BLOB)"
     )

@@ -49,26 +49,32 @@ HASHES: Final = 2**32
 
 
 class Stream(Struct, frozen=True):
-    """A table's enabled stream: the number of its shard, or pairs of range end and number for several shards."""
+    """A table's enabled stream: the number of its shard, or range end, number and start of each of several shards."""
 
     id: int
     view: StreamView
-    shards: tuple[tuple[int, int], ...] = ()
+    shards: tuple[tuple[int, int, int], ...] = ()
+    start: int = 0
 
     @property
     def sql_append(self) -> str:
         """The statement that adds one record."""
-        return _sql_append(self.id)
+        return _sql_append(self.id, self.start)
 
     def of_partition(self, hashed: int) -> Stream:
         """The stream with only the shard for changes of a partition."""
-        _, number = self.shards[bisect_right(self.shards, (hashed, inf))]
-        return Stream(number, self.view)
+        _, number, start = self.shards[bisect_right(self.shards, (hashed, inf))]
+        return Stream(number, self.view, start=start)
 
 
 @lru_cache(maxsize=256)  # the identical string each time, by which the prepared statement is found
-def _sql_append(number: int) -> str:
-    return f"INSERT INTO changes_{number} (at, event, by_ttl, size, keys, old, new) VALUES (?, ?, ?, ?, ?, ?, ?)"
+def _sql_append(number: int, start: int) -> str:
+    last = f"SELECT max(sequence) FROM changes_{number}"
+    if_empty = f"SELECT max(trimmed, {start}) FROM streams WHERE id = {number}"
+    return (
+        f"INSERT INTO changes_{number} (sequence, at, event, by_ttl, size, keys, old, new) "
+        f"VALUES (1 + ifnull(({last}), ({if_empty})), ?, ?, ?, ?, ?, ?, ?)"
+    )
 
 
 def sql_log(table_id: int) -> str:

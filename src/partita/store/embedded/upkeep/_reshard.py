@@ -26,6 +26,9 @@ _SQL_TABLE: Final = """
     )
 """
 _SQL_SHARD: Final = "SELECT stream, low, high, start FROM stream_shards WHERE id = ?"
+_SQL_BEFORE_FIRST: Final = (
+    "SELECT max(trimmed, start) FROM stream_shards JOIN streams ON streams.id = stream_shards.id WHERE streams.id = ?"
+)
 _MAX_PARTS: Final = 1_000
 
 
@@ -104,21 +107,18 @@ def _close(writer: Writer, number: int) -> int:
     connection = writer.connection
     # `verify` compares a table with a single complete shard, so a stream with several shards is not complete.
     connection.execute("UPDATE streams SET closed_at = ?, complete = 0 WHERE id = ?", (writer.clock(), number))
-    last = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",)).get
-    start: int = connection.execute("SELECT start FROM stream_shards WHERE id = ?", (number,)).get
-    return max(last or 0, start)
+    last: int | None = connection.execute(f"SELECT max(sequence) FROM changes_{number}").get
+    return last or connection.execute(_SQL_BEFORE_FIRST, (number,)).get
 
 
 def _begin(writer: Writer, table: Table, shard: tuple[int, int, int, int, int | None, int]) -> int:
     stream: Stream | None = table.stream
     if stream is None:
         raise TableNotFound("Requested resource not found: The stream is disabled")
-    connection, start = writer.connection, shard[-1]
+    connection = writer.connection
     label = connection.execute("SELECT label FROM streams WHERE id = ?", (shard[3],)).get
     number = _streams.open_shard(connection, table.id, label, stream.view, complete=False)
     connection.execute("INSERT INTO stream_shards VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *shard))
-    connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (f"changes_{number}",))
-    connection.execute("INSERT INTO sqlite_sequence VALUES (?, ?)", (f"changes_{number}", start))
     return number
 
 

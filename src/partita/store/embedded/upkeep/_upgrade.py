@@ -1,8 +1,12 @@
-"""Upgrading a file of an earlier format to the current format, in one transaction."""
+"""Upgrading a file of an earlier format to the current format, in one transaction.
+
+Format 1 had no hashes of partition keys, and format 2 has them. Format 3 is format 2 with page checksums. In all three,
+SQLite numbered the records of streams (`AUTOINCREMENT`), which wrote one more page for each record.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import apsw
 
@@ -11,29 +15,46 @@ from partita.store.embedded import _catalog, _file
 from partita.store.embedded._keys import partition_hash
 from partita.store.embedded._table import Table
 
+_WITHOUT_HASHES: Final = 1
+_FORMER_WITH_CHECKSUMS: Final = 3
+_SQL_EXPLICIT: Final = (
+    "UPDATE sqlite_schema SET sql = replace(sql, ' AUTOINCREMENT', '') WHERE type = 'table' AND name GLOB 'changes_*'"
+)
+
 
 def upgrade(connection: apsw.Connection) -> bool:
-    """Add the hashes of its partition keys to every row. Return whether the file had the earlier format.
+    """Upgrade the file, and return whether it had an earlier format. Checksums are added separately.
 
     Call this while no other process opens the file.
 
     Raises:
-        StoreBusy: a process has the file open. If its version is an earlier one, it would write rows without hashes.
+        StoreBusy: a process has the file open. If its version is an earlier one, it would write in the earlier format.
     """
-    if connection.pragma("user_version") != 1:
+    version = connection.pragma("user_version")
+    if version >= _file.WITHOUT_CHECKSUMS:
         return False
     _refuse_used(connection)
-    connection.create_scalar_function("partition_hash", _hashed, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     with connection:
-        for table in _catalog.load(connection).tables.values():
-            _add_hashes(connection, table)
+        if version == _WITHOUT_HASHES:
+            _add_all_hashes(connection)
+        _number_explicitly(connection)
         _catalog.changed(connection)
-        connection.pragma("user_version", _file.WITHOUT_CHECKSUMS)
+        has_checksums = version == _FORMER_WITH_CHECKSUMS
+        connection.pragma("user_version", _file.FORMAT_VERSION if has_checksums else _file.WITHOUT_CHECKSUMS)
     connection.execute("COMMIT")
-    connection.create_scalar_function("partition_hash", None)
+    connection.execute("PRAGMA writable_schema = RESET")  # read the changed definitions
     connection.pragma("journal_mode", "wal")
     return True
+
+
+def _number_explicitly(connection: apsw.Connection) -> None:
+    """Remove `AUTOINCREMENT` from the tables of stream records. Only their definition differs, not their rows."""
+    schema_version = connection.pragma("schema_version")
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute(_SQL_EXPLICIT)
+    connection.execute("DELETE FROM sqlite_sequence WHERE name GLOB 'changes_*'")
+    connection.pragma("schema_version", schema_version + 1)
 
 
 def _refuse_used(connection: apsw.Connection) -> None:
@@ -51,6 +72,13 @@ def _refuse_used(connection: apsw.Connection) -> None:
 
 def _hashed(*columns: Any) -> int | None:
     return None if columns[0] is None else partition_hash(*columns)
+
+
+def _add_all_hashes(connection: apsw.Connection) -> None:
+    connection.create_scalar_function("partition_hash", _hashed, deterministic=True)
+    for table in _catalog.load(connection).tables.values():
+        _add_hashes(connection, table)
+    connection.create_scalar_function("partition_hash", None)
 
 
 def _add_hashes(connection: apsw.Connection, table: Table) -> None:
