@@ -81,6 +81,7 @@ def test_a_name_that_cannot_be_is_said_and_another_is_taken(open_page: OpenPage,
     page.get_by_label("Your name").fill("Ann\u200bB.")
     page.get_by_role("button", name="Apply", exact=True).click()
     expect(page.locator(".toast .text").last).to_contain_text("You have not applied.")
+    expect(page.locator(".toast .text").last).to_contain_text("Remove the invisible character at position 4.")
     expect(page.get_by_label("Your name")).to_have_value("Ann\u200bB.")
     page.get_by_label("Your name").fill("Ann")
     page.get_by_role("button", name="Apply", exact=True).click()

@@ -117,6 +117,14 @@ async def test_a_change_keeps_what_it_leaves_out(api: httpx.AsyncClient, fake_cl
     assert (await api.get(f"/tasks/{task['task_id']}")).json() == task | changed
 
 
+async def test_an_email_is_the_same_in_any_form_of_its_accents(api: httpx.AsyncClient, identity: Identity) -> None:
+    first = await api.put("/me", json={"email": "jose\u0301@example.com", "name": "José"})
+    assert (first.status_code, first.json()["email"]) == (201, "jos\xe9@example.com")
+    bob = as_user("bob", identity)
+    taken = await api.put("/me", json={"email": "jos\xe9@example.com", "name": "Bob"}, headers=bob)
+    assert (taken.status_code, taken.json()["code"]) == (409, "unique_taken")
+
+
 @pytest.mark.req("T30")
 async def test_if_match_guards_changes(api: httpx.AsyncClient) -> None:
     url = f"/tasks/{(await created(api))['task_id']}"

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from partita import Page, Procedure, Put
 from partita.errors import ItemMissing, VersionConflict
+from partita.model import VisibleText
 from partita.operations import Action
 from partita.recipes.idempotency import Plan
 from partita_services.accounts.access import Actor, NotAllowed, Right, is_for, reach
@@ -48,7 +49,7 @@ class AccountContent(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Name = Field(examples=["Ada Lovelace"])
+    name: Annotated[Name, VisibleText()] = Field(examples=["Ada Lovelace"])
     balance: Annotated[Balance, Money] = Field(examples=[125_000], description="in minor units, such as cents")
 
 
@@ -59,7 +60,7 @@ class AccountDraft(AccountContent):
     balance: Annotated[Balance, Money] = Field(
         default=0, examples=[125_000], description="in minor units, such as cents"
     )
-    owner: UserId | None = Field(
+    owner: Annotated[UserId, VisibleText()] | None = Field(
         default=None, examples=["ada"], description="the owner, if that is not the caller; for operators only"
     )
 

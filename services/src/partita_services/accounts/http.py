@@ -37,6 +37,7 @@ from partita.http import (
     refuse_key,
     response_of,
 )
+from partita.model import VisibleText
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers, live, movements, statements
@@ -80,6 +81,7 @@ CSV_PAGE: Final = 1_000
 AccountPath = Annotated[AccountId, Path(examples=["acc-1001"])]
 MonthPath = Annotated[Month, Path(examples=["2026-05"])]
 UserPath = Annotated[UserId, Path(examples=["bob"])]
+NewUserPath = Annotated[UserId, VisibleText(), Path(examples=["bob"])]
 OnceByCaller = Annotated[Once, Depends(once_by(REQUESTS))]
 NO_KEY: Final = Depends(refuse_key)
 
@@ -330,7 +332,7 @@ async def list_grants(
 
 @ROUTER.put("/accounts/{pk}/grants/{user_id}", dependencies=[NO_KEY], responses=describe_problems(403, 404))
 async def grant_access(
-    occasion: CurrentOccasion, db: Db, pk: AccountPath, user_id: UserPath, draft: GrantDraft
+    occasion: CurrentOccasion, db: Db, pk: AccountPath, user_id: NewUserPath, draft: GrantDraft
 ) -> GrantView:
     """Let another user see or use the caller's account. The request is idempotent."""
     with _problems(occasion.actor):

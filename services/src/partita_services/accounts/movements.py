@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from partita import Procedure, f
 from partita.errors import ConditionFailed, LimitReached
+from partita.model import VisibleText
 from partita.operations import Action
 from partita.recipes.idempotency import Plan
 from partita.recipes.versioned import VersionedAdjust
@@ -60,7 +61,9 @@ class Movement(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     amount: Annotated[Amount, Money] = Field(examples=[2_500], description="in minor units, such as cents")
-    memo: Memo | None = Field(default=None, examples=["rent for May"], description="the purpose")
+    memo: Annotated[Memo, VisibleText()] | None = Field(
+        default=None, examples=["rent for May"], description="the purpose"
+    )
 
 
 class TransferOrder(Movement):

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from partita import Change, Page, Procedure, Query, f
 from partita.errors import ConditionFailed, IllegalTransition, ItemMissing, PartitaError, VersionConflict
+from partita.model import VisibleText
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
 from partita_services.commitcollect.audit import (
@@ -84,6 +85,8 @@ Target = Annotated[
     Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000]),
     BeforeValidator(_a_number),
 ]
+NewTitle = Annotated[Title, VisibleText()]
+"""A title as a user writes it; one that was stored earlier may have other characters."""
 SportTypes = Annotated[
     tuple[SportType, ...], Field(max_length=20, description="empty: all sports", examples=[["Run", "TrailRun"]])
 ]
@@ -94,7 +97,7 @@ class MilestoneDraft(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: Title
+    title: NewTitle
     model_id: ModelId = Field(examples=["lighthouse"])
     metric: Metric
     target: Target
@@ -116,7 +119,7 @@ class MilestoneEdit(TypedDict, total=False):
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
     version: Required[Annotated[int, Field(ge=1, description="the version that you have read", examples=[1])]]
-    title: Title
+    title: NewTitle
     target: Target
     sport_types: SportTypes
     ends_on: Annotated[Day, Field(examples=["2026-06-07"])]

@@ -15,6 +15,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
+from partita.model import VisibleText
 from partita.recipes.history import UNWRITTEN, FieldDifference, as_of, differences
 from partita.recipes.idempotency import Plan
 from partita_services.countries.model import (
@@ -33,6 +34,9 @@ from partita_services.countries.model import (
     withdrawn_countries,
     withdrawn_countries_named,
 )
+
+NewName = Annotated[Name, VisibleText()]
+"""A name as operators write it; one that was stored earlier may have other characters."""
 
 MAX_COUNTRIES: Final = 26 * 26
 """How many alpha-2 codes there can be."""
@@ -60,7 +64,7 @@ class CountryData(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    name: Annotated[Name, Field(examples=["Bolivia, Plurinational State of"])]
+    name: Annotated[NewName, Field(examples=["Bolivia, Plurinational State of"])]
     alpha3: Annotated[Alpha3, Field(alias="alpha3Code", examples=["BOL"])]
     numeric: Annotated[Numeric, Field(alias="numericCode", examples=["068"])]
 
@@ -78,7 +82,7 @@ class RestoredData(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    name: Annotated[Name | SkipJsonSchema[None], Field(examples=["Bolivia"])] = None
+    name: Annotated[NewName | SkipJsonSchema[None], Field(examples=["Bolivia"])] = None
     alpha3: Annotated[Alpha3 | SkipJsonSchema[None], Field(alias="alpha3Code", examples=["BOL"])] = None
     numeric: Annotated[Numeric | SkipJsonSchema[None], Field(alias="numericCode", examples=["068"])] = None
 

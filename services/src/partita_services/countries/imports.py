@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from partita import Procedure
 from partita.errors import AlreadyExists, OperationError
+from partita.model import VisibleText
 from partita.recipes.history import FieldDifference, Planning, differences
 from partita_services.countries.handlers import CountryData, Edit, export_all
 from partita_services.countries.iso import Content, Event
@@ -114,9 +115,12 @@ def _event(row: Mapping[Any, Any], line: int) -> Event:
     alpha2, alpha3, numeric, name = (row[column] for column in COLUMNS)
     try:
         country = Country(alpha2=alpha2, alpha3=alpha3, numeric=numeric or None, name=name)
+        VisibleText().checked(country.name)
     except ValidationError as error:
         wrong = [f"{COLUMN_OF[str(each['loc'][0])]}: {each['msg']}" for each in error.errors()]
         raise OperationError(f"Line {line} is not a country: {'; '.join(wrong)}.") from None
+    except ValueError as error:
+        raise OperationError(f"Line {line} is not a country: name: {error}.") from None
     return Event(country.alpha2, Content(country.name, country.alpha3, country.numeric))
 
 

@@ -7,11 +7,12 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from partita.http import CamelModel
-from partita_services.countries.handlers import MAX_COUNTRIES
+from partita.model import VisibleText
+from partita_services.countries.handlers import MAX_COUNTRIES, NewName
 from partita_services.countries.iso import Content, Event
-from partita_services.countries.model import Alpha2, Alpha3, Name, Numeric
+from partita_services.countries.model import Alpha2, Alpha3, Numeric
 
-Reason = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=200)]
+Reason = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"\S", max_length=200), VisibleText()]
 """Why a version is written."""
 
 
@@ -37,7 +38,7 @@ class ListedCountry(CamelModel):
     alpha2_code: Alpha2 = Field(examples=["BO"])
     alpha3_code: Alpha3 = Field(examples=["BOL"])
     numeric_code: Numeric | None = Field(default=None, examples=["068"])
-    name: Name = Field(examples=["Bolivia"])
+    name: NewName = Field(examples=["Bolivia"])
 
     def event(self) -> Event:
         """Return the event that sets this content."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from partita.http import CamelModel, Instant, LagView
+from partita.model import VisibleText
 from partita_services.events.draws.draw import DrawFound
 from partita_services.events.draws.verify import ALGORITHM
 from partita_services.events.model import LogEntry, Request
@@ -201,6 +202,7 @@ class DrawEntropy(BaseModel):
     entropy: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000),
+        VisibleText(),
         Field(examples=["07 12 19 33 41 45"]),
     ]
 

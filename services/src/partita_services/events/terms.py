@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 import zlib
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from partita import Span
+from partita.model import VisibleText
 
 MAX_CAPACITY: Final = 1_000_000
 MAX_DESCRIPTION: Final = 2_000
@@ -20,32 +19,6 @@ RETENTION_DAYS: Final = 400
 """How many days requests are kept after the closing of their event, unless the event sets another number."""
 WAITING_SHARDS: Final = 16
 ALWAYS: Final = Span.since(datetime(1970, 1, 1, tzinfo=UTC))
-
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-
-
-def _plain(text: str) -> str:
-    """Normalize line breaks, and refuse characters that control a terminal or the direction of text."""
-    text = text.replace("\r\n", "\n")
-    if _CONTROL.search(text):
-        raise ValueError("contains control characters")
-    return text
-
-
-_JOINERS: Final = re.compile(r"(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")
-"""Characters that Persian, Indian scripts and emoji need between two others."""
-_UNSEEN: Final = re.compile(r"[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0]")
-"""Letters and symbols without a shape."""
-_CATEGORIES: Final = frozenset(("Cc", "Cf", "Zl", "Zp"))
-"""Unicode's control characters, format characters, and separators of lines and paragraphs."""
-
-
-def visible(text: str) -> str:
-    """Refuse characters that are not visible, or that control the direction of text."""
-    rest = _JOINERS.sub("", text)
-    if _UNSEEN.search(rest) or not _CATEGORIES.isdisjoint(map(unicodedata.category, rest)):
-        raise ValueError("contains invisible characters")
-    return text
 
 
 def _whole_number(given: object) -> object:
@@ -64,14 +37,14 @@ Name = Annotated[
     Field(examples=["Opening night, front rows"]),
 ]
 
-VisibleName = Annotated[Name, AfterValidator(visible)]
+NewName = Annotated[Name, VisibleText()]
 """The name of an event as operators write it; one that was stored earlier may have other characters."""
 
 
 DescriptionText = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION),
-    AfterValidator(_plain),
+    VisibleText(lines=True),
     Field(description="plain text with line breaks", examples=["Doors open at seven.\nBring a warm coat."]),
 ]
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
 from partita import Get, Precondition, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
+from partita.model import VisibleText
 from partita.recipes.idempotency import Plan
 from partita_services.todo.filters import Day
 from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, update_task
 
 R = TypeVar("R")
+
+NewTitle = Annotated[Title, VisibleText()]
+NewDescription = Annotated[Description, VisibleText(lines=True)]
+NewCategory = Annotated[Category, VisibleText()]
+"""As callers write them; texts that were stored earlier may have other characters."""
 
 MAX_TRIES: Final = 100
 """How often a change is tried while other writers are faster. After each failure, one of them has made progress."""
@@ -25,11 +31,11 @@ class TaskDraft(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: Title
-    description: Description | None = None
+    title: NewTitle
+    description: NewDescription | None = None
     status: Status = Status.PENDING
     priority: Priority | None = None
-    category: Category | None = None
+    category: NewCategory | None = None
     due_date: Day | None = None
 
 
@@ -38,11 +44,11 @@ class TaskChange(TypedDict, total=False):
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
-    title: Title
-    description: Description | None
+    title: NewTitle
+    description: NewDescription | None
     status: Status
     priority: Priority | None
-    category: Category | None
+    category: NewCategory | None
     due_date: Day | None
 
 

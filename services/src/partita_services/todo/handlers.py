@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from partita import Action, Change, Precondition, Procedure, delete, f, put, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, PartitaError, UniqueTaken, VersionConflict
+from partita.model import VisibleText
 from partita.recipes.idempotency import Plan, run_plan
 from partita_services.todo.changes import (
     MAX_TRIES,
@@ -41,13 +43,18 @@ from partita_services.todo.reminders import next_reminder, slot_of
 R = TypeVar("R")
 
 
+def _composed(email: str) -> str:
+    """Return an email in the one form (NFC) in which it is unique, however its accents were typed."""
+    return unicodedata.normalize("NFC", email)
+
+
 class Profile(BaseModel):
     """A user's profile, as the user writes it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    email: Email
-    name: Name
+    email: Annotated[Email, VisibleText(), AfterValidator(_composed)]
+    name: Annotated[Name, VisibleText()]
     remind_at: Hour | None = None
     time_zone: Zone | None = None
 

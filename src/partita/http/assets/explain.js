@@ -37,6 +37,10 @@ const CHECKS = [
   [/less than (-?[\d.]+)/, (most) => `Enter less than ${most}.`],
   [/valid (integer|number|decimal)/, () => "Enter a number."],
   [/valid date|YYYY-MM-DD|valid datetime/, () => "Enter a date."],
+  [/^has an? (?:invisible|control) character: .* (\d+)$/, (place) => `Remove the invisible character at position ${place}.`],
+  [/^has a character that changes the direction .* (\d+)$/, (place) => `Remove the invisible character at position ${place}, which changes the direction of the text.`],
+  [/^must be one line/, () => "Write this in one line, without tabs."],
+  [/^has no visible character/, () => "Fill this in."],
   [/email/i, () => EMAIL],
   [/^(Input|String|Extra|Value) |should (be|have|match)/, () => "This value is not valid."],
 ];

@@ -13,13 +13,14 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, field_validator
 
 from partita.errors import OperationError
+from partita.model import VisibleText
 from partita_services.commitcollect.collectibles.model import MAX_PARTS, MAX_PICTURE, Model, Part, Picture
 from partita_services.commitcollect.collectibles.picture import check_picture
 
 BUNDLED: Final = Path(__file__).parent / "bundled"
 
 ModelId = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=40)]
-PartName = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
+ShortText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60), VisibleText()]
 
 
 class ModelContent(BaseModel):
@@ -27,13 +28,11 @@ class ModelContent(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] = Field(
-        examples=["Lighthouse"]
-    )
-    story: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300)] = Field(
+    name: ShortText = Field(examples=["Lighthouse"])
+    story: Annotated[str, StringConstraints(strip_whitespace=True, max_length=300), VisibleText(lines=True)] = Field(
         examples=["It stands where the land ends."]
     )
-    parts: tuple[PartName, ...] = Field(
+    parts: tuple[ShortText, ...] = Field(
         min_length=1, max_length=MAX_PARTS, description="in the order in which they are earned", examples=[["Rocks"]]
     )
     picture: str = Field(

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from partita.errors import RequestError
+from partita.model import VisibleText
 from partita_services.events.model import Event
 from partita_services.events.terms import (
     MAX_CAPACITY,
@@ -28,8 +29,7 @@ from partita_services.events.terms import (
     DescriptionText,
     EventType,
     FreedSeats,
-    VisibleName,
-    visible,
+    NewName,
 )
 
 _LAST_CLOSING: Final = datetime(9980, 1, 1, tzinfo=UTC)
@@ -39,7 +39,7 @@ _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 EntropySource = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
-    AfterValidator(visible),
+    VisibleText(),
     Field(examples=["drand round 6000000 of the default chain, randomness in hex"]),
 ]
 
@@ -67,7 +67,7 @@ class EventDraft(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    name: VisibleName
+    name: NewName
     description: DescriptionText = ""
     event_type: EventType
     capacity_total: Annotated[int, Field(ge=1, le=MAX_CAPACITY, examples=[500]), WHOLE]
@@ -120,7 +120,7 @@ class EventEdit(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    name: VisibleName | None = None
+    name: NewName | None = None
     description: DescriptionText | None = None
     capacity_total: Annotated[int | None, Field(ge=1, le=MAX_CAPACITY, examples=[600]), WHOLE] = None
     opens_at: Annotated[UtcInstant | None, Field(examples=["2026-12-01T10:00:00Z"])] = None

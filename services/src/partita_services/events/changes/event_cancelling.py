@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed, TransactionCancelled
+from partita.model import VisibleText
 from partita.recipes.idempotency import Plan
 from partita.runtime import chunks
 from partita_services.events.changes.model import cancel_event, finish_event, withdraw_requests
@@ -38,7 +39,6 @@ from partita_services.events.terms import (
     EventType,
     Reason,
     Status,
-    visible,
     waiting_shards,
 )
 from partita_services.events.transitions import because_of, logged, standing
@@ -58,7 +58,7 @@ class Cancellation(BaseModel):
     reason: Annotated[
         str,
         StringConstraints(strip_whitespace=True, min_length=1, max_length=200),
-        AfterValidator(visible),
+        VisibleText(),
         Field(examples=["The hall is flooded."]),
     ]
 

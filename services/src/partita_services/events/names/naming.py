@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
 
 from partita import Procedure
+from partita.model import VisibleText
 from partita_services.events.model import Request
 from partita_services.events.names.model import name_request
 from partita_services.events.reading import show_request
-from partita_services.events.terms import Status, visible
+from partita_services.events.terms import Status
 from partita_services.events.waitlist.model import requests_by_ids
 
 MAX_NAME: Final = 80
@@ -22,7 +23,7 @@ MAX_NAMES: Final = 25
 DisplayName = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_NAME),
-    AfterValidator(visible),
+    VisibleText(),
     Field(examples=["Ann B."]),
 ]
 
