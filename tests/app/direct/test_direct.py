@@ -327,6 +327,38 @@ async def test_what_it_understands_is_called_directly() -> None:
         assert SERVED.was_direct == (is_direct and "%" not in path), (method, path)
 
 
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        (b'{"title": "a", "title": "b"}', "title"),
+        (b'{"title": "a", "size": 1, "titl\\u0065": "b"}', "title"),
+        (b'{"title": "a", "more": {"x": 1, "x": 1}}', "x"),
+        (b'{"title": "a:", "more": [{"x": 1, "y": 2, "y": 1}]}', "y"),
+        ('{"title": "a", "title": "b"}'.encode("utf-16"), "title"),
+        (b'{"": 1, "": 2}', ""),
+    ],
+)
+async def test_an_object_with_two_values_for_a_name_is_refused(body: bytes, field: str) -> None:
+    _, direct = await SERVED.both("PUT", "/things/a", content=body, headers={"Content-Type": "application/json"})
+    problem = json.loads(direct[2])
+    assert (direct[0], problem["code"]) == (422, "invalid_request")
+    said = "this name is given more than once"
+    assert problem["errors"] == [{"location": "body", "field": field, "message": said}]
+
+
+async def test_a_colon_in_a_text_is_no_name() -> None:
+    for body in ({"title": "a:b:c"}, {"title": "::", "size": 9}):
+        plain, direct = await SERVED.both("PUT", "/things/a", json=body)
+        assert (direct, direct[0] < 300) == (plain, True)
+
+
+async def test_many_names_are_looked_through_once() -> None:
+    names = ",".join(f'"{number}": 1' for number in (*range(60_000), 59_999))
+    content = f"{{{names}}}".encode()
+    _, direct = await SERVED.both("PUT", "/things/a", content=content, headers={"Content-Type": "application/json"})
+    assert json.loads(direct[2])["errors"][0]["field"] == "59999"
+
+
 def texts() -> Iterator[Any]:
     yield st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), max_size=9)
     yield st.sampled_from(["1", "0", "101", "true", "", "x"])

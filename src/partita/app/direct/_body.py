@@ -30,7 +30,7 @@ async def body_of(request: Request) -> Any:
     """Return the body; `PydanticUndefined` if there is none.
 
     Raises:
-        RequestValidationError: the body is not JSON.
+        RequestValidationError: the body is not JSON, or an object in it has a name twice.
         HTTPException: 400, Python cannot read the body.
     """
     if _is_empty(request):
@@ -39,7 +39,9 @@ async def body_of(request: Request) -> Any:
         content = await _content(request)
         if not content:
             return PydanticUndefined
-        return json.loads(content) if _is_json(raw_header(request.scope, b"content-type")) else content
+        if not _is_json(raw_header(request.scope, b"content-type")):
+            return content
+        body = json.loads(content)
     except json.JSONDecodeError as error:
         said = {"loc": ("body", error.pos), "msg": "JSON decode error", "input": {}, "ctx": {"error": error.msg}}
         raise RequestValidationError([{"type": "json_invalid", **said}], body=error.doc) from error
@@ -47,6 +49,20 @@ async def body_of(request: Request) -> Any:
         raise
     except Exception as error:
         raise HTTPException(400, "There was an error parsing the body") from error
+    # Every name has a colon, so an object without duplicates, nested objects and other colons needs no second look.
+    if type(body) is not dict or len(body) != content.count(b":"):
+        json.loads(content, object_pairs_hook=_checked_object)
+    return body
+
+
+def _checked_object(pairs: list[tuple[str, Any]]) -> None:
+    """Refuse an object with two values for one name: it is unknown which of them the client means."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            said = {"type": "duplicate_name", "loc": ("body", name), "msg": "this name is given more than once"}
+            raise RequestValidationError([said])
+        seen.add(name)
 
 
 async def _content(request: Request) -> bytes:
