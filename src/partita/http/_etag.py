@@ -5,15 +5,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 from fastapi import Depends, Header
+from pydantic import AfterValidator, WithJsonSchema
 
 from partita import Precondition
 from partita.errors import VersionConflict
 from partita.http._problems import HttpProblem
 
-_TAG: Final = re.compile(r'(?:^|,)\s*(W/)?"(\d{1,20})"\s*(?=,|$)', re.ASCII)
+_TAG: Final = r'(?:W/)?"[!#-~\x80-\xff]*"'
+_are_tags: Final = re.compile(rf"[ \t,]*{_TAG}[ \t]*(?:,[ \t]*(?:{_TAG}[ \t]*)?)*").fullmatch
+_is_bare: Final = re.compile(r"0|[1-9][0-9]{0,19}").fullmatch
+_VERSION: Final = re.compile(r'(W/)?"(0|[1-9][0-9]{0,19})"')
+_EXPECTED: Final = r'^(\*|0|[1-9][0-9]{0,19}|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
+"""For descriptions. Before and after a tag of a list there may also be tabs and empty elements."""
+
+
+def _well_formed(header: str) -> str:
+    if header.strip() == "*" or _is_bare(header) or _are_tags(header):
+        return header
+    raise ValueError('this is not an ETag such as "3", nor a list of them, nor *')
+
+
+_Tags: TypeAlias = Annotated[
+    str, AfterValidator(_well_formed), WithJsonSchema({"type": "string", "pattern": _EXPECTED})
+]
 
 
 def etag(version: int) -> str:
@@ -22,7 +39,7 @@ def etag(version: int) -> str:
 
 
 def parse_if_match(header: str) -> Precondition:
-    """The precondition in an `If-Match` header. A weak ETag, or one that is not a version, matches nothing."""
+    """The precondition in an `If-Match` header. A weak ETag, or one that is not of a version, matches nothing."""
     return Precondition(_versions(header, weak=False))
 
 
@@ -33,7 +50,8 @@ def parse_if_none_match(header: str) -> Precondition:
 
 async def _if_match(
     if_match: Annotated[
-        str | None, Header(description="Write only if the item has this `ETag`; `*`: if it exists.")
+        _Tags | None,
+        Header(description="Write only if the item has this `ETag`, or one of several; `*`: if it exists."),
     ] = None,
 ) -> Precondition | None:
     return None if if_match is None else parse_if_match(if_match)
@@ -41,7 +59,7 @@ async def _if_match(
 
 async def _unless_match(
     if_none_match: Annotated[
-        str | None, Header(description="Write only if the item does not have this `ETag`; `*`: if it does not exist.")
+        _Tags | None, Header(description="Write only if the item does not have this `ETag`; `*`: if it does not exist.")
     ] = None,
 ) -> Precondition | None:
     return None if if_none_match is None else parse_if_none_match(if_none_match)
@@ -87,4 +105,6 @@ def _versions(header: str, *, weak: bool) -> frozenset[int] | None:
     """The versions that a header names; None for `*`, which means every version."""
     if header.strip() == "*":
         return None
-    return frozenset(int(version) for weakness, version in _TAG.findall(header) if weak or not weakness)
+    if _is_bare(header):
+        return frozenset((int(header),))
+    return frozenset(int(version) for weakness, version in _VERSION.findall(header) if weak or not weakness)

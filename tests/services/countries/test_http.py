@@ -414,6 +414,15 @@ async def test_a_write_over_another_version_is_refused(api: httpx.AsyncClient) -
     assert (await put(api, "CL", CHILE, If_None_Match="*")).status_code == 201
 
 
+@pytest.mark.req("R07", "X04")
+@pytest.mark.parametrize("header", ["If-Match", "If-None-Match"])
+async def test_a_precondition_that_is_no_etag_is_refused(header: str, api: httpx.AsyncClient) -> None:
+    refused = await api.put("/countries/BO", json=BOLIVIA, headers={header: '"1'})
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+    assert [each["field"] for each in refused.json()["errors"]] == [header.lower()]
+    assert (await api.get("/countries/BO")).status_code == 404
+
+
 @pytest.mark.req("R07")
 async def test_a_star_in_if_match_writes_only_over_what_is_there(api: httpx.AsyncClient) -> None:
     refused = await put(api, "BO", BOLIVIA, If_Match="*")

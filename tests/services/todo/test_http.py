@@ -125,6 +125,38 @@ async def test_an_email_is_the_same_in_any_form_of_its_accents(api: httpx.AsyncC
     assert (taken.status_code, taken.json()["code"]) == (409, "unique_taken")
 
 
+@pytest.mark.req("T30", "X04")
+@pytest.mark.parametrize(
+    "match", ["abc", '"1', '1"', 'x"1"', '"1" "2"', "W/1", 'w/"1"', "", ",", "-1", '*, "1"', '"a b"']
+)
+async def test_an_if_match_that_is_no_etag_is_refused(match: str, api: httpx.AsyncClient) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    headers = {"If-Match": match}
+    for refused in (await api.patch(url, json={"title": "b"}, headers=headers), await api.delete(url, headers=headers)):
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+        message = 'this is not an ETag such as "3", nor a list of them, nor *'
+        assert refused.json()["errors"] == [{"location": "header", "field": "if-match", "message": message}]
+    assert (await api.get(url)).json()["title"] == "a"
+
+
+@pytest.mark.req("T30")
+@pytest.mark.parametrize(("match", "status"), [("1", 200), ('"0", "1"', 200), ('W/"1"', 412), ('"x"', 412), ("2", 412)])
+async def test_if_match_is_an_etag_a_list_or_a_version(match: str, status: int, api: httpx.AsyncClient) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    assert (await api.patch(url, json={"title": "b"}, headers={"If-Match": match})).status_code == status
+
+
+@pytest.mark.req("T30")
+async def test_a_task_that_the_client_has_is_not_sent_again(api: httpx.AsyncClient) -> None:
+    url = f"/tasks/{(await created(api))['task_id']}"
+    for known in ('"1"', 'W/"1"', '"0", "1"', "*"):
+        same = await api.get(url, headers={"If-None-Match": known})
+        assert (same.status_code, same.content, same.headers["ETag"]) == (304, b"", '"1"')
+        assert same.headers["Cache-Control"] == "private, no-cache"
+    await api.patch(url, json={"title": "b"})
+    assert (await api.get(url, headers={"If-None-Match": '"1"'})).json()["title"] == "b"
+
+
 @pytest.mark.req("T30")
 async def test_if_match_guards_changes(api: httpx.AsyncClient) -> None:
     url = f"/tasks/{(await created(api))['task_id']}"

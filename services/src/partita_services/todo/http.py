@@ -20,6 +20,7 @@ from partita.http import (
     Db,
     FieldPaging,
     IfMatch,
+    IfNoneMatch,
     LagView,
     LastEventId,
     NewsEvent,
@@ -31,6 +32,7 @@ from partita.http import (
     change_news,
     describe_problems,
     etag,
+    is_not_modified,
     known_parameters,
     news_response,
     once_by,
@@ -239,11 +241,19 @@ async def stream_tasks(
     return news_response(change_news(changes_since, events_of, last_event_id, is_valid, state.stopping))
 
 
-@ROUTER.get("/tasks/{task_id}", responses=describe_problems(404))
-async def show_task(caller: CurrentCaller, db: Db, task_id: TaskId, response: Response) -> Task:
+@ROUTER.get(
+    "/tasks/{task_id}",
+    responses={304: {"description": "The client already has this version"}, **describe_problems(404)},
+)
+async def show_task(
+    caller: CurrentCaller, db: Db, task_id: TaskId, response: Response, if_none_match: IfNoneMatch = None
+) -> Task:
     """One task."""
     task = await db.run(handlers.show_task(caller.user_id, task_id))
-    response.headers["ETag"] = etag(task.version)
+    tag = etag(task.version)
+    if is_not_modified(if_none_match, tag):
+        return Response(status_code=304, headers={"ETag": tag})  # type: ignore[return-value]  # instead of the model
+    response.headers["ETag"] = tag
     return task
 
 
