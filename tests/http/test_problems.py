@@ -161,5 +161,5 @@ async def test_a_wrong_method_names_the_right_ones(client: httpx.AsyncClient) ->
     problem = response.json()
     assert (response.status_code, problem["code"]) == (405, "method_not_allowed")
     assert problem["detail"] == "This path does not accept DELETE."
-    assert problem["hint"] == "It accepts GET, POST."
-    assert response.headers["Allow"] == "GET, POST"
+    assert problem["hint"] == "It accepts GET, HEAD, POST."
+    assert response.headers["Allow"] == "GET, HEAD, POST"

@@ -139,7 +139,7 @@ def _outer_app(missing: MissingPage) -> _OuterApp:
         redirect_slashes=False,  # Starlette's redirects contain the unverified host name of the request
         telemetry={"tracing": False, "metrics": False, "logs": False},  # avoids a check for every request
     )
-    handle_errors(app, missing=missing)
+    handle_errors(app, missing=missing, reads_with_head=True)
     return app
 
 
@@ -175,4 +175,4 @@ def _mount_folder(app: FastAPI, path: str, folder: ASGIApp) -> None:
 def _set_up(app: FastAPI, state: ServiceState, missing: MissingPage | None = None) -> None:
     """Give an app of a service its state, and have it respond to errors with problems."""
     run_with(app, state)
-    handle_errors(app, missing=missing)
+    handle_errors(app, missing=missing, reads_with_head=True)

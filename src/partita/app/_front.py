@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from partita import Meter
 from partita.app._capacity import capacity_header
+from partita.app._head import respond_to_head
 from partita.app._limits import Limits
 from partita.app._metrics import RequestMetrics, is_replay
 from partita.app._request_id import given_request_id, new_request_id, request_id_header
@@ -44,6 +45,9 @@ class Front:
         """Pass the request on, directly to its route if that is known."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
+            return
+        if scope["method"] == "HEAD":
+            await respond_to_head(self, scope, receive, send)
             return
         started = self.timer()
         request_id = given_request_id(scope) or new_request_id()

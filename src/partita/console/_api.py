@@ -31,7 +31,7 @@ def console_api(services: Sequence[Service], state: AppState, declared: bytes) -
     """The API of the console's pages; `declared` is the result of `describe_services`."""
     app = FastAPI(title="Partita's console", openapi_url=None, redirect_slashes=False)
     run_with(app, state.of_console())
-    handle_errors(app)
+    handle_errors(app, reads_with_head=True)
     patterns = {(service.name, pattern.name): pattern for service in services for pattern in service.patterns}
 
     @app.get("/services")

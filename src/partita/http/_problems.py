@@ -128,16 +128,17 @@ def problem_response(
     return JSONResponse(problem.model_dump(exclude_none=True), status, headers, PROBLEM_MEDIA_TYPE)
 
 
-def handle_errors(app: FastAPI, *, missing: MissingPage | None = None) -> None:
+def handle_errors(app: FastAPI, *, missing: MissingPage | None = None, reads_with_head: bool = False) -> None:
     """Make an app respond to every error with a problem.
 
     Args:
         app: the app.
         missing: returns the page for a path that does not exist, or None if the request does not accept a page.
+        reads_with_head: whether HEAD is accepted wherever GET is, as in apps of `build_app`.
     """
     app.add_exception_handler(errors.PartitaError, partial(_partita_error, OutageLog(logger)))
     app.add_exception_handler(RequestValidationError, _invalid_request)
-    app.add_exception_handler(StarletteHTTPException, partial(_http_error, missing))
+    app.add_exception_handler(StarletteHTTPException, partial(_http_error, missing, reads_with_head))
     app.add_exception_handler(Exception, _fault)
 
 
@@ -232,7 +233,12 @@ def _shortened(text: str) -> str:
     return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
-async def _http_error(missing: MissingPage | None, request: Request, error: Exception) -> Response:
+async def _http_error(
+    missing: MissingPage | None,
+    reads_with_head: bool,  # noqa: FBT001 - bound above, by position
+    request: Request,
+    error: Exception,
+) -> Response:
     assert isinstance(error, StarletteHTTPException)  # noqa: S101 - registered for these only
     if isinstance(error, HttpProblem):
         return problem_response(
@@ -248,17 +254,18 @@ async def _http_error(missing: MissingPage | None, request: Request, error: Exce
         return problem_response(422, "invalid_request", problem.message, errors=[problem])
     code = HTTPStatus(error.status_code).name.lower()
     if "Allow" in (error.headers or {}):
-        methods = ", ".join(_methods_at(request))
+        methods = ", ".join(_methods_at(request, reads_with_head=reads_with_head))
         detail, hint = f"This path does not accept {request.method}.", f"It accepts {methods}."
         return problem_response(error.status_code, code, detail, hint=hint, headers={"Allow": methods})
     detail = error.detail if error.status_code != HTTPStatus.NOT_FOUND else "There is nothing at this path."
     return problem_response(error.status_code, code, str(detail), headers=error.headers)
 
 
-def _methods_at(request: Request) -> Iterator[str]:
+def _methods_at(request: Request, *, reads_with_head: bool) -> Iterator[str]:
     """The methods that the path of a request accepts. Starlette names only those of the first route with this path."""
     for method in _METHODS:
-        scope = {**request.scope, "method": method}
+        asked = "GET" if method == "HEAD" and reads_with_head else method
+        scope = {**request.scope, "method": asked}
         if any(route.matches(scope)[0] is Match.FULL for route in request.app.routes):
             yield method
 

@@ -88,7 +88,7 @@ def signin_api(sign_in: SignIn, state: ServiceState[None]) -> FastAPI:
     """Return the app with the routes for signing in."""
     app = FastAPI(openapi_url=None, redirect_slashes=False)
     run_with(app, state)
-    handle_errors(app)
+    handle_errors(app, reads_with_head=True)
 
     @app.get("/me")
     async def show_me(caller: CurrentCaller) -> Me:
