@@ -92,6 +92,9 @@ async def test_outer_layers_see_the_route() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    await respond_to_head(app, scope, send, send)
+    async def receive() -> Any:
+        return {"type": "http.request"}
+
+    await respond_to_head(app, scope, receive, send)
     assert (scope["method"], scope["route"]) == ("HEAD", "GET")
     assert sent[1:] == [{"type": "http.response.body", "body": b""}]

@@ -267,6 +267,13 @@ def test_it_says_what_remains_and_until_when() -> None:
     def note_of(user_id: str) -> None:
         """A user's note."""
 
-    told = PersonalData(PersonalItems("notes", note_of, stays="because")).remains(0.0)
+    def forget(user_id: str) -> Procedure[int]:
+        return int((yield from delete(note_of(user_id))) is not None)
+
+    told = PersonalData(PersonalItems("notes", note_of, erase=forget), queues=False).remains(0.0)
     assert told["change stream"] == "old images, until 1970-01-02T00:00:00Z"
+    assert told["continuous backups"] == "if they are on: earlier items, until 1970-02-05T00:00:00Z at the latest"
+    assert "queues" not in told
+    kept = PersonalData(PersonalItems("notes", note_of, stays="because")).remains(0.0)
+    assert {"change stream", "lakes"}.isdisjoint(kept)
     assert told["lakes"] == "forever, because no record notifies them"

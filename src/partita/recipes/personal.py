@@ -27,7 +27,7 @@ from partita.operations import BatchWrite, Context, Delete, Get, Operation, Proc
 from partita.patterns import declare_operation
 from partita.recipes.records import check_complete, check_expires
 from partita.recipes.removal import Removal, remove_some
-from partita.store import PutItem
+from partita.store import MAX_RECOVERY_DAYS, PutItem
 
 __all__ = [
     "MAX_ERASED",
@@ -122,6 +122,7 @@ class PersonalData:
         *items: PersonalItems,
         record: type[ErasureRecord] | None = None,
         mentions: Mapping[type[Entity], tuple[str, ...]] | None = None,
+        queues: bool = True,
     ) -> None:
         """Declare the personal data of a service.
 
@@ -131,6 +132,7 @@ class PersonalData:
                 nothing is recorded, and lakes keep their data.
             mentions: fields of other entities with personal data, such as the name of an author; samples for
                 development mask them.
+            queues: whether messages in queues may name users.
 
         Raises:
             ModelError: items declare neither how they are erased nor why they are kept, an entity has no field for its
@@ -138,6 +140,7 @@ class PersonalData:
         """
         self.items = items
         self.mentions = dict(mentions or {})
+        self.queues = queues
         _check_mentions(self.mentions)
         self._record = None if record is None else _checked_record(record)
         for each in items:
@@ -163,11 +166,14 @@ class PersonalData:
     def remains(self, now: float) -> dict[str, str]:
         """The places that still hold data of a user whose items were erased, and until when."""
         found: dict[str, str] = {}
-        if any(each.schema.table.schema.stream is not None for each in self.items):
+        if any(each.schema.table.schema.stream is not None for each in self.items if not each.stays):
             found["change stream"] = f"old images, until {_instant(now + STREAM_SECONDS)}"
             latest = f"until they read the erasure, which must be before {_instant(now + REMEMBERED.total_seconds())}"
             found["lakes"] = latest if self._record is not None else "forever, because no record notifies them"
-        found["queues"] = "messages until they are delivered, dead letters until they are discarded"
+        if self.queues:
+            found["queues"] = "messages until they are delivered, dead letters until they are discarded"
+        latest = _instant(now + timedelta(days=MAX_RECOVERY_DAYS).total_seconds())
+        found["continuous backups"] = f"if they are on: earlier items, until {latest} at the latest"
         found["backups"] = f"those made before {_instant(now)}, until they are deleted; after a restore, erase again"
         return found
 

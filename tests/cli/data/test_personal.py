@@ -80,6 +80,16 @@ def test_nothing_of_the_user_is_left_in_the_database_but_the_stream(seeded: Run,
     assert not (folder / "partita.db-wal").exists() or (folder / "partita.db-wal").stat().st_size == 0
 
 
+def test_continuous_backups_are_named_if_they_are_of_the_service(seeded: Run) -> None:
+    assert "continuous backups" not in " ".join(report(seeded))
+    for table in ("todo-app-data", "countries"):
+        assert seeded("points", "enable", table, "--days", "3").exit_code == 0
+    places = report(seeded)
+    assert [place for place in places if place.startswith("continuous")] == ["continuous backups of todo-app-data"]
+    about = "up to 3 days; `partita points disable todo-app-data` discards them"
+    assert places["continuous backups of todo-app-data"] == ("", about)
+
+
 def test_it_asks_first(seeded: Run) -> None:
     asked = seeded("personal", "erase", "todo", "--user", "demo")
     assert (asked.exit_code, "cannot be undone" in asked.output) == (1, True)

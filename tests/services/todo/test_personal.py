@@ -76,7 +76,13 @@ class TestErasure:
         await fill(api, 2, bob)
         response = await api.delete("/me/data")
         erased = response.json()
-        assert erased.pop("remains").keys() == {"change stream", "lakes", "queues", "backups"}
+        assert erased.pop("remains").keys() == {
+            "change stream",
+            "lakes",
+            "queues",
+            "continuous backups",
+            "backups",
+        }
         assert erased == {"erased": {"tasks": 30, "profile": 1}, "more": False, "stays": {}}
         assert ((await api.get("/me")).status_code, (await api.get("/tasks")).json()["items"]) == (404, [])
         assert len((await api.get("/tasks", headers=bob)).json()["items"]) == 2

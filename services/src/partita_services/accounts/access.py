@@ -54,6 +54,7 @@ PERSONAL: Final = PersonalData(
         stays="An account holds money, and only its owner closes it. Its ledger is kept for bookkeeping.",
     ),
     mentions={Entry: ("by", "memo"), AccountVersion: ("name", "owner", "by"), Grant: ("granted_by",)},
+    queues=False,
 )
 """The stored data of a user: the accounts that they own, and the grants that they received."""
 

@@ -102,12 +102,15 @@ def erase_projection(service: Service, store: Store, data: DataFolder) -> Iterat
     yield ErasedPlace("projection", "up to date; pages and log overwritten")
 
 
-def overwrite_log(data: DataFolder) -> Iterator[ErasedPlace]:
+def overwrite_log(service: Service, data: DataFolder) -> Iterator[ErasedPlace]:
     """Truncate the log of the database, which contains earlier versions of pages."""
     if data.store == EMBEDDED:
         with data.open_existing() as store:
             store.sweep()
-            logs = {table: store.execute(DescribeRecovery(table)) for table in store.execute(ListTables())}
+            own = {f"{data.prefix}{table.schema.name}" for table in service.tables}.intersection(
+                store.execute(ListTables())
+            )
+            logs = {table: store.execute(DescribeRecovery(table)) for table in sorted(own)}
         yield ErasedPlace("database file", "deleted items overwritten, log cut")
         for table, log in logs.items():
             if log.enabled:
@@ -122,7 +125,7 @@ def what_remains(kept: PersonalData, lake: Path | None, now: float) -> Iterator[
     """The places that no command can reach: old images, lakes elsewhere, and backups."""
     if lake is not None:
         yield ErasedPlace(f"lake {lake}", "erased in every version of its tables")
-    done = {"queues", "lakes"} if lake is not None else {"queues"}
+    done = {"queues", "continuous backups"} | ({"lakes"} if lake is not None else set())
     for place, until in kept.remains(now).items():
         if place not in done:
             yield ErasedPlace(place, "", until)

@@ -86,7 +86,7 @@ def erase(
     places += erase_queues(service, data, user_id)
     if lake is not None:
         _bring_up_to_date(context, service, lake, data)
-    places += overwrite_log(data)
+    places += overwrite_log(service, data)
     places += what_remains(kept, lake, time.time())
     if as_json:
         echo_json(places)
