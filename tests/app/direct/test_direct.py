@@ -352,6 +352,13 @@ async def test_a_colon_in_a_text_is_no_name() -> None:
         assert (direct, direct[0] < 300) == (plain, True)
 
 
+async def test_nesting_of_any_depth_is_no_fault() -> None:
+    for depth in range(850, 1_000):
+        content = b'{"title":' * depth + b"1" + b"}" * depth
+        _, direct = await SERVED.both("PUT", "/things/a", content=content, headers={"Content-Type": "application/json"})
+        assert direct[0] == 422
+
+
 async def test_many_names_are_looked_through_once() -> None:
     names = ",".join(f'"{number}": 1' for number in (*range(60_000), 59_999))
     content = f"{{{names}}}".encode()

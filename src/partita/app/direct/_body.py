@@ -41,14 +41,18 @@ async def body_of(request: Request) -> Any:
             return PydanticUndefined
         if not _is_json(raw_header(request.scope, b"content-type")):
             return content
-        body = json.loads(content)
+        return _parsed(content)
     except json.JSONDecodeError as error:
         said = {"loc": ("body", error.pos), "msg": "JSON decode error", "input": {}, "ctx": {"error": error.msg}}
         raise RequestValidationError([{"type": "json_invalid", **said}], body=error.doc) from error
-    except HTTPException:
+    except (HTTPException, RequestValidationError):
         raise
     except Exception as error:
         raise HTTPException(400, "There was an error parsing the body") from error
+
+
+def _parsed(content: bytes) -> Any:
+    body = json.loads(content)
     # Every name has a colon, so an object without duplicates, nested objects and other colons needs no second look.
     if type(body) is not dict or len(body) != content.count(b":"):
         json.loads(content, object_pairs_hook=_checked_object)
