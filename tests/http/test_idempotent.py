@@ -192,6 +192,15 @@ async def test_what_is_no_key_is_refused_and_named(client: httpx.AsyncClient, ke
     assert await count(client) == 0
 
 
+async def test_two_keys_are_refused(client: httpx.AsyncClient) -> None:
+    both = [("Idempotency-Key", "k1"), ("Idempotency-Key", "k2")]
+    refused = await client.post("/orders", json={"cups": 2}, headers=both)
+    (problem,) = refused.json()["errors"]
+    expected = {"location": "header", "field": "idempotency-key", "message": "it may be given only once"}
+    assert (refused.status_code, problem) == (422, expected)
+    assert await count(client) == 0
+
+
 @pytest.mark.parametrize("key", ["x" * 255, f'"{"x" * 255}"', "~!%#", '"two words"'])
 async def test_every_key_of_up_to_255_characters_is_taken(client: httpx.AsyncClient, key: str) -> None:
     assert (await order(client, key)).status_code == 201

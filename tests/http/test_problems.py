@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -140,6 +141,13 @@ async def test_what_is_no_json_is_bad_input(client: httpx.AsyncClient) -> None:
     expected = {"location": "body", "field": "", "message": message}
     assert (response.status_code, response.json()["errors"]) == (422, [expected])
     assert "hint" not in response.json()
+
+
+async def test_a_compressed_body_is_told_that_it_is_not_understood(client: httpx.AsyncClient) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    response = await client.post("/toy/api/measured?unit=m", content=gzip.compress(b'{"size": 1}'), headers=headers)
+    said = "Send the body as it is: no Content-Encoding is understood."
+    assert (response.status_code, response.json()["hint"]) == (422, said)
 
 
 async def test_json_that_is_sent_as_a_form_is_told_its_content_type(client: httpx.AsyncClient) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import Depends, Header, Request, Response
+from fastapi.exceptions import RequestValidationError
 from pydantic import AfterValidator, WithJsonSchema
 
 from partita import AsyncSession, Procedure
@@ -125,6 +126,9 @@ def once_by(requests: Idempotency[Any], caller: Callable[..., Any] = current_cal
     ) -> Once:
         if idempotency_key is None:
             return Once(requests, db, None)
+        if sum(name == b"idempotency-key" for name, _ in request.scope["headers"]) > 1:
+            said = {"type": "too_many", "loc": ("header", "idempotency-key"), "msg": "it may be given only once"}
+            raise RequestValidationError([said])
         payload = fingerprint(request.method, request.url.path, request.url.query, await request.body())
         return Once(requests, db, Command(caller.user_id, idempotency_key.strip('"'), payload))
 

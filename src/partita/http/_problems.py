@@ -58,6 +58,7 @@ MAX_TEXT: Final = 300
 _METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _IN_PYTHON: Final = " after validation"
 """What Pydantic adds to the length of an array, because a validator may have changed it."""
+_NOT_ENCODED: Final = "Send the body as it is: no Content-Encoding is understood."
 _NOT_JSON: Final = "Send JSON, with `Content-Type: application/json`."
 
 RETRY_LATER: Final = {"Retry-After": "1"}
@@ -251,7 +252,8 @@ async def _http_error(
         # FastAPI responds with 422 to a body that is not JSON, but with 400 to one that Python cannot read: text that
         # is not UTF-8, a number with thousands of digits, or brackets that are nested too deeply.
         problem = FieldProblem(location="body", field="", message="The body cannot be read as JSON in UTF-8.")
-        return problem_response(422, "invalid_request", problem.message, errors=[problem])
+        hint = _NOT_ENCODED if "content-encoding" in request.headers else None
+        return problem_response(422, "invalid_request", problem.message, errors=[problem], hint=hint)
     code = HTTPStatus(error.status_code).name.lower()
     if "Allow" in (error.headers or {}):
         methods = ", ".join(_methods_at(request, reads_with_head=reads_with_head))

@@ -173,6 +173,22 @@ async def test_what_is_no_instant_is_refused(api: httpx.AsyncClient, instant: st
 
 
 @pytest.mark.req("R03")
+@pytest.mark.parametrize(
+    "instant", ["2026-02-29", "2026-06-30T23:59:60Z", "2026-01-01T00:00:00+24:00", "2026-01-01T1:0"]
+)
+async def test_an_instant_that_is_none_is_told_how_it_is_written(api: httpx.AsyncClient, instant: str) -> None:
+    (error,) = (await api.get("/countries/BO", params={"as_of": instant})).json()["errors"]
+    how = "an instant is written as YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"
+    assert error["message"] in (how, f"there is no such day, time or offset; {how}")
+
+
+@pytest.mark.req("R03")
+async def test_a_small_z_stands_for_utc(api: httpx.AsyncClient) -> None:
+    await put(api, "BO", BOLIVIA)
+    assert (await api.get("/countries/BO", params={"as_of": "2026-01-01T12:00:00z"})).status_code == 200
+
+
+@pytest.mark.req("R03")
 async def test_a_code_that_changed_hands_is_its_owners_of_the_instant(
     api: httpx.AsyncClient, fake_clock: FakeClock
 ) -> None:

@@ -60,15 +60,20 @@ ROUTER: Final = APIRouter(dependencies=[Depends(known_parameters)])
 
 Compared: TypeAlias = tuple[Country, Country, tuple[FieldDifference, ...]]
 
+_HOW_TO_WRITE: Final = "an instant is written as YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ"
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?", re.ASCII)
 
 
 def _written_as_an_instant(value: object) -> object:
     # Pydantic would accept a number, too, and convert it to a time.
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
-        raise ValueError("an instant is written as YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ")
+        raise ValueError(_HOW_TO_WRITE)
     # In a query string, an unescaped plus is a space.
-    instant = datetime.fromisoformat(value.replace(" ", "+") if "T" in value else value)
+    text = value.replace(" ", "+") if "T" in value else value
+    try:
+        instant = datetime.fromisoformat(f"{text[:-1]}Z" if text.endswith("z") else text)
+    except ValueError:  # in the terms of Python
+        raise ValueError(f"there is no such day, time or offset; {_HOW_TO_WRITE}") from None
     try:
         return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
     except OverflowError:
