@@ -196,6 +196,15 @@ async def test_a_milestone_shows_its_progress_and_what_does_not_count(
 
 
 @pytest.mark.req("C10")
+@pytest.mark.parametrize("version", [True, "1", 1.5, None])
+async def test_a_version_is_a_whole_number(browser: httpx.AsyncClient, version: Any) -> None:
+    path = f"/api/milestones/{(await create(browser))['milestone_id']}"
+    refused = await browser.patch(path, json={"version": version, "title": "Mine"})
+    assert (refused.status_code, [each["field"] for each in refused.json()["errors"]]) == (422, ["version"])
+    assert (await browser.get(path)).json()["title"] != "Mine"
+
+
+@pytest.mark.req("C10")
 async def test_a_stale_edit_is_refused_with_the_current_version(browser: httpx.AsyncClient) -> None:
     created = await create(browser)
     path = f"/api/milestones/{created['milestone_id']}"

@@ -75,15 +75,16 @@ def _written_as_a_day(value: object) -> object:
 def _a_number(value: object) -> object:
     # Pydantic would also accept `true` and "5".
     if isinstance(value, bool | str):
-        raise ValueError("a target is a whole number")  # noqa: TRY004 - Pydantic expects ValueError
+        raise ValueError("must be a whole number")  # noqa: TRY004 - Pydantic expects ValueError
     return value
 
 
 Day = Annotated[date, BeforeValidator(_written_as_a_day)]
+WHOLE: Final = BeforeValidator(_a_number)
 Target = Annotated[
     int,
     Field(ge=1, le=1_000_000_000, description="in metres, seconds or workouts", examples=[100_000]),
-    BeforeValidator(_a_number),
+    WHOLE,
 ]
 NewTitle = Annotated[Title, VisibleText()]
 """A title as a user writes it; one that was stored earlier may have other characters."""
@@ -118,7 +119,7 @@ class MilestoneEdit(TypedDict, total=False):
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # read by Pydantic, not a field
 
-    version: Required[Annotated[int, Field(ge=1, description="the version that you have read", examples=[1])]]
+    version: Required[Annotated[int, Field(ge=1, description="the version that you have read", examples=[1]), WHOLE]]
     title: NewTitle
     target: Target
     sport_types: SportTypes
