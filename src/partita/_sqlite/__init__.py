@@ -10,6 +10,7 @@ from partita._sqlite._database_file import (
     file_number,
     make_private,
     open_database,
+    path_text,
     read_header,
     refuse_moved,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "moved",
     "open_database",
     "opened_before_fork",
+    "path_text",
     "read_header",
     "refuse_cut_log",
     "refuse_if_in_use_at_fork",

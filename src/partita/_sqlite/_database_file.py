@@ -16,7 +16,7 @@ from msgspec import Struct
 from partita._sqlite._errors import moved
 from partita._sqlite._file_system import CHECKSUM_BYTES, file_system
 from partita._sqlite._fork import close_untouched_at_fork
-from partita.errors import StoreDamaged, StoreError, StoreReadOnly
+from partita.errors import OperationError, StoreDamaged, StoreError, StoreReadOnly
 from partita.runtime import close_to_others, create_private
 
 MEMORY: Final = ":memory:"
@@ -33,6 +33,17 @@ _RESERVED: Final = 20
 """The offset in the header of the number of bytes in each page that SQLite does not use."""
 _MAGIC: Final = b"SQLite format 3\0"
 _PARTS: Final = ("", "-wal", "-shm", "-journal", ".lock", ".turn")
+
+
+def path_text(path: object) -> str:
+    """The path of a database file as text.
+
+    Raises:
+        OperationError: it is not a path. As text, None would be a file named None.
+    """
+    if not isinstance(path, str | Path) or "\0" in str(path):
+        raise OperationError(f"{path!r:.80} is not the path of a file.", hint="Pass a str or a Path.")
+    return str(path)
 
 
 class FileHeader(Struct, frozen=True):

@@ -6,6 +6,8 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
+from partita.errors import OperationError
+
 R_co = TypeVar("R_co", covariant=True)
 R = TypeVar("R")
 
@@ -16,12 +18,20 @@ MAX_BODY_BYTES: Final = 256 * 1024
 MAX_HIDDEN_SECONDS: Final = 12 * 60 * 60.0
 """The longest time for which a message can be hidden or postponed."""
 
+MAX_RECEIVES: Final = 1000
+"""The most deliveries that SQS allows before a message becomes a dead letter."""
+
 
 class QueuePolicy(Struct, frozen=True):
     """How a queue treats its messages."""
 
     max_receives: int = 5
-    """A message that was delivered this many times and never acknowledged becomes a dead letter."""
+    """A message that was delivered this many times and never acknowledged becomes a dead letter: 1 to 1,000."""
+
+    def __post_init__(self) -> None:
+        if type(self.max_receives) is not int or not 1 <= self.max_receives <= MAX_RECEIVES:
+            message = f"max_receives must be an int from 1 to {MAX_RECEIVES:,}, not {self.max_receives!r:.60}."
+            raise OperationError(message, hint="Pass the number of attempts that a message gets: max_receives=5.")
 
 
 # --- responses ---

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from partita.errors import PartitaError
+from partita.queue._checks import check_queue
 from partita.queue._interface import Acknowledge, Postpone, Queue, QueueRequest, Receive
 from partita.runtime import Clock, system_clock
 
@@ -47,7 +48,12 @@ class MeteredQueue:
     """A wrapper that counts the messages of a queue. Safe for any number of threads and event loops."""
 
     def __init__(self, queue: Queue, *, name: str | None = None, clock: Clock = system_clock) -> None:
-        """Wrap a queue; `name` is the name in the usage, by default that of the queue."""
+        """Wrap a queue; `name` is the name in the usage, by default that of the queue.
+
+        Raises:
+            OperationError: it is not a queue.
+        """
+        check_queue(queue)
         self.name = queue.name
         self._queue = queue
         self._clock = clock

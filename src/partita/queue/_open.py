@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Final
 
 from partita.errors import OperationError
+from partita.queue._checks import check_name
 from partita.queue._interface import Queue, QueuePolicy
-from partita.store import is_path, profile_of
+from partita.store import is_path, profile_of, split_address
 
 if TYPE_CHECKING:
     from partita.store.remote import GivenCredentials
+
+_ADDRESSES: Final = "Pass sqs://REGION, a URL that begins with http:// or https://, or the path of a folder."
 
 
 def open_queue(
@@ -42,8 +44,9 @@ def open_queue(
     Raises:
         OperationError: the address is invalid. StoreError: the file cannot be opened.
     """
-    policy = policy or QueuePolicy()
-    parts = urlsplit(str(address))
+    if not isinstance(address, str | Path):
+        raise OperationError(f"{address!r:.80} is not the address of a queue.", hint=_ADDRESSES)
+    parts = split_address(str(address))
     if parts.scheme in ("http", "https"):
         from partita.queue.sqs import SqsQueue  # noqa: PLC0415 - only users of SQS need the extra `aws`
 
@@ -54,15 +57,20 @@ def open_queue(
         profile = profile_of(str(address), profile)
         return SqsQueue(name, region=parts.netloc or None, profile=profile, credentials=credentials, policy=policy)
     if not is_path(str(address)):
-        hint = "Write sqs://REGION, a URL that begins with http://, or the path of a folder."
-        raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=hint)
+        raise OperationError(f"{str(address)!r} is not the address of a queue.", hint=_ADDRESSES)
     if profile is not None or credentials is not None:
-        raise OperationError(f"{str(address)!r} is a folder, which does not use a profile or credentials.")
+        hint = "Omit them, or pass the address of a queue on SQS."
+        raise OperationError(f"{str(address)!r} is a folder, which does not use a profile or credentials.", hint=hint)
     from partita.queue.embedded import EmbeddedQueue  # noqa: PLC0415 - as above
 
     return EmbeddedQueue(queue_file(Path(address), name), name, policy=policy)
 
 
-def queue_file(folder: Path, name: str) -> Path:
-    """The path of the file of an embedded queue."""
-    return folder / f"queue-{name}.db"
+def queue_file(folder: str | Path, name: str) -> Path:
+    """The path of the file of an embedded queue.
+
+    Raises:
+        OperationError: the name cannot be part of the name of a file.
+    """
+    check_name(name)
+    return Path(folder) / f"queue-{name}.db"

@@ -8,7 +8,7 @@ _NAMES = {
     "_interface": ("KeepsPast", "Store", "past_of"),
     "_named_store": ("NamedStore", "named_store", "stored_request"),
     "_names": ("TableNames",),
-    "_open": ("is_path", "open_store", "profile_of"),
+    "_open": ("is_path", "open_store", "profile_of", "split_address"),
     "_points": ("MAX_RECOVERY_DAYS", "DescribeRecovery", "RecoveryDescription", "RestoreTable", "SetRecovery"),
     "_requests": (
         "BatchGetItem",

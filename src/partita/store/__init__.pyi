@@ -3,7 +3,7 @@ from partita.store._dynamodb_tables import table_definition, table_schema
 from partita.store._interface import KeepsPast, Store, past_of
 from partita.store._named_store import NamedStore, named_store, stored_request
 from partita.store._names import TableNames
-from partita.store._open import is_path, open_store, profile_of
+from partita.store._open import is_path, open_store, profile_of, split_address
 from partita.store._points import MAX_RECOVERY_DAYS, DescribeRecovery, RecoveryDescription, RestoreTable, SetRecovery
 from partita.store._requests import (
     BatchGetItem,
@@ -127,6 +127,7 @@ __all__ = [
     "past_of",
     "plain_item",
     "profile_of",
+    "split_address",
     "stored_request",
     "table_definition",
     "table_schema",

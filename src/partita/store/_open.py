@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from partita.errors import OperationError
 from partita.store._interface import Store
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _OF_A_SERVER: Final = re.compile(r".*://|(dynamodb|sqs|https?)$|[\w.-]+:[0-9]+(/.*)?$")
 """Matches addresses of servers: with an unknown scheme, a bare scheme, or a host and port without a scheme."""
+
+_ADDRESSES: Final = "Use dynamodb://REGION, a URL that begins with http:// or https://, or the path of a file."
 
 
 def open_store(address: str, *, profile: str | None = None, credentials: GivenCredentials | None = None) -> Store:
@@ -35,7 +37,7 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
     Raises:
         OperationError: the address cannot be used. StoreError: the file cannot be opened.
     """
-    parts = urlsplit(address)
+    parts = split_address(address)
     if parts.scheme in ("http", "https"):
         from partita.store.remote import RemoteStore  # noqa: PLC0415 - needs the extra `aws`
 
@@ -46,13 +48,24 @@ def open_store(address: str, *, profile: str | None = None, credentials: GivenCr
         profile = profile_of(address, profile)
         return RemoteStore(region=parts.netloc or None, profile=profile, credentials=credentials)
     if not address or not is_path(address):
-        hint = "Use dynamodb://REGION, a URL that begins with http:// or https://, or the path of a file."
-        raise OperationError(f"{address!r} is not a valid address of a store.", hint=hint)
+        raise OperationError(f"{address!r} is not a valid address of a store.", hint=_ADDRESSES)
     if profile is not None or credentials is not None:
         raise OperationError(f"{address!r} is a file, which does not use a profile or credentials.")
     from partita.store.embedded import EmbeddedStore  # noqa: PLC0415 - loaded only when needed
 
     return EmbeddedStore(address)
+
+
+def split_address(address: str) -> SplitResult:
+    """The parts of an address.
+
+    Raises:
+        OperationError: it is a URL with a host that cannot be read.
+    """
+    try:
+        return urlsplit(address)
+    except ValueError as error:
+        raise OperationError(f"{address!r} is not a URL: {error}.", hint="Correct the host, or write a path.") from None
 
 
 def is_path(address: str) -> bool:

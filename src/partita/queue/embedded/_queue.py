@@ -18,6 +18,7 @@ from partita import _sqlite
 from partita._sqlite import CommitNotice, GroupCommit, Handler, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError
 from partita.queue import _interface as requests
+from partita.queue._checks import check_request, checked_policy
 from partita.queue._interface import Message, QueuePolicy, QueueRequest, Receive
 from partita.queue.embedded import _reads, _writes
 from partita.queue.embedded._file import DAMAGED, MICROSECONDS, QueueConnection, open_file
@@ -79,7 +80,7 @@ class EmbeddedQueue:
         sleep: Callable[[float], None] | None = None,
     ) -> None:
         self.name = name
-        self.path = str(path)
+        self.path = _sqlite.path_text(path)
         self._sleep = sleep
         self._closed = False
         self._is_forked = False
@@ -88,7 +89,7 @@ class EmbeddedQueue:
         self._reading = threading.RLock()
         self._local = threading.local()
         self._reads: Mapping[type, Handler] = READS
-        max_receives = (policy or QueuePolicy()).max_receives
+        max_receives = checked_policy(policy).max_receives
         if not Path(path).parent.is_dir():
             raise StoreError(f"The folder of {path} does not exist.", hint="Create it first.")
         with _sqlite.translating(self.path):
@@ -129,6 +130,7 @@ class EmbeddedQueue:
         Raises:
             RequestError: the request was refused and changed nothing. StoreError: the queue failed.
         """
+        check_request(request)
         try:
             if isinstance(request, Receive):
                 return self._receive(request)  # type: ignore[return-value]
@@ -140,6 +142,7 @@ class EmbeddedQueue:
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
         """Execute the request from a task: reads run directly, changes are committed by another thread."""
+        check_request(request)
         try:
             if isinstance(request, Receive):
                 return await self._receive_async(request)  # type: ignore[return-value]

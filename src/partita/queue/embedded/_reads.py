@@ -63,10 +63,8 @@ def get_stats(reader: QueueConnection, request: GetStats) -> QueueStats:  # noqa
 
 def read_dead(reader: QueueConnection, request: ReadDead) -> tuple[DeadLetter, ...]:
     """Read the oldest dead letters."""
-    rows = reader.rows(
-        "SELECT sequence, body, group_name, sent_at FROM dead ORDER BY sequence LIMIT ?",
-        max(request.limit, 0),
-    )
+    statement = "SELECT sequence, body, group_name, sent_at FROM dead ORDER BY sequence LIMIT ?"
+    rows = reader.rows(statement, request.limit)
     return tuple(
         DeadLetter(str(sequence), body, group, sent_at / MICROSECONDS) for sequence, body, group, sent_at in rows
     )

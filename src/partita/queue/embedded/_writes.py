@@ -30,6 +30,7 @@ from partita.queue._interface import (
 from partita.queue.embedded._file import MICROSECONDS, QueueConnection
 
 _NAME: Final = re.compile(r"[!-~]{1,128}")
+_RECEIPT: Final = re.compile(r"([0-9]{1,18})\.([0-9]{1,18})")
 _FORGOTTEN_PER_SEND: Final = 3
 """More than one, so that deleting old entries keeps up with sending."""
 
@@ -57,11 +58,11 @@ def send(writer: QueueConnection, request: Send) -> SentMessage:
 def _check_send(request: Send) -> None:
     for name in (request.group, request.deduplication_id):
         if not _NAME.fullmatch(name):
-            raise ValidationFailed(
-                f"A group or deduplication id must have 1 to 128 ASCII characters and no spaces: {name!r:.60}."
-            )
+            message = f"A group or deduplication id must have 1 to 128 ASCII characters and no spaces: {name!r:.60}."
+            raise ValidationFailed(message, hint="Encode other text, for example as a hash or in Base64.")
     if not request.body or len(request.body.encode()) > MAX_BODY_BYTES:
-        raise ValidationFailed(f"The body of a message must have 1 to {MAX_BODY_BYTES} bytes.")
+        hint = "Store what is larger as an item or an object, and send its key."
+        raise ValidationFailed(f"The body of a message must have 1 to {MAX_BODY_BYTES} bytes.", hint=hint)
 
 
 def _append(writer: QueueConnection, group: str, body: str, now: int) -> tuple[int, int]:
@@ -84,7 +85,7 @@ def receive(writer: QueueConnection, request: Receive) -> tuple[Message, ...]:
     now = writer.now()
     hidden_until = now + _microseconds(request.visibility)
     received: list[Message] = []
-    for group in _free_groups(writer, max(request.limit, 0)):
+    for group in _free_groups(writer, request.limit):
         received += _hand_out(writer, group, request.limit - len(received), hidden_until)
         if len(received) >= request.limit:
             break
@@ -174,16 +175,16 @@ def _with_receipts(writer: QueueConnection, receipts: tuple[str, ...], statement
 
 
 def _parts(receipt: str) -> tuple[int, int]:
-    try:
-        sequence, receives = map(int, receipt.split("."))
-    except ValueError as error:
-        raise ValidationFailed(f"{receipt!r} is not a receipt of this queue.") from error
-    return sequence, receives
+    if not (parts := _RECEIPT.fullmatch(receipt)):
+        hint = "Pass the receipts of messages that this queue has returned."
+        raise ValidationFailed(f"{receipt!r:.60} is not a receipt of this queue.", hint=hint)
+    return int(parts[1]), int(parts[2])
 
 
 def _microseconds(seconds: float) -> int:
     if not 0 <= seconds <= MAX_HIDDEN_SECONDS:
-        raise ValidationFailed(f"Messages can be hidden for 0 to {MAX_HIDDEN_SECONDS:.0f} seconds, not {seconds}.")
+        message = f"Messages can be hidden for 0 to {MAX_HIDDEN_SECONDS:.0f} seconds, not {seconds}."
+        raise ValidationFailed(message, hint="Postpone a message again before its time is over.")
     return int(seconds * MICROSECONDS)
 
 

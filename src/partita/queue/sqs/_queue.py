@@ -20,6 +20,7 @@ from partita._aws import (
 )
 from partita.errors import PartitaError
 from partita.queue import _interface as requests
+from partita.queue._checks import check_name, check_request, checked_policy
 from partita.queue._interface import QueuePolicy, QueueRequest, Send, SentMessage
 from partita.queue.sqs import _channel, _dead, _messages
 from partita.queue.sqs._batching import SendBatcher
@@ -78,8 +79,9 @@ class SqsQueue:
             outside: time, randomness and tokens; tests pass their own.
 
         Raises:
-            OperationError: neither endpoint nor region is known, or the URL is invalid.
+            OperationError: neither endpoint nor region is known, or the URL or name is invalid.
         """
+        check_name(name)
         endpoints = find_endpoints(endpoint, region, profile, credentials, apis=(QUEUES,))
         outside = outside or Outside()
         source = source_of(credentials, profile, outside.clock, is_local=is_local(endpoint))
@@ -89,7 +91,7 @@ class SqsQueue:
         self._runner = Runner(transport or HttpTransport(LIMITS), source, outside.sleep)
         self._handlers: Mapping[type, Handler] = HANDLERS
         self._batcher = SendBatcher(self._send_many)
-        self._channel = Channel(client, name, (policy or QueuePolicy()).max_receives, outside.clock, outside.tokens)
+        self._channel = Channel(client, name, checked_policy(policy).max_receives, outside.clock, outside.tokens)
 
     def __repr__(self) -> str:
         return f"SqsQueue({self.name!r}, {self.endpoint!r})"
@@ -100,10 +102,12 @@ class SqsQueue:
         Raises:
             RequestError: the request was refused and changed nothing. StoreUnavailable: its outcome is unknown.
         """
+        check_request(request)
         return self._runner.run(self._calls(request))
 
     async def execute_async(self, request: QueueRequest[R]) -> R:
         """Execute the request without blocking the event loop; the sends of several tasks share calls."""
+        check_request(request)
         if isinstance(request, Send):
             return await self._batcher.send(request)  # type: ignore[return-value]
         return await self._runner.run_async(self._calls(request))

@@ -46,7 +46,7 @@ class EmbeddedStore:
         durable: bool = True,
         sweep_every: float | None = None,
     ) -> None:
-        self.path = str(path)
+        self.path = _sqlite.path_text(path)
         self._durable = durable
         self._catalog: Catalog = EMPTY
         self._vectors = VectorCache()
