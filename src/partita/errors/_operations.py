@@ -18,8 +18,10 @@ class InvalidKey(OperationError, code="invalid_key"):
 class InvalidItem(OperationError, code="invalid_item"):
     """A stored item does not fit its entity; `item` is the stored item."""
 
-    def __init__(self, message: str, *, item: dict[str, Any], reason: str = "") -> None:
-        super().__init__(message, hint="Give new fields a default, or migrate the stored items.")
+    hint = "Give new fields a default, or migrate the stored items."
+
+    def __init__(self, message: str, *, item: dict[str, Any], reason: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
         self.item = item
         self.reason = reason
         """The reason on its own, as it is also part of the message."""

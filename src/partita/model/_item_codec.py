@@ -144,7 +144,7 @@ class ItemCodec(Generic[E]):
         try:
             entity: E = self._read(self._stored_keys.filled(item))
         except ValueError:  # Pydantic's error is a ValueError too
-            raise self._invalid(item, error) from error
+            raise self._invalid(item, error) from self._shown(error)
         return entity
 
     def _remember_other_key(self, entity: E, item: Item) -> None:
@@ -181,14 +181,22 @@ class ItemCodec(Generic[E]):
         try:
             return read(item)  # type: ignore[no-any-return]
         except ValidationError as error:
-            raise self._invalid(item, error) from error
+            raise self._invalid(item, error) from self._shown(error)
 
     def _invalid(self, item: Item, error: ValidationError) -> InvalidItem:
         details = reasons(error)
-        names = [attribute.name for attribute, _ in self._keys[0].attributes if attribute.name in item]
-        where = ", ".join(f"{name} {item[name]!r:.100}" for name in names)
+        where = self.place(item)
         named = f"The item at {where}" if where else "This item"
         return InvalidItem(f"{named} is not a valid {self._cls.__name__}: {details}.", item=item, reason=details)
+
+    def _shown(self, error: ValidationError) -> ValidationError | None:
+        """Return the error as a cause to show; none if it could show the value of an encrypted field."""
+        return None if any(form.encrypted for form in self.forms.values()) else error
+
+    def place(self, item: Item) -> str:
+        """Return the key of a stored item in words, for messages; empty if it has none of its attributes."""
+        names = [attribute.name for attribute, _ in self._keys[0].attributes if attribute.name in item]
+        return ", ".join(f"{name} {item[name]!r:.100}" for name in names)
 
     def _reader(self, model: type[BaseModel]) -> Callable[[Item], Any]:
         """Return a function that reads a stored item into an entity or a view of it."""

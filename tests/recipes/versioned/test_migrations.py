@@ -35,9 +35,11 @@ from partita.errors import (
     TransactionCancelled,
     VersionConflict,
 )
+from partita.recipes.versioned._form import VersionedForm
 from partita.recipes.versioned._migrations import Migrations
 from partita.recipes.versioned._snapshots import frozen_items
 from partita.recipes.versioned._table import Versioned
+from partita.values import Item
 
 FROZEN = Path(__file__).parent / "schema"
 
@@ -139,7 +141,7 @@ def test_a_migration_that_returns_nothing_is_named() -> None:
     with pytest.raises(InvalidItem) as raised:
         Migrations({1: forgets}).upgrade({"pk": "a"}, 1, 2)
     assert str(raised.value) == (
-        "The migration from data version 1 returned None, not an item. Return the changed item."
+        "A stored item: its migration from data version 1 to 2 returned None, not an item. Return the changed item."
     )
 
 
@@ -174,8 +176,37 @@ def test_an_item_without_bookkeeping_is_refused(db: Session) -> None:
 
 def test_a_migration_that_changes_the_key_is_refused() -> None:
     item = FIRST.form.item(Versioned(FirstAccount(pk="a1", owner="Ada"), 1, 1))
-    with pytest.raises(InvalidItem, match="changes the key"):
+    with pytest.raises(InvalidItem, match=r"PK 'ACCOUNT#a1'.* version 1 to 3, has another key"):
         ACCOUNTS.form.versioned(item | {"pk": "a2"})
+
+
+def raising(item: Item) -> Item:
+    """A migration of items that have a field which this one lacks."""
+    return {"pk": item["pk"], "name": item["nickname"]}
+
+
+def test_a_migration_that_raises_is_named_with_the_item_and_its_versions(db: Session) -> None:
+    form = VersionedForm(ACCOUNTS.form.schema, 3, Migrations({1: name_from_owner, 2: raising}))
+    db.run(FIRST.insert(FirstAccount(pk="a1", owner="Ada")))
+    with pytest.raises(InvalidItem) as raised:
+        form.versioned(stored(db))
+    assert str(raised.value) == (
+        "The Account at PK 'ACCOUNT#a1', SK 'DATA': its migration from data version 2 to 3 raised KeyError. "
+        "Correct the migration."
+    )
+    assert isinstance(raised.value.__cause__, KeyError)
+    assert raised.value.item == stored(db)
+
+
+def test_a_migration_whose_result_does_not_fit_is_named_with_the_item_and_its_versions() -> None:
+    form = VersionedForm(ACCOUNTS.form.schema, 2, Migrations({1: lambda item: item | {"balance": "much"}}))
+    item = FIRST.form.item(Versioned(FirstAccount(pk="a1", owner="Ada"), 1, 1))
+    with pytest.raises(InvalidItem) as raised:
+        form.versioned(item)
+    assert str(raised.value).startswith(
+        "The Account at PK 'ACCOUNT#a1', SK 'DATA', after its migration from data version 1 to 2, "
+        "is not a valid Account: name: Field required; balance: Input should be a valid integer"
+    )
 
 
 @pytest.mark.parametrize(

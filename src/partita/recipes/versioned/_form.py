@@ -7,12 +7,12 @@ from typing import Final, Generic, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from partita.errors import ConditionFailed, InvalidItem, ModelError
+from partita.errors import ConditionFailed, FieldSealed, InvalidItem, ModelError
 from partita.expressions import Compare, Condition, Path, Value, both
 from partita.model import Entity, EntitySchema
 from partita.operations import Context, conflict, missing
-from partita.recipes.versioned._migrations import Migrations
-from partita.values import Item
+from partita.recipes.versioned._migrations import Migrations, has_plaintext
+from partita.values import Item, Plaintext, UnopenedValue, is_sealed
 
 E = TypeVar("E", bound=Entity)
 
@@ -69,14 +69,53 @@ class VersionedForm(Generic[E]):
         """
         version, last_write = self.stored_version(item), item.get(LAST_WRITE)
         if not isinstance(last_write, int):
-            raise InvalidItem(f"A stored {self.schema.name} has no {LAST_WRITE}.", item=item)
+            raise InvalidItem(f"{self._name(item)} has no {LAST_WRITE}.", item=item)
         if version == self.data_version:
             return Versioned(self.schema.entity(item), version, last_write)
-        upgraded = self.migrations.upgrade(self._data(item), version, self.data_version)
-        data = self.schema.entity(upgraded)
-        if any(item[name] != part for name, part in self.schema.key(data).items()):
-            raise InvalidItem(f"A migration changes the key of a stored {self.schema.name}.", item=item)
-        return Versioned(data, self.data_version, last_write)
+        return Versioned(self._migrated(item, version), self.data_version, last_write)
+
+    def _migrated(self, item: Item, version: int) -> E:
+        """The data in an old item.
+
+        Raises:
+            DataNewer: newer code has written the item.
+            InvalidItem: a migration failed, or its result does not fit the entity or has another key.
+            FieldSealed: an encrypted field cannot be opened.
+        """
+        name = self._name(item)
+        upgraded = self.migrations.upgrade(self._data(item), version, self.data_version, stored=item, name=name)
+        named = f"{name}, after its migration from data version {version} to {self.data_version}"
+        self._check_sealed(upgraded, item, named)
+        try:
+            data = self.schema.entity(upgraded)
+        except FieldSealed:
+            raise
+        except InvalidItem as error:
+            message = f"{named}, is not a valid {self.schema.name}: {error.reason}."
+            cause = None if has_plaintext(item) else error.__cause__
+            raise InvalidItem(message, item=item, reason=error.reason, hint="Correct the migration.") from cause
+        if any(item[attribute] != part for attribute, part in self.schema.key(data).items()):
+            raise InvalidItem(f"{named}, has another key.", item=item, hint="Keep the fields of the key as they are.")
+        return data
+
+    def _check_sealed(self, upgraded: Item, item: Item, named: str) -> None:
+        """Refuse plain values of encrypted fields, which a migration may have taken from elsewhere in the item.
+
+        Raises:
+            InvalidItem: a migration returned one.
+        """
+        for attribute, form in self.schema.codec.forms.items():
+            value = upgraded.get(attribute)
+            opened = isinstance(value, Plaintext | UnopenedValue) or is_sealed(value)
+            if form.encrypted is not None and not form.encrypted.reads_plain and attribute in upgraded and not opened:
+                message = f"{named}, has a plain value in {attribute}, which is encrypted."
+                hint = f"Return it as Plaintext({attribute}), from partita.values."
+                raise InvalidItem(message, item=item, hint=hint)
+
+    def _name(self, item: Item) -> str:
+        """What errors call a stored item."""
+        where = self.schema.codec.place(item)
+        return f"The {self.schema.name} at {where}" if where else f"A stored {self.schema.name}"
 
     def live(self, item: Item | None, context: Context) -> Versioned[E] | None:
         """The data in a stored item, unless there is none or it has expired."""
@@ -86,7 +125,7 @@ class VersionedForm(Generic[E]):
         """The data version of a stored item."""
         version = item.get(DATA_VERSION)
         if not isinstance(version, int):
-            raise InvalidItem(f"A stored {self.schema.name} has no {DATA_VERSION}.", item=item)
+            raise InvalidItem(f"{self._name(item)} has no {DATA_VERSION}.", item=item)
         return version
 
     def follows(self, last_write: int) -> Condition:

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from partita.errors import DataNewer, InvalidItem, ModelError
-from partita.values import Item
+from partita.errors import DataNewer, InvalidItem, ModelError, PartitaError
+from partita.values import Item, Plaintext
 
 Migration: TypeAlias = Callable[[Item], Item]
 """Converts the attributes of one data version to the next. It must be pure: no I/O and no clock."""
@@ -47,34 +47,63 @@ class Migrations(Struct, frozen=True):
         """The data versions that can be read, oldest first."""
         return range(min(self.steps, default=data_version), data_version + 1)
 
-    def upgrade(self, item: Item, version: int, data_version: int) -> Item:
+    def upgrade(
+        self, item: Item, version: int, data_version: int, *, stored: Item | None = None, name: str = "A stored item"
+    ) -> Item:
         """The item in the current data version; a copy, unless it already has that version.
+
+        Errors carry the item as it is `stored`, with keys and bookkeeping, and call it by its `name`.
 
         Raises:
             DataNewer: the item is newer than the code.
-            InvalidItem: it is too old, because no migration starts from its version, or a migration returned no item.
+            InvalidItem: it is too old, because no migration starts from its version, or a migration failed.
         """
+        stored = item if stored is None else stored
         if version == data_version:
             return item
         if version > data_version:
-            raise newer(item, version, data_version)
+            raise newer(stored, version, data_version, name)
         if version not in self.steps:
             oldest = self.versions(data_version)[0]
-            raise InvalidItem(
-                f"A stored item has data version {version}; {oldest} is the oldest that can be read.", item=item
-            )
+            message = f"{name} has data version {version}; {oldest} is the oldest that can be read."
+            raise InvalidItem(message, item=stored)
         upgraded = deepcopy(item)
         for step in range(version, data_version):
-            upgraded = self.steps[step](upgraded)
-            if not isinstance(upgraded, dict):
-                message = f"The migration from data version {step} returned {upgraded!r:.60}, not an item."
-                error = InvalidItem(message, item=item)
-                error.hint = "Return the changed item."
-                raise error
+            upgraded = self._migrated(upgraded, step, stored, name)
         return upgraded
 
+    def _migrated(self, item: Item, step: int, stored: Item, name: str) -> Item:
+        """The item after one step. Its errors do not show what the migration returned: it may be an encrypted value."""
+        named = f"{name}: its migration from data version {step} to {step + 1}"
+        try:
+            migrated = self.steps[step](item)
+        except Exception as error:  # noqa: BLE001 - a migration may raise anything
+            message = f"{named} raised {type(error).__name__}."
+            raise InvalidItem(message, item=stored, hint="Correct the migration.") from _shown(error, stored)
+        if not isinstance(migrated, dict):
+            message = f"{named} returned {_type_name(migrated)}, not an item."
+            raise InvalidItem(message, item=stored, hint="Return the changed item.")
+        return migrated
 
-def newer(item: Item, version: int, data_version: int) -> DataNewer:
+
+def _type_name(value: object) -> str:
+    return "None" if value is None else f"a {type(value).__name__}"
+
+
+def has_plaintext(item: Item) -> bool:
+    """Whether the item has the opened value of an encrypted field."""
+    return any(isinstance(value, Plaintext) for value in item.values())
+
+
+def _shown(error: Exception, item: Item) -> Exception:
+    """The error of a migration, or, if its message could show an encrypted value, only its type and its place."""
+    if not has_plaintext(item):
+        return error
+    hidden = PartitaError(f"{type(error).__name__}, without its message, which could show an encrypted value")
+    return hidden.with_traceback(error.__traceback__)
+
+
+def newer(item: Item, version: int, data_version: int, name: str = "A stored item") -> DataNewer:
     """The error for an item that newer code has written."""
-    message = f"A stored item has data version {version}; this code knows versions up to {data_version}."
+    message = f"{name} has data version {version}; this code knows versions up to {data_version}."
     return DataNewer(message, item=item, data_version=version)

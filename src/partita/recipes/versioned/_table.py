@@ -212,7 +212,8 @@ class VersionedTable(Generic[P, E]):
         self._get = get
         declared = _DECLARED.setdefault(schema.table, [])
         if any(other.form.schema is schema for other in declared):
-            raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls)
+            hint = "Declare it once, and import it."
+            raise ModelError(f"{schema.name} has two versioned tables.", owner=schema.cls, hint=hint)
         declared.append(self)
         declare_operation(schema, "read_strong", "Read an item that is being changed, again.", GetItem)
         declare_operation(schema, "update", "Write a changed item.", PutItem)
