@@ -5,6 +5,7 @@ from partita._late import late_names
 _NAMES = {
     "_chunks": ("chunks",),
     "_clock": ("Clock", "system_clock"),
+    "_csv_rows": ("MAX_CSV_CELL", "csv_rows"),
     "_disk": ("sync",),
     "_hosts": ("AllowedHosts", "is_loopback"),
     "_ids": ("RANDOM_BITS", "Ulids", "new_ulid"),

@@ -1,5 +1,6 @@
 from partita.runtime._chunks import chunks
 from partita.runtime._clock import Clock, system_clock
+from partita.runtime._csv_rows import MAX_CSV_CELL, csv_rows
 from partita.runtime._disk import sync
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
@@ -19,6 +20,7 @@ from partita.runtime._together import Together
 from partita.runtime._warning import warn
 
 __all__ = [
+    "MAX_CSV_CELL",
     "RANDOM_BITS",
     "AllowedHosts",
     "Blocking",
@@ -32,6 +34,7 @@ __all__ = [
     "chunks",
     "close_to_others",
     "create_private",
+    "csv_rows",
     "in_thread",
     "is_loopback",
     "make_private_folder",

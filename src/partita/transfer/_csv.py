@@ -14,21 +14,19 @@ A column without a type contains strings, so that files of other programs can be
 from __future__ import annotations
 
 import base64
-import csv
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
 import msgspec
 
+from partita.runtime import csv_rows
 from partita.store import PutItem
 from partita.transfer._lines import read_json, readable
 from partita.values import Item, Kind, kind_of, number, number_text
 
 FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "'")
 """Characters that begin a formula, and the apostrophe itself, so that reading can always remove a leading one."""
-_MAX_CELL: Final = 4 * 1024 * 1024
-"""An item has 400 KB, of which a control character takes six in JSON."""
 KINDS: Final = frozenset(get_args(Kind))
 
 
@@ -88,16 +86,10 @@ def _value(kind: str, cell: str) -> Any:
     return base64.b64decode(cell.removeprefix("'"), validate=True) if kind == "B" else read_json(cell)
 
 
-def rows_of(file: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the rows of a file."""
-    csv.field_size_limit(_MAX_CELL)  # the default is 131,072, and an item may have more
-    yield from csv.reader(file, strict=True)
-
-
 def csv_writes(table: str, path: Path) -> Iterator[PutItem]:
     """Yield a put for each row of a file."""
     with path.open(encoding="utf-8", newline="") as file:
-        rows = rows_of(file)
+        rows = csv_rows(file)
         columns = next(rows, [])
         for cells in rows:
             yield PutItem(table, item_of(columns, cells))

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
 from partita.model import EntitySchema
+from partita.runtime import csv_rows
 from partita.store.embedded import BulkPut
-from partita.transfer._csv import item_of, rows_of
+from partita.transfer._csv import item_of
 from partita.transfer._lines import read_json
 from partita.values import Item
 
@@ -66,7 +67,7 @@ def _record(item: Callable[[bytes], Item], line: bytes) -> Record:
 
 def csv_records(file: BinaryIO, skip: int) -> Iterator[Record]:
     """Yield the items of CSV rows; the first row has the names of the columns, with their types as in `total:N`."""
-    rows = rows_of(io.TextIOWrapper(file, encoding="utf-8", newline=""))
+    rows = csv_rows(io.TextIOWrapper(file, encoding="utf-8", newline=""))
     try:
         columns = next(rows, [])
         for number, cells in enumerate(rows, 1):

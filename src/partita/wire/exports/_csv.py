@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from partita.bulk import Record, Unreadable
 from partita.errors import PartitaError
+from partita.runtime import csv_rows
 from partita.store.embedded import BulkPut
 from partita.values import AttributeValue, Item, number
 from partita.wire.bulk import MAX_RECORD_BYTES, TOO_LONG
@@ -21,8 +22,7 @@ def csv_records(
 ) -> Iterator[Record]:
     """Yield the records of a file. Without `header`, the first row names the columns; empty cells are omitted."""
     lines = _Lines(io.TextIOWrapper(file, encoding="utf-8", newline=""))
-    csv.field_size_limit(MAX_RECORD_BYTES)  # the default is 131,072, and an item may have more
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows = csv_rows(lines, delimiter=delimiter)
     try:
         names = next(rows, []) if header is None else list(header)
         lines.unread = MAX_RECORD_BYTES
