@@ -30,7 +30,7 @@ from partita.errors import (
     TransactionConflict,
     ValidationFailed,
 )
-from partita.store import Json, plain_item
+from partita.store import Json, received_item
 
 SERVER_FAULT: Final = 500
 
@@ -117,20 +117,29 @@ def _condition_failed(message: str, body: Json) -> PartitaError:
 
 
 def _cancelled(message: str, body: Json) -> PartitaError:
-    reasons = body.get("CancellationReasons")
+    reasons = _objects(body.get("CancellationReasons"))
     if not reasons:
         return RequestError(message)
     return TransactionCancelled(
-        [Reason(each.get("Code") or "None", each.get("Message") or "", _item(each)) for each in reasons]
+        [Reason(str(each.get("Code") or "None"), str(each.get("Message") or ""), _item(each)) for each in reasons]
     )
 
 
+def _objects(value: Any) -> list[Json]:
+    """A list of JSON objects, or nothing.
+
+    Raises:
+        ValidationError: the response has something else in its place.
+    """
+    return msgspec.convert(value or [], list[Json])
+
+
 def _item(body: Json) -> dict[str, Any] | None:
-    return plain_item(body["Item"]) if body.get("Item") else None
+    return received_item(body["Item"]) if body.get("Item") else None
 
 
 def _throttled(message: str, body: Json) -> PartitaError:
-    reasons = body.get("throttlingReasons") or body.get("ThrottlingReasons") or ()
+    reasons = _objects(body.get("throttlingReasons") or body.get("ThrottlingReasons"))
     return Throttled(message, reasons=[_throttling_reason(each) for each in reasons])
 
 

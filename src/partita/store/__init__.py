@@ -9,6 +9,7 @@ _NAMES = {
     "_named_store": ("NamedStore", "named_store", "stored_request"),
     "_names": ("TableNames",),
     "_open": ("is_path", "open_store", "profile_of", "split_address"),
+    "_received": ("received_item",),
     "_points": ("MAX_RECOVERY_DAYS", "DescribeRecovery", "RecoveryDescription", "RestoreTable", "SetRecovery"),
     "_requests": (
         "BatchGetItem",

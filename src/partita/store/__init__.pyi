@@ -5,6 +5,7 @@ from partita.store._named_store import NamedStore, named_store, stored_request
 from partita.store._names import TableNames
 from partita.store._open import is_path, open_store, profile_of, split_address
 from partita.store._points import MAX_RECOVERY_DAYS, DescribeRecovery, RecoveryDescription, RestoreTable, SetRecovery
+from partita.store._received import received_item
 from partita.store._requests import (
     BatchGetItem,
     BatchGetResponse,
@@ -127,6 +128,7 @@ __all__ = [
     "past_of",
     "plain_item",
     "profile_of",
+    "received_item",
     "split_address",
     "stored_request",
     "table_definition",

@@ -24,7 +24,7 @@ from partita.store._requests import (
     UpdateItem,
 )
 from partita.store._vector_requests import SearchVectors
-from partita.values import MAX_DIGITS, Item, kind_of, number, number_text
+from partita.values import MAX_DIGITS, Item, check_hashes, kind_of, number, number_text
 
 _WHOLE: Final = 10**MAX_DIGITS
 """Integers with a smaller absolute value need no check of their digits."""
@@ -86,6 +86,12 @@ def plain_number(text: str) -> int | Decimal:
     return number(text)
 
 
+def _numbers(texts: list[str]) -> frozenset[int | Decimal]:
+    numbers = [plain_number(text) for text in texts]
+    check_hashes(numbers)
+    return frozenset(numbers)
+
+
 def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
@@ -121,7 +127,7 @@ _PLAIN: Final[dict[str, Callable[[Any], Any]]] = {
     "L": lambda content: [plain_value(element) for element in content],
     "M": plain_item,
     "SS": frozenset,
-    "NS": lambda content: frozenset(map(plain_number, content)),
+    "NS": _numbers,
     "BS": lambda content: frozenset(base64.b64decode(member) for member in content),
 }
 

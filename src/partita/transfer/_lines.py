@@ -10,13 +10,14 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
 
 from partita.store import DeleteItem, Json, PutItem, plain_item, wire_item
 from partita.transfer._writing import Write
-from partita.values import Item, kind_of, number, number_text
+from partita.values import Item, check_hashes, kind_of, number, number_text
 
 _LOWEST: Final = -(2**63)
 _HIGHEST: Final = 2**63 - 1
@@ -71,10 +72,15 @@ def stored(value: Any) -> Any:
     return {name: stored(member) for name, member in value.items()}
 
 
+def _numbers(members: list[int | Decimal]) -> frozenset[int | Decimal]:
+    check_hashes(members)
+    return frozenset(members)
+
+
 _TAGS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "$B": base64.b64decode,
     "$SS": frozenset,
-    "$NS": frozenset,
+    "$NS": _numbers,
     "$BS": lambda texts: frozenset(base64.b64decode(text) for text in texts),
     "$M": lambda members: {name: stored(member) for name, member in members.items()},
 }

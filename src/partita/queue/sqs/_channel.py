@@ -28,6 +28,10 @@ class _Attributes(Struct, rename="pascal", frozen=True):
     attributes: dict[str, str] = {}
 
 
+class _QueueArn(Struct, rename="pascal", frozen=True):
+    queue_arn: str
+
+
 class Channel:
     """A queue and its dead-letter queue on SQS."""
 
@@ -74,8 +78,8 @@ def create(channel: Channel, request: Create) -> Calls[None]:  # noqa: ARG001 - 
     """Create both queues if they do not exist, and make the second the dead-letter queue of the first."""
     yield from _find_or_create(channel, channel.dead_name)
     yield from _find_or_create(channel, channel.name)
-    dead = yield from channel.attributes(channel.dead_name, "QueueArn")
-    redrive = {"deadLetterTargetArn": dead["QueueArn"], "maxReceiveCount": channel.max_receives}
+    dead = msgspec.convert((yield from channel.attributes(channel.dead_name, "QueueArn")), _QueueArn)
+    redrive = {"deadLetterTargetArn": dead.queue_arn, "maxReceiveCount": channel.max_receives}
     known = yield from channel.attributes(channel.name, "RedrivePolicy")
     if _redrive_in(known) != redrive:  # callers without permission to change a queue can still use a correct one
         attributes = {"RedrivePolicy": _encode(redrive).decode()}
@@ -83,8 +87,11 @@ def create(channel: Channel, request: Create) -> Calls[None]:  # noqa: ARG001 - 
 
 
 def _redrive_in(attributes: dict[str, str]) -> dict[str, Any]:
-    redrive: dict[str, Any] = msgspec.json.decode(attributes.get("RedrivePolicy") or "{}")
-    return {name: int(value) if name == "maxReceiveCount" else value for name, value in redrive.items()}
+    """The redrive policy of a queue, whose number some servers send as text."""
+    redrive = msgspec.json.decode(attributes.get("RedrivePolicy") or "{}", type=dict[str, Any])
+    if "maxReceiveCount" in redrive:
+        redrive["maxReceiveCount"] = msgspec.convert(redrive["maxReceiveCount"], int, strict=False)
+    return redrive
 
 
 def _find_or_create(channel: Channel, name: str) -> Calls[None]:

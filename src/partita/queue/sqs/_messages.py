@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
 
 from partita._aws import Calls
 from partita.errors import PartitaError, StoreUnavailable, ValidationFailed
@@ -29,16 +29,27 @@ _MILLISECONDS: Final = 1000
 _ATTRIBUTES: Final = ("ApproximateReceiveCount", "MessageGroupId", "SentTimestamp", "SequenceNumber")
 
 
+Digits: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,39}$")]
+"""A number, which SQS sends as text."""
+
+
 class _SendResult(Struct, rename="pascal", frozen=True):
     message_id: str
-    sequence_number: str
+    sequence_number: Digits
+
+
+class _MessageAttributes(Struct, rename="pascal", frozen=True):
+    approximate_receive_count: Digits
+    message_group_id: str
+    sent_timestamp: Digits
+    sequence_number: Digits
 
 
 class _ReceivedMessage(Struct, rename="pascal", frozen=True):
     message_id: str
     receipt_handle: str
     body: str
-    attributes: dict[str, str]
+    attributes: _MessageAttributes
 
 
 class _ReceiveResult(Struct, rename="pascal", frozen=True):
@@ -46,7 +57,7 @@ class _ReceiveResult(Struct, rename="pascal", frozen=True):
 
 
 class _BatchError(Struct, rename="pascal", frozen=True):
-    id: str
+    id: Digits
     code: str
     sender_fault: bool
     message: str = ""
@@ -57,7 +68,7 @@ class _BatchResult(Struct, rename="pascal", frozen=True):
 
 
 class _SendBatchEntry(_SendResult, rename="pascal", frozen=True):
-    id: str
+    id: Digits
 
 
 class _SendBatchResult(_BatchResult, rename="pascal", frozen=True):
@@ -79,6 +90,8 @@ def send_many(channel: Channel, requests: Sequence[Send]) -> Calls[list[SentMess
     results |= {
         int(each.id): SentMessage(each.message_id, int(each.sequence_number), at) for each in response.successful
     }
+    if results.keys() != set(range(len(requests))):
+        raise ValidationError("a batch has not one result for each message")
     return [results[number] for number in range(len(requests))]
 
 
@@ -124,10 +137,10 @@ def _message(received: _ReceivedMessage) -> Message:
         id=received.message_id,
         receipt=received.receipt_handle,
         body=received.body,
-        group=attributes["MessageGroupId"],
-        sequence=int(attributes["SequenceNumber"]),
-        sent_at=int(attributes["SentTimestamp"]) / _MILLISECONDS,
-        receives=int(attributes["ApproximateReceiveCount"]),
+        group=attributes.message_group_id,
+        sequence=int(attributes.sequence_number),
+        sent_at=int(attributes.sent_timestamp) / _MILLISECONDS,
+        receives=int(attributes.approximate_receive_count),
     )
 
 
@@ -159,13 +172,32 @@ def call_in_batches(
         for error in response.failed:
             if not error.sender_fault:
                 raise _error(error)
+            if int(error.id) >= len(chunk):
+                raise ValidationError("a batch has the result of an unknown message")
             late.append(chunk[int(error.id)])
     return tuple(late)
 
 
+class _Counts(Struct, rename="pascal", frozen=True):
+    approximate_number_of_messages: Digits
+    approximate_number_of_messages_not_visible: Digits
+
+    @property
+    def waiting(self) -> int:
+        return int(self.approximate_number_of_messages)
+
+    @property
+    def hidden(self) -> int:
+        return int(self.approximate_number_of_messages_not_visible)
+
+
 def get_stats(channel: Channel, request: GetStats) -> Calls[QueueStats]:  # noqa: ARG001 - has no fields
     """The approximate counts of SQS."""
-    waiting, hidden = "ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"
-    counts = yield from channel.attributes(channel.name, waiting, hidden)
-    dead = yield from channel.attributes(channel.dead_name, waiting, hidden)
-    return QueueStats(int(counts[waiting]), int(counts[hidden]), int(dead[waiting]) + int(dead[hidden]), None)
+    counts = yield from _counts(channel, channel.name)
+    dead = yield from _counts(channel, channel.dead_name)
+    return QueueStats(counts.waiting, counts.hidden, dead.waiting + dead.hidden, None)
+
+
+def _counts(channel: Channel, name: str) -> Calls[_Counts]:
+    wanted = ("ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible")
+    return convert((yield from channel.attributes(name, *wanted)), _Counts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ from partita.expressions import Path
 from partita.store import _requests as rq
 from partita.store import _vector_requests as vrq
 from partita.store._dynamodb_json import Json, api_call
+from partita.store._received import plain
 from partita.store.remote import _responses as wire
 from partita.store.remote._pages import PageDecoder
 from partita.values import Item, equal
@@ -20,6 +22,7 @@ from partita.values import Item, equal
 T = TypeVar("T")
 
 MAX_EXPRESSION_BYTES: Final = 4096
+_IN_KEYS: Final = (str, int, Decimal, bytes)
 _READS: Final = (
     rq.GetItem,
     rq.QueryTable,
@@ -81,7 +84,7 @@ def write_item(client: ApiClient, request: rq.PutItem | rq.UpdateItem | rq.Delet
     """Put, update or delete one item."""
     output = _decode_write((yield from client.send(call_for(request))))
     capacity = wire.capacity_of(output.consumed_capacity, request.table, "write")
-    return rq.WriteResponse(wire.plain(output.attributes) if output.attributes else None, capacity)
+    return rq.WriteResponse(plain(output.attributes) if output.attributes else None, capacity)
 
 
 def read_page(client: ApiClient, request: rq.QueryTable | rq.ScanTable, pages: PageDecoder) -> Calls[rq.PageResponse]:
@@ -101,7 +104,7 @@ def search_vectors(client: ApiClient, request: vrq.SearchVectors) -> Calls[vrq.S
     output = _decode_search((yield from client.send(call_for(request))))
     searched = 0.0 if output.consumed_capacity is None else output.consumed_capacity.vector_search_request_bytes
     return vrq.SearchResponse(
-        matches=[(wire.plain(each.item), each.score) for each in output.search_results],
+        matches=[(plain(each.item), each.score) for each in output.search_results],
         capacity=rq.Capacity(request.table, vectors=((request.index, searched, 0.0),)),
     )
 
@@ -113,12 +116,12 @@ def batch_get(client: ApiClient, request: rq.BatchGetItem) -> Calls[rq.BatchGetR
     output = _decode_batch_get((yield from client.send(call_for(rq.BatchGetItem(tuple(gets))))))
     names = {get.table: tuple(get.key) for get in request.gets}
     found = {
-        _identity(table, names[table], item): item
+        _received_identity(table, names, item): item
         for table, items in output.responses.items()
-        for item in map(wire.plain, items)
+        for item in map(plain, items)
     }
     unprocessed = {
-        _identity(table, names[table], wire.plain(key))
+        _received_identity(table, names, plain(key))
         for table, part in output.unprocessed_keys.items()
         for key in part.keys
     }
@@ -164,6 +167,18 @@ def _identity(table: str, names: Iterable[str], item: Item) -> tuple[Any, ...]:
     return (table, *(item[name] for name in names))
 
 
+def _received_identity(table: str, names: Mapping[str, Iterable[str]], item: Item) -> tuple[Any, ...]:
+    """The identity of a received item.
+
+    Raises:
+        ValidationError: it belongs to no get, as it has another table or no key.
+    """
+    identity = tuple(item.get(name) for name in names.get(table, ()))
+    if not identity or any(type(value) not in _IN_KEYS for value in identity):
+        raise msgspec.ValidationError(f"an item of {table} was not asked for")
+    return (table, *identity)
+
+
 def batch_write(client: ApiClient, request: rq.BatchWriteItem) -> Calls[rq.BatchWriteResponse]:
     """Put and delete several items; the response contains the writes that the endpoint left unprocessed."""
     output = _decode_batch_write((yield from client.send(call_for(request))))
@@ -178,8 +193,8 @@ def batch_write(client: ApiClient, request: rq.BatchWriteItem) -> Calls[rq.Batch
 
 def _unprocessed(table: str, entry: wire.WriteRequest) -> tuple[str, type, Item]:
     if entry.put_request is not None:
-        return table, rq.PutItem, wire.plain(entry.put_request.item)
-    return table, rq.DeleteItem, {} if entry.delete_request is None else wire.plain(entry.delete_request.key)
+        return table, rq.PutItem, plain(entry.put_request.item)
+    return table, rq.DeleteItem, {} if entry.delete_request is None else plain(entry.delete_request.key)
 
 
 def _is_same(write: rq.PutItem | rq.DeleteItem, table: str, kind: type, subject: Item) -> bool:

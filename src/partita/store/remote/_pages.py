@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from partita.expressions import Projection
+from partita.store._received import TaggedItem, plain
 from partita.store._requests import QueryTable, ScanTable
-from partita.store.remote._responses import PageOutput, TaggedItem, plain
+from partita.store.remote._responses import PageOutput
 from partita.store.remote._shapes import Page, Shape, decoder_for, shape_of, widened
 
 MIN_BYTES: Final = 4_096

@@ -13,14 +13,8 @@ from typing import Any, Final, TypeAlias
 from msgspec import UNSET, Struct, UnsetType, defstruct
 from msgspec.json import Decoder
 
-from partita.store.remote._responses import (
-    NonEmptyTexts,
-    PageOutput,
-    TaggedItem,
-    TaggedValue,
-    plain_value,
-    received_number,
-)
+from partita.store._received import NonEmptyTexts, TaggedItem, TaggedValue, plain_value, received_number
+from partita.store.remote._responses import PageOutput
 from partita.values import MAX_DIGITS, Item
 
 MAX_ATTRIBUTES: Final = 64

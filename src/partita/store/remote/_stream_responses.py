@@ -6,8 +6,8 @@ from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from partita.store._received import TaggedItem
 from partita.store._schema import StreamView
-from partita.store.remote._responses import TaggedItem
 
 SequenceNumber: TypeAlias = Annotated[str, Meta(pattern="^[0-9]{1,40}$")]
 """A sequence number; AWS's have at most 40 digits."""

@@ -12,7 +12,8 @@ from partita._aws import STREAMS, ApiCall, ApiClient, Calls, IteratorExpired
 from partita.errors import TableNotFound, ValidationFailed
 from partita.store import _requests as rq
 from partita.store._dynamodb_json import Json
-from partita.store.remote._responses import optional_item, plain
+from partita.store._received import plain
+from partita.store.remote._responses import optional_item
 from partita.store.remote._stream_responses import (
     DescribeStreamOutput,
     GetRecordsOutput,
