@@ -99,6 +99,20 @@ def test_a_changed_key_is_a_new_key(db: Session) -> None:
     assert {item["pk"] for item in stored(db)} == {"USER#ada@x.de", "USER#bob@x.de"}
 
 
+@pytest.mark.parametrize("read", [True, False])
+def test_a_copy_with_a_changed_key_is_another_item(db: Session, *, read: bool) -> None:
+    joined = datetime(2021, 1, 1, tzinfo=UTC)
+    eve = db.run(insert(Person(email="eve@x.de", joined=joined)))
+    if read:
+        eve = db.run(person_since("eve@x.de", joined)) or eve
+    for original in (eve, Person(email="eve@x.de", joined=joined), ada(db)):
+        bob = original.with_changes(f(Person.email).set("bob@x.de"), f(Person.version).set(0))
+        assert Person.__entity__.key(bob)["pk"] == "USER#bob@x.de"
+        assert Person.__entity__.key(bob.with_changes(f(Person.age).set(7)))["pk"] == "USER#bob@x.de"
+        back = bob.with_changes(f(Person.email).set(original.email))
+        assert Person.__entity__.key(back) == Person.__entity__.key(original)
+
+
 def test_an_entity_that_was_read_equals_one_that_was_made(db: Session) -> None:
     made = Person(email="Ada@x.de", joined=datetime(2020, 1, 1, tzinfo=UTC), age=1, version=1)
     found = ada(db)

@@ -33,7 +33,7 @@ from partita.model._item_codec import ItemCodec, reasons
 from partita.model._table import Table, TypeTag
 from partita.model._updates import to_update
 from partita.model._version import version_field
-from partita.model.keys import BoundKey, Key, derived_of, key_to_write
+from partita.model.keys import BoundKey, Key, derived_of, inherit_key, key_to_write
 from partita.values import Item
 
 E = TypeVar("E", bound="Entity")
@@ -314,9 +314,11 @@ class Entity(BaseModel, metaclass=_METACLASS, frozen=True, defer_build=True):  #
         """
         schema = schema_of(type(self))
         try:
-            return schema.entity(apply_update(to_update(changes), schema.item(self)))
+            changed = schema.entity(apply_update(to_update(changes), schema.item(self)))
         except InvalidItem as error:
             raise OperationError(f"{schema.name} cannot be changed like this: {error.reason}.") from None
+        inherit_key(changed, self)  # the item has the key of this entity, although a change may be to a field of it
+        return changed
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values for some fields, which are validated.

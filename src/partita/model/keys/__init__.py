@@ -6,7 +6,15 @@ from partita.model.keys._checks import key_type
 from partita.model.keys._derived import Derived, Shards, derived_of
 from partita.model.keys._format import DEFAULT_FORMAT, KeyFormat, escape
 from partita.model.keys._parts import bare_value, part_text
-from partita.model.keys._stored import KeyOnly, StoredKey, StoredKeys, has_remembered, key_to_write, remember_key
+from partita.model.keys._stored import (
+    KeyOnly,
+    StoredKey,
+    StoredKeys,
+    has_remembered,
+    inherit_key,
+    key_to_write,
+    remember_key,
+)
 from partita.model.keys._template import KeyPart, Placeholder, Prefix, Span, Template
 
 __all__ = [
@@ -31,6 +39,7 @@ __all__ = [
     "escape",
     "fields_in",
     "has_remembered",
+    "inherit_key",
     "key_to_write",
     "key_type",
     "kinds_of",

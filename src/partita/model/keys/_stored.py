@@ -49,6 +49,13 @@ def remember_key(entity: BaseModel, key: StoredKey) -> None:
     object.__setattr__(entity, _REMEMBERED, key)  # bypasses the model, which is frozen
 
 
+def inherit_key(copied: BaseModel, entity: BaseModel) -> None:
+    """Let a changed copy remember the same key as its original, or none, whatever it was read from."""
+    copied.__dict__.pop(_REMEMBERED, None)
+    if has_remembered(entity):
+        remember_key(copied, entity.__dict__[_REMEMBERED])
+
+
 def has_remembered(entity: BaseModel) -> bool:
     """Whether an entity was read from a key that its fields did not produce."""
     return _REMEMBERED in entity.__dict__
