@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 from tests.encryption.sample import ADA, PEOPLE, Card, FixedKeys, Old, Person, old, people_in, person
 
@@ -281,6 +283,29 @@ def test_a_change_is_opened_by_who_has_the_keys(db: Session, plain: Session, fak
     assert change.new_item["iban"].startswith(b"\x00PE1")
     assert change.opened_by(FieldKeys(FixedKeys(), fake_clock)).new == saved
     assert change.opened_by(FieldKeys(FixedKeys(b"two"), fake_clock)).problem is not None
+
+
+@pytest.mark.parametrize("held", [None, b"two"], ids=["no keys", "other keys"])
+def test_a_projection_stops_at_changes_that_it_does_not_open(
+    db: Session, plain: Session, fake_clock: FakeClock, tmp_path: Path, held: bytes | None
+) -> None:
+    """Otherwise it would set aside every change, and be empty. A value that its keys cannot open is set aside."""
+    from partita.change import Consumer, ItemChange, SqliteProjection
+
+    def apply(_: apsw.Connection, change: ItemChange) -> None:
+        opened = change if held is None else change.opened_by(FieldKeys(FixedKeys(held), fake_clock))
+        assert opened.new is not None
+
+    db.run(insert(ADA))
+    projection = SqliteProjection(tmp_path / "names.db", tables="CREATE TABLE names (name TEXT)", apply=apply)
+    consumer = Consumer(plain.store, PEOPLE, projection)
+    if held is None:
+        with pytest.raises(FieldSealed, match="opened_by"):
+            consumer.catch_up()
+    else:
+        consumer.catch_up()
+    assert len(projection.set_aside()) == (0 if held is None else 1)
+    projection.close()
 
 
 def test_who_has_no_keys_can_read_the_rest(db: Session, plain: Session) -> None:

@@ -20,9 +20,10 @@ from partita._sqlite import erase_log, make_private, open_database, read_header,
 from partita.change._change import ItemChange
 from partita.change._sink import Advance, further
 from partita.change._snapshot import Snapshot
-from partita.errors import InvalidItem, ModelError, StoreDamaged
+from partita.errors import FieldSealed, InvalidItem, ModelError, StoreDamaged
 from partita.runtime import chunks
 from partita.store import plain_item, wire_item
+from partita.values import is_sealed
 
 Apply: TypeAlias = Callable[[apsw.Connection, ItemChange], object]
 """Applies one change to the projection's tables."""
@@ -274,6 +275,7 @@ class SqliteProjection:
                 with self._connection:
                     self._apply(self._connection, change)
             except InvalidItem as error:
+                _refuse_unopened(error)
                 self._set_aside(change, error.message)
 
     def _set_aside(self, change: ItemChange, reason: str) -> None:
@@ -289,3 +291,14 @@ class SqliteProjection:
         self._connection.execute("DELETE FROM partita_positions")
         rows = [(shard, str(sequence)) for shard, sequence in positions.items()]
         self._connection.executemany("INSERT INTO partita_positions VALUES (?, ?)", rows)
+
+
+def _refuse_unopened(error: InvalidItem) -> None:
+    """Stop at an encrypted field that nobody tried to open: this is a mistake in `apply`, not in one of the items.
+
+    Raises:
+        FieldSealed: the field is as it is stored.
+    """
+    if isinstance(error, FieldSealed) and any(map(is_sealed, error.item.values())):
+        error.hint = "Open the change first: change.opened_by(FieldKeys(provider, clock)), from partita.encryption."
+        raise error
