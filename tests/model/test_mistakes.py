@@ -277,6 +277,10 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "Table('tasks') is not a list of tables. Pass a list of tables, as in create_tables([TABLE]).",
     ),
     (
+        lambda: Session(EmbeddedStore(":memory:")).create_tables(None),  # type: ignore[arg-type]
+        "None is not a list of tables. Pass a list of tables, as in create_tables([TABLE]).",
+    ),
+    (
         lambda: session().create_tables([Task]),  # type: ignore[list-item]
         "Task is not a table. Pass a list of tables, as in create_tables([TABLE]).",
     ),

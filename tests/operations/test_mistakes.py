@@ -69,6 +69,9 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         "'title' is not a reference to a field. Name fields with f(), as in only(f(Task.title), f(Task.due)).",
     ),
     (lambda: jobs_of("ada").page("10"), "A page has 1 to 1000 items, not '10'."),  # type: ignore[arg-type]
+    (lambda: f(Job.title).is_in("abc"), "is_in('abc') has no list of options. Write is_in([…]), or eq(…)."),
+    (lambda: f(Job.title).is_in([]), "is_in() needs at least one option. Nothing is in an empty list"),
+    (lambda: f(Job.title).size().is_in(iter(())), "is_in() needs at least one option."),
     (lambda: transact([put(JOB)]), f"list {UNFIT} {SPREAD}"),  # type: ignore[arg-type]
     (lambda: transact(put(each) for each in [JOB]), f"generator {UNFIT} {SPREAD}"),  # type: ignore[arg-type]
     (

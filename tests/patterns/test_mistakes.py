@@ -99,6 +99,18 @@ def negative_budget() -> None:
         """A stay."""
 
 
+def budget_of_text() -> None:
+    @get(Stay, budget=Rcu("1"))  # type: ignore[arg-type]
+    def stay_for_text(house: str, day: date) -> None:
+        """A stay."""
+
+
+def budget_of_nothing() -> None:
+    @get(Stay, budget=Rcu(float("nan")))
+    def stay_for_nan(house: str, day: date) -> None:
+        """A stay; no consumption exceeds such a budget."""
+
+
 def type_that_is_only_checked() -> None:
     @pattern(budget=Wcu(2))
     def change_stay(stay: Stay) -> Update[Stay]:
@@ -137,7 +149,9 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         budget_of_writes_for_a_read,
         "stay_for_writes: a read consumes read units, and its budget is 1 WCU. Write Rcu(1).",
     ),
-    (negative_budget, "stay_for_less: a budget cannot be negative: -1 RCU."),
+    (negative_budget, "stay_for_less: the units of a budget are numbers that are not negative: Budget(read=-1,"),
+    (budget_of_text, "stay_for_text: the units of a budget are numbers that are not negative: Budget(read='1',"),
+    (budget_of_nothing, "stay_for_nan: the units of a budget are numbers that are not negative: Budget(read=nan,"),
     (
         type_that_is_only_checked,
         (

@@ -27,6 +27,9 @@ TASKS: Any = tasks_of("u")
         (lambda db: db.run(transact_get(TASKS)), "Query does not get one item", "on their own"),
         (lambda db: db.run(batch_get([TASKS])), "Query does not get one item", "on their own"),
         (lambda db: db.run(batch_write([RENAME])), "Update is neither a put nor a delete", r"transact\(\)"),
+        (lambda db: db.stream(task_by_id("u", "t"), max_items=3), "Get has no pages to stream", "Stream a query"),
+        (lambda db: db.stream(TASKS, max_items="3"), "A stream returns at least 1 item, not '3'", "max_items"),
+        (lambda db: db.run(TASKS.page(3, after=3)), "This is not a cursor", "first page"),
         (lambda db: db.run(batch_write([TASK])), "Task is neither a put nor a delete", r"put\(\)"),
     ],
 )

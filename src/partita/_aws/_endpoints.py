@@ -134,15 +134,20 @@ def _search_url(url: str) -> str:
 
 
 def _endpoint(url: str, region: str, api: Api) -> Endpoint:
-    parts = urlsplit(url)
+    hint = "Write it as http://127.0.0.1:8000."
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:  # a host or port that cannot be read
+        raise OperationError(f"{url!r} is not the URL of an endpoint: {error}.", hint=hint) from None
     if parts.scheme not in _USUAL_PORTS or not parts.hostname:
-        raise OperationError(f"{url!r} is not the URL of an endpoint.", hint="Write it as http://127.0.0.1:8000.")
+        raise OperationError(f"{url!r} is not the URL of an endpoint.", hint=hint)
     if parts.username is not None or parts.query or parts.fragment:
         hint = "Specify credentials as for AWS: in the environment, in a profile, or as `credentials`."
         raise OperationError("The URL of an endpoint may contain only scheme, host, port and path.", hint=hint)
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    if parts.port not in (None, _USUAL_PORTS[parts.scheme]):
-        host = f"{host}:{parts.port}"
+    if port not in (None, _USUAL_PORTS[parts.scheme]):
+        host = f"{host}:{port}"
     path = parts.path or "/"
     media_type = _MEDIA_TYPES.get(api, CONTENT_TYPE)
     return Endpoint(f"{parts.scheme}://{host}{path}", Signer(region, host, path, _SIGNED_AS[api], media_type))

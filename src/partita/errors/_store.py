@@ -50,6 +50,8 @@ class StoreMoved(StoreError, code="store_moved"):
 class StoreClosed(StoreError, code="store_closed"):
     """The store was closed."""
 
+    hint = "Open it again, or close it after its last use."
+
 
 class StoreUnavailable(StoreError, code="store_unavailable"):
     """The store did not respond; whether a write happened is unknown."""

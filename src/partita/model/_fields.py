@@ -146,7 +146,18 @@ class Comparable(Generic[T]):
         return In(self.operand, tuple(map(self._operand, self._in_order(options))))
 
     def _in_order(self, options: Iterable[T]) -> list[T]:
-        """Return the options; those of a set in an order that is the same in every process."""
+        """Return the options; those of a set in an order that is the same in every process.
+
+        Raises:
+            OperationError: there are none, or they are the characters of a text.
+        """
+        if isinstance(options, str | bytes):
+            raise OperationError(f"is_in({options!r:.60}) has no list of options.", hint="Write is_in([…]), or eq(…).")
+        if not isinstance(options, AbstractSet | list | tuple):
+            options = list(options)
+        if not options:
+            hint = "Nothing is in an empty list: do without the request."
+            raise OperationError("is_in() needs at least one option.", hint=hint)
         if not isinstance(options, AbstractSet):
             return list(options)
         # None may represent a missing attribute, and then it has no attribute value.

@@ -66,6 +66,8 @@ class CursorSealer(Struct, frozen=True, dict=True):
 
 
 def _parts(cursor: str) -> tuple[bytes, bytes]:
+    if not isinstance(cursor, str):
+        raise InvalidCursor("This is not a cursor.")
     if len(cursor) > _MAX_LENGTH:
         raise _foreign()
     try:

@@ -295,8 +295,10 @@ def _check_budget(name: str, kind: PatternKind, budget: Budget) -> None:
     if not isinstance(budget, Budget):
         hint = f"Write Rcu({budget!r}) or Wcu({budget!r})."
         raise ModelError(f"{name}: budget={budget!r} has no unit.", owner=name, hint=hint)
-    if min(budget.read, budget.write, budget.searched) < 0:
-        raise ModelError(f"{name}: a budget cannot be negative: {budget}.", owner=name)
+    units = (budget.read, budget.write, budget.searched)
+    if not all(type(each) in (int, float) and each >= 0 for each in units):  # NaN is not, either
+        message = f"{name}: the units of a budget are numbers that are not negative: {budget!r}."
+        raise ModelError(message, owner=name, hint="Write Rcu(5), Wcu(2), or Rcu(5) + Wcu(2).")
     if kind in ("get", "query", "collect") and budget.write and not budget.read:
         message = f"{name}: a read consumes read units, and its budget is {budget}."
         raise ModelError(message, owner=name, hint=f"Write Rcu({budget.write:g}).")

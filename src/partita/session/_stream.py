@@ -40,8 +40,12 @@ class _Stream(Generic[M]):
     """The common base of both kinds of stream: decides what to read next, and whether more would follow."""
 
     def __init__(self, read: PagedRead[M], max_items: int) -> None:
-        if max_items < 1:
-            raise OperationError(f"A stream returns at least 1 item, not {max_items}.")
+        if isinstance(read, type) or not hasattr(read, "page"):
+            hint = "Stream a query, or a scan in a maintenance session; run other operations with run()."
+            raise OperationError(f"{type(read).__name__} has no pages to stream.", hint=hint)
+        if type(max_items) is not int or max_items < 1:
+            hint = "Pass the largest number that you expect: max_items=10_000."
+            raise OperationError(f"A stream returns at least 1 item, not {max_items!r:.60}.", hint=hint)
         self._read = read
         self._max_items = max_items
         self._truncated = False

@@ -26,7 +26,7 @@ def ensure_tables(tables: Iterable[Table]) -> StoreRequests[None]:
         ModelError: an element is not a table, or `tables` is a single table; or a stored table has other settings.
     """
     hint = "Pass a list of tables, as in create_tables([TABLE])."
-    if isinstance(tables, Table):
+    if isinstance(tables, Table) or not isinstance(tables, Iterable):
         raise ModelError(f"{tables!r} is not a list of tables.", hint=hint)
     for table in tables:
         if not isinstance(table, Table):
