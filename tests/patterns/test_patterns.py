@@ -182,7 +182,9 @@ def test_a_view_may_have_only_fields_of_the_entity() -> None:
 def test_two_patterns_of_one_name_are_refused() -> None:
     cls = made()
     get(cls)(both)
-    with refused("two access patterns named 'both'"):
+    with refused(
+        "two access patterns named 'both'. Rename one of them. A recipe declares its patterns: create it once"
+    ):
         get(cls)(both)
 
 

@@ -256,6 +256,16 @@ class TestFailures:
             db.run(REQUESTS.run(command(), hasty(), answer))
         assert db.run(account_of("eve")) is None
 
+    def test_what_is_not_a_plan_is_refused(self, db: Session) -> None:
+        def forgetful() -> Any:
+            return (yield from account_of("ada"))
+
+        wrong: list[Any] = [insert(Account(name="eve")), forgetful(), None, [insert(Account(name="eve"))]]
+        for plan in wrong:
+            with pytest.raises(OperationError, match=r"is not a plan\. Pass Plan"):
+                db.run(REQUESTS.run(command(), plan, answer))
+        assert db.run(account_of("eve")) is None
+
     def test_a_plan_leaves_room_for_the_record_in_its_transaction(self, db: Session) -> None:
         writes = [book(Entry(name="ada", entry_id=f"e{number}", amount=1)) for number in range(100)]
         with pytest.raises(OperationError, match="1 to 100 actions, not 101"):

@@ -209,7 +209,8 @@ class Table:
     def add_pattern(self, pattern: Pattern) -> None:
         """Register an access pattern under its name."""
         if pattern.name in self.patterns:
-            raise ModelError(f"{self!r} has two access patterns named {pattern.name!r}.", owner=self)
+            hint = "Rename one of them. A recipe declares its patterns: create it once, in a module, and import it."
+            raise ModelError(f"{self!r} has two access patterns named {pattern.name!r}.", owner=self, hint=hint)
         self.patterns[pattern.name] = pattern
 
     def add_recipe(self, operation: DeclaredOperation) -> None:

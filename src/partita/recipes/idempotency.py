@@ -17,7 +17,7 @@ outcome.response, outcome.replayed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from datetime import timedelta
 from itertools import chain
 from typing import Any, ClassVar, Final, Generic, TypeVar
@@ -30,6 +30,7 @@ from partita.errors import (
     ConditionFailed,
     IdempotencyInProgress,
     IdempotencyMismatch,
+    OperationError,
     TransactionCancelled,
 )
 from partita.expressions import Condition
@@ -355,7 +356,16 @@ class _Begin(Operation[CommandOutcome[Any] | None], frozen=True):
 
 
 def _planned(plan: Plan[R] | Procedure[Plan[R]]) -> Procedure[Plan[R]]:
-    return plan if isinstance(plan, Plan) else (yield from reading(plan))
+    """The plan, or the one that a procedure returns.
+
+    Raises:
+        OperationError: there is none.
+    """
+    planned = (yield from reading(plan)) if isinstance(plan, Generator) else plan
+    if not isinstance(planned, Plan):
+        hint = "Pass Plan(result, *writes), or call a procedure that returns one."
+        raise OperationError(f"{type(planned).__name__} is not a plan.", hint=hint)
+    return planned
 
 
 def _once(plan: Plan[Any], record: _Claim) -> Transaction:

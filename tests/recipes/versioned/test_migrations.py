@@ -217,13 +217,15 @@ def test_a_migration_whose_result_does_not_fit_is_named_with_the_item_and_its_ve
         ({1: name_from_owner}, 3, "no migration leads from 2 to 3"),
         ({1: name_from_owner}, 1, "a migration leads beyond data version 1"),
         ({}, 0, "a data version must be 1 or more"),
+        ({}, "2", "a data version is an int, not '2'"),
+        ([name_from_owner], 2, "not a mapping of data versions. Write Migrations"),
+        ({"1": name_from_owner}, 2, "not a mapping of data versions"),
+        ({1: "name_from_owner"}, 2, "the migration from 1 is a str, not a function"),
     ],
 )
-def test_a_chain_that_does_not_lead_to_the_data_version_is_refused(
-    steps: dict[int, object], data_version: int, message: str
-) -> None:
+def test_a_chain_that_does_not_lead_to_the_data_version_is_refused(steps: Any, data_version: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
-        Migrations(steps).check(data_version, "Account")  # type: ignore[arg-type]
+        Migrations(steps).check(data_version, "Account")
 
 
 def test_old_and_new_code_writing_at_once_lose_nothing() -> None:

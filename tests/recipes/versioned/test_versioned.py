@@ -29,7 +29,14 @@ from partita import (
     pattern,
     transact,
 )
-from partita.errors import AlreadyExists, ItemMissing, ModelError, TransactionCancelled, VersionConflict
+from partita.errors import (
+    AlreadyExists,
+    ItemMissing,
+    ModelError,
+    OperationError,
+    TransactionCancelled,
+    VersionConflict,
+)
 from partita.recipes.versioned._table import Versioned, VersionedTable, VersionedUpdate
 from partita.store._requests import GetItem, PutItem
 from partita.testing import FakeClock, FaultyStore, assert_budget
@@ -61,6 +68,13 @@ def test_what_was_inserted_is_read_back(db: Session) -> None:
 def test_nothing_is_read_where_nothing_is_stored(db: Session) -> None:
     assert db.run(ACCOUNTS.read("a1")) is None
     assert db.run(ACCOUNTS.read_strong("a1")) is None
+
+
+@pytest.mark.parametrize("wrong", [None, mapped()], ids=["nothing was read", "data without bookkeeping"])
+def test_a_write_over_what_was_not_read_is_refused(wrong: Any) -> None:
+    for write in (ACCOUNTS.update, ACCOUNTS.delete, ACCOUNTS.adjust):
+        with pytest.raises(OperationError, match=r"is not a Versioned\[Account\]. Pass what read\(\) returns"):
+            write(wrong)
 
 
 @pytest.mark.req("A01")

@@ -20,6 +20,8 @@ DATA_VERSION: Final = "data_version"
 LAST_WRITE: Final = "last_write"
 """The attribute with the time of the last write, in milliseconds since the epoch."""
 
+_WRITTEN_OTHERWISE: Final = "Write such items only through their VersionedTable, never with a plain insert or put."
+
 
 class Versioned(Struct, Generic[E], frozen=True):
     """Domain data with its bookkeeping."""
@@ -69,7 +71,7 @@ class VersionedForm(Generic[E]):
         """
         version, last_write = self.stored_version(item), item.get(LAST_WRITE)
         if not isinstance(last_write, int):
-            raise InvalidItem(f"{self._name(item)} has no {LAST_WRITE}.", item=item)
+            raise InvalidItem(f"{self._name(item)} has no {LAST_WRITE}.", item=item, hint=_WRITTEN_OTHERWISE)
         if version == self.data_version:
             return Versioned(self.schema.entity(item), version, last_write)
         return Versioned(self._migrated(item, version), self.data_version, last_write)
@@ -125,7 +127,7 @@ class VersionedForm(Generic[E]):
         """The data version of a stored item."""
         version = item.get(DATA_VERSION)
         if not isinstance(version, int):
-            raise InvalidItem(f"{self._name(item)} has no {DATA_VERSION}.", item=item)
+            raise InvalidItem(f"{self._name(item)} has no {DATA_VERSION}.", item=item, hint=_WRITTEN_OTHERWISE)
         return version
 
     def follows(self, last_write: int) -> Condition:

@@ -28,8 +28,9 @@ class Migrations(Struct, frozen=True):
         """Refuse a chain that does not lead to the data version.
 
         Raises:
-            ModelError: a step is missing, or leads beyond the data version.
+            ModelError: a step is missing, is not a function, or leads beyond the data version.
         """
+        self._check_types(data_version, owner)
         if data_version < 1:
             raise ModelError(f"{owner}: a data version must be 1 or more, not {data_version}.", owner=owner)
         for version in range(min(self.steps, default=data_version), data_version):
@@ -42,6 +43,18 @@ class Migrations(Struct, frozen=True):
         if beyond := [version for version in self.steps if version >= data_version]:
             hint = f"Raise data_version to {max(beyond) + 1}."
             raise ModelError(f"{owner}: a migration leads beyond data version {data_version}.", hint=hint)
+
+    def _check_types(self, data_version: object, owner: str) -> None:
+        if type(data_version) is not int:
+            message = f"{owner}: a data version is an int, not {data_version!r:.60}."
+            raise ModelError(message, owner=owner, hint="Write data_version=2.")
+        if not isinstance(self.steps, Mapping) or not all(type(each) is int for each in self.steps):
+            hint = "Write Migrations({1: name_from_owner}): each step under the data version that it starts from."
+            raise ModelError(f"{owner}: the migrations are not a mapping of data versions.", owner=owner, hint=hint)
+        for version, step in self.steps.items():
+            if not callable(step):
+                message = f"{owner}: the migration from {version} is a {type(step).__name__}, not a function."
+                raise ModelError(message, owner=owner, hint="Pass a function of an item that returns the changed item.")
 
     def versions(self, data_version: int) -> range:
         """The data versions that can be read, oldest first."""

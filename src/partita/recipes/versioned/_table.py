@@ -247,11 +247,19 @@ class VersionedTable(Generic[P, E]):
             DataNewer: the data has a version that this code does not know.
             OperationError: the data is not of this table's entity.
         """
+        self._check_versioned(versioned)
         self._check(versioned.data)
         if versioned.data_version > self.form.data_version:
             item = self.form.schema.item(versioned.data)
             raise newer(item, versioned.data_version, self.form.data_version)
         return VersionedUpdate(form=self.form, versioned=versioned)
+
+    def _check_versioned(self, versioned: object) -> None:
+        """Refuse data without its bookkeeping, and None from a read."""
+        if not isinstance(versioned, Versioned):
+            name = self.form.schema.name
+            hint = "Pass what read() returns, or with_data(…) of it; read() returns None if there is no item."
+            raise OperationError(f"{type(versioned).__name__} is not a Versioned[{name}].", hint=hint)
 
     def _check(self, data: object) -> None:
         """Refuse other data, such as None from a function that returns nothing, or an entity of another version."""
@@ -276,6 +284,7 @@ class VersionedTable(Generic[P, E]):
             OperationError: there is no change, a key field would change, or a field is of another entity.
         """
         schema = self.form.schema
+        self._check_versioned(versioned)
         check_changes(schema, changes)
         in_keys = {schema.attribute(field) for key in schema.keys.values() for field in key.fields}
         for change in changes:
@@ -287,6 +296,7 @@ class VersionedTable(Generic[P, E]):
 
     def delete(self, versioned: Versioned[E]) -> VersionedDelete[E]:
         """Delete the version that was read; otherwise raise `VersionConflict` with the stored version."""
+        self._check_versioned(versioned)
         return VersionedDelete(self.form, self.form.schema.key(versioned.data), versioned.last_write)
 
     def delete_at(self, last_write: int, *args: P.args, **kwargs: P.kwargs) -> VersionedDelete[E]:
