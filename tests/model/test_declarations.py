@@ -127,7 +127,10 @@ def test_index_attributes_are_named_after_the_index() -> None:
         (Key("USER#{user_id}", "TASK#{price}"), "the number 'price' needs a width"),
         (Key("USER#{user_id}", "TASK#{due}"), "'due' may be None"),
         (Key("USER#{user_id}", "TASK#{tags}"), "cannot be part of a key"),
-        (Key("USER#{user_id}", "TASK#{flag}"), "cannot be part of a key"),
+        (
+            Key("USER#{user_id}", "TASK#{flag}"),
+            "a bool such as 'flag' cannot be part of a key. Use text, a whole number",
+        ),
         (Key("USER#{user_id}", "TASK#{either}"), "'either' must have a single type"),
         (Key("{number}", "TASK"), "'number' makes a key of type N, but PK is of type S"),
         (Key("{blob}", "TASK"), "'blob' makes a key of type B, but PK is of type S"),

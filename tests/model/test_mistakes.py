@@ -291,6 +291,13 @@ MISTAKES: list[tuple[Callable[[], Any], str]] = [
         lambda: tasks_by_status("ada", "opne"),  # type: ignore[arg-type]
         "tasks_by_status: 'opne' is not a Status. Use one of: open, done.",
     ),
+    (
+        lambda: task_by_id(b"ada", "t1"),  # type: ignore[arg-type]
+        (
+            "A value of type bytes cannot be part of a key: b'ada'. Pass text, a whole number, a Decimal, a date, "
+            "an aware datetime, a UUID or an enum, as the field declares it."
+        ),
+    ),
     (lambda: tasks_of("ada").page(0), "A page has 1 to 1000 items, not 0."),
     (
         lambda: session().run(tasks_of),  # type: ignore[arg-type]

@@ -118,7 +118,9 @@ def _check_part(
         message = f"{label}: {attribute.name} is not a string, so its template must be one bare field."
         raise ModelError(message, owner=model, hint=hint)
     if not can_stand_in_key(kind):
-        raise ModelError(f"{label}: a {kind.__name__} such as {name!r} cannot be part of a key.", owner=model)
+        hint = "Use text, a whole number, a Decimal, a date, a datetime, a UUID or an enum, or a class with __key__()."
+        message = f"{label}: a {kind.__name__} such as {name!r} cannot be part of a key."
+        raise ModelError(message, owner=model, hint=hint)
     if placeholder.style is not None and not placeholder.style.fits(kind):
         message = f"{label}: {name!r} is a {kind.__name__}, which {template.text!r} cannot write in that form."
         raise ModelError(message, owner=model, hint="docs/model.md lists the forms and their types.")

@@ -305,7 +305,10 @@ def _choose_writer(kind: type) -> Callable[[Any, Any], str]:
 
 
 def _refuse(value: Any, _: Style | None) -> str:
-    raise InvalidKey(f"A value of type {type(value).__name__} cannot be part of a key: {value!r:.60}.")
+    hint = (
+        "Pass text, a whole number, a Decimal, a date, an aware datetime, a UUID or an enum, as the field declares it."
+    )
+    raise InvalidKey(f"A value of type {type(value).__name__} cannot be part of a key: {value!r:.60}.", hint=hint)
 
 
 def can_stand_in_key(kind: type) -> bool:

@@ -51,7 +51,7 @@ def remember_key(entity: BaseModel, key: StoredKey) -> None:
 
 def inherit_key(copied: BaseModel, entity: BaseModel) -> None:
     """Let a changed copy remember the same key as its original, or none, whatever it was read from."""
-    copied.__dict__.pop(_REMEMBERED, None)
+    vars(copied).pop(_REMEMBERED, None)
     if has_remembered(entity):
         remember_key(copied, entity.__dict__[_REMEMBERED])
 
