@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from partita import Procedure, retry_on_conflict
-from partita.errors import AlreadyExists, PartitaError, Reason, TransactionCancelled, VersionConflict
+from partita.errors import AlreadyExists, OperationError, PartitaError, Reason, TransactionCancelled, VersionConflict
 from partita.runtime import run
 
 
@@ -33,6 +33,12 @@ def test_a_procedure_runs_again_after_a_conflict() -> None:
     ran: list[int] = []
     assert outcome(retry_on_conflict(meeting(VersionConflict("a"), VersionConflict("b"), ran=ran))) == "done"
     assert ran == [1, 2, 3]
+
+
+def test_a_procedure_that_can_run_only_once_is_refused() -> None:
+    once: Any = meeting(ran=[])()
+    with pytest.raises(OperationError, match=r"generator cannot be run again\. Pass a function"):
+        outcome(retry_on_conflict(once))
 
 
 def test_the_last_try_raises_its_own_conflict() -> None:

@@ -60,6 +60,7 @@ def test_reasons_name_the_operation_and_the_error_it_would_have_raised(db: Sessi
     assert [reason.operation for reason in caught.value.failed] == list(operations[1:])
     assert errors[1] is not None
     assert errors[1].current == ADA
+    assert str(caught.value).endswith(f"The first action that failed: {errors[1]}")
 
 
 @pytest.mark.parametrize("stored", [True, False])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from partita.errors import PartitaError, TransactionCancelled, VersionConflict
+from partita.errors import OperationError, PartitaError, TransactionCancelled, VersionConflict
 from partita.operations._operation import Procedure
 
 R = TypeVar("R")
@@ -31,7 +31,11 @@ def retry_on_conflict(
 
     Raises:
         PartitaError: the error of the last try.
+        OperationError: a procedure was passed, which can run only once.
     """
+    if not callable(procedure):
+        hint = "Pass a function that creates it: retry_on_conflict(lambda: pay(bill))."
+        raise OperationError(f"{type(procedure).__name__} cannot be run again.", hint=hint)
     for _ in range(tries - 1):
         try:
             return (yield from procedure())

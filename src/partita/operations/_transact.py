@@ -73,6 +73,8 @@ class Transaction(Operation[None], frozen=True):
                 reason.operation = action
                 if reason.code == "ConditionalCheckFailed":
                     reason.error = action.explain(ConditionFailed(reason.message, item=reason.item), context)
+            if error.cause is not None:
+                error.hint = f"The first action that failed: {error.cause}"
             raise
 
 

@@ -103,3 +103,9 @@ def test_a_wrong_item_of_a_failed_condition_says_nothing_about_the_write() -> No
     store = ScriptedStore(error_response("ConditionalCheckFailedException", Item={"n": {"N": "NaN"}})).store
     with pytest.raises(StoreUnavailable, match="cannot be read"):
         store.execute(PUT)
+
+
+def test_a_cancelled_transaction_has_a_reason_for_each_action() -> None:
+    store = ScriptedStore(error_response("TransactionCanceledException", CancellationReasons=[{}, {}])).store
+    with pytest.raises(StoreUnavailable, match="not one reason for each action"):
+        store.execute(TransactWriteItems((PUT,)))

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from partita._aws import ApiCall, ApiClient, Calls
-from partita.errors import ValidationFailed
+from partita.errors import TransactionCancelled, ValidationFailed
 from partita.expressions import Path
 from partita.store import _requests as rq
 from partita.store import _vector_requests as vrq
@@ -217,6 +217,11 @@ def transact_write(
     """Write several items, all or nothing; a token is always sent, so that the call can be retried."""
     if request.token is None:
         request = msgspec.structs.replace(request, token=new_token())
-    output = _decode_transact_write((yield from client.send(call_for(request))))
+    try:
+        output = _decode_transact_write((yield from client.send(call_for(request))))
+    except TransactionCancelled as error:
+        if len(error.reasons) != len(request.actions):
+            raise msgspec.ValidationError("a cancelled transaction has not one reason for each action") from error
+        raise
     capacity = wire.capacities_of(output.consumed_capacity, "write")
     return rq.TransactWriteResponse(capacity, replayed=any(each.total_read for each in capacity))
