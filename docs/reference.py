@@ -52,6 +52,7 @@ MODULES = (
     "partita.recipes.records",
     "partita.recipes.removal",
     "partita.recipes.tally",
+    "partita.recipes.texts",
     "partita.recipes.unique",
     "partita.recipes.versioned",
     "partita.recipes.web_sessions",

@@ -14,7 +14,7 @@ from schemathesis.config import SchemathesisConfig
 from partita import AsyncSession, EmbeddedStore, Session
 from partita.app import build_app
 from partita.http import AppState, Caller, Identity
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita.service import Service
 from partita.testing import FakeClock
 

@@ -7,7 +7,6 @@ from partita.model._fields import Change, Ref, RemoveAction, all_of, any_of, f, 
 from partita.model._naming import snake
 from partita.model._stored_forms import Compressed, Encrypted, encrypted
 from partita.model._table import REGISTRY, Index, LocalIndex, Registry, Table, TypeTag, VectorIndex
-from partita.model._texts import VisibleText
 from partita.model._updates import check_kinds, to_update
 from partita.model._vector import Dimensions, Vector, vector_of
 from partita.model._version import Version
@@ -67,7 +66,6 @@ __all__ = [
     "Vector",
     "VectorIndex",
     "Version",
-    "VisibleText",
     "Wcu",
     "all_of",
     "allows_none",

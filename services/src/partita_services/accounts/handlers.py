@@ -12,9 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from partita import Page, Procedure, Put
 from partita.errors import ItemMissing, VersionConflict
-from partita.model import VisibleText
 from partita.operations import Action
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita_services.accounts.access import Actor, NotAllowed, Right, is_for, reach
 from partita_services.accounts.model import (
     Access,

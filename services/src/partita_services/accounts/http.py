@@ -37,8 +37,8 @@ from partita.http import (
     refuse_key,
     response_of,
 )
-from partita.model import VisibleText
 from partita.recipes.idempotency import Plan, StoredResponse, run_plan
+from partita.recipes.texts import VisibleText
 from partita.recipes.versioned import Versioned
 from partita_services.accounts import handlers, live, movements, statements
 from partita_services.accounts.access import PERSONAL, Actor, NotAllowed, reach, reach_with_right

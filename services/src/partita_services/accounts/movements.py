@@ -15,9 +15,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationIn
 
 from partita import Procedure, f
 from partita.errors import ConditionFailed, LimitReached
-from partita.model import VisibleText
 from partita.operations import Action
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita.recipes.versioned import VersionedAdjust
 from partita_services.accounts.access import Actor, Right, no_account, reach
 from partita_services.accounts.model import (

@@ -12,9 +12,9 @@ from typing_extensions import TypedDict
 
 from partita import Change, Page, Procedure, Query, f
 from partita.errors import ConditionFailed, IllegalTransition, ItemMissing, PartitaError, VersionConflict
-from partita.model import VisibleText
 from partita.recipes.audit import Trace
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita_services.commitcollect.audit import (
     AuditRow,
     MilestoneCancelled,

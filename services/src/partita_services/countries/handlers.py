@@ -15,9 +15,9 @@ from pydantic.json_schema import SkipJsonSchema
 
 from partita import Change, Operation, Precondition, Prefix, Procedure, Query, WalkResult, f
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, VersionConflict
-from partita.model import VisibleText
 from partita.recipes.history import UNWRITTEN, FieldDifference, as_of, differences
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita_services.countries.model import (
     HISTORY,
     Alpha3,

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from partita import Procedure
 from partita.errors import AlreadyExists, OperationError
-from partita.model import VisibleText
 from partita.recipes.history import FieldDifference, Planning, differences
+from partita.recipes.texts import VisibleText
 from partita_services.countries.handlers import CountryData, Edit, export_all
 from partita_services.countries.iso import Content, Event
 from partita_services.countries.model import HISTORY, Country, country_versions

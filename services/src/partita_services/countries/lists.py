@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from partita.http import CamelModel
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita_services.countries.handlers import MAX_COUNTRIES, NewName
 from partita_services.countries.iso import Content, Event
 from partita_services.countries.model import Alpha2, Alpha3, Numeric

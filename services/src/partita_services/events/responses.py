@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from pydantic.alias_generators import to_camel
 
 from partita.http import CamelModel, Instant, LagView
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita_services.events.draws.draw import DrawFound
 from partita_services.events.draws.verify import ALGORITHM
 from partita_services.events.model import LogEntry, Request

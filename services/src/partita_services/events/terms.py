@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from pydantic import BeforeValidator, Field, StringConstraints
 
 from partita import Span
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 
 MAX_CAPACITY: Final = 1_000_000
 MAX_DESCRIPTION: Final = 2_000

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 
 from partita import Get, Precondition, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
-from partita.model import VisibleText
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita_services.todo.filters import Day
 from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, update_task
 

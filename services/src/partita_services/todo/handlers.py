@@ -10,8 +10,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from partita import Action, Change, Precondition, Procedure, delete, f, put, retry_on_conflict
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, PartitaError, UniqueTaken, VersionConflict
-from partita.model import VisibleText
 from partita.recipes.idempotency import Plan, run_plan
+from partita.recipes.texts import VisibleText
 from partita_services.todo.changes import (
     MAX_TRIES,
     TaskChange,

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, field_validator
 
 from partita.errors import OperationError
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita_services.commitcollect.collectibles.model import MAX_PARTS, MAX_PICTURE, Model, Part, Picture
 from partita_services.commitcollect.collectibles.picture import check_picture
 

@@ -19,7 +19,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from partita.errors import RequestError
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita_services.events.model import Event
 from partita_services.events.terms import (
     MAX_CAPACITY,

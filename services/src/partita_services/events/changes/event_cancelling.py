@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
 from partita.errors import ConditionFailed, TransactionCancelled
-from partita.model import VisibleText
 from partita.recipes.idempotency import Plan
+from partita.recipes.texts import VisibleText
 from partita.runtime import chunks
 from partita_services.events.changes.model import cancel_event, finish_event, withdraw_requests
 from partita_services.events.changes.notices import cancellation_notice

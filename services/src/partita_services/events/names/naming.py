@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from pydantic.alias_generators import to_camel
 
 from partita import Procedure
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 from partita_services.events.model import Request
 from partita_services.events.names.model import name_request
 from partita_services.events.reading import show_request

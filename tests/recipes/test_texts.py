@@ -8,7 +8,7 @@ from typing import Annotated
 import pytest
 from pydantic import StringConstraints, TypeAdapter, ValidationError
 
-from partita.model import VisibleText
+from partita.recipes.texts import VisibleText
 
 pytestmark = pytest.mark.req("X22")
 

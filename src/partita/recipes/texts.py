@@ -1,4 +1,8 @@
-"""Text that people can see: a rule for fields that callers write, such as names, titles and notes."""
+"""Text that people can see: a rule for fields that callers write, such as names, titles and notes.
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=80), VisibleText()]
+Note = Annotated[str, StringConstraints(max_length=2_000), VisibleText(lines=True)]
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from typing import Any, Final
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
+
+__all__ = ["VisibleText"]
 
 _CONTROLS: Final = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 _CONTROLS_IN_LINES: Final = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
