@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from tests.contract.table import MakeTable, Table
-from tests.contract.trees import compare, eq, projection, removing, setting
+from tests.contract.trees import compare, eq, path, projection, removing, setting, val
 
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
-from partita.expressions._ast import KeyCondition, KeyRange, Update
+from partita.expressions._ast import IfNotExists, KeyCondition, KeyRange, Update
 from partita.store._requests import CreateIndex, DeleteIndex, QueryTable
 from partita.store._schema import IndexSchema, KeyAttribute
 
@@ -179,6 +179,28 @@ def test_the_message_names_the_index_and_the_types(make_table: MakeTable) -> Non
     table = make_table(indexes=(ALL,))
     with pytest.raises(ValidationFailed, match="Type mismatch for Index Key city Expected: S Actual: N IndexName: all"):
         table.put({**PERSON, "city": 1})
+
+
+@pytest.mark.rule(10)
+def test_of_several_wrong_index_keys_that_of_the_first_name_is_reported(make_table: MakeTable) -> None:
+    """The order of the definition and the kind of the index do not matter."""
+    local = IndexSchema("local", (KeyAttribute("pk"),), (CITY,), local=True)
+    table = make_table(indexes=(IndexSchema("other", (CITY,)), local, IndexSchema("first", (CITY,))))
+    with pytest.raises(ValidationFailed, match="IndexName: first$"):
+        table.put({**PERSON, "city": 1})
+
+
+@pytest.mark.rule(10)
+def test_an_update_to_an_empty_index_key_has_its_own_message(make_table: MakeTable) -> None:
+    table = make_table(indexes=(ALL,))
+    table.put(PERSON)
+    put = "A value specified for a secondary index key is not supported. .* IndexName: all, IndexKey: city$"
+    with pytest.raises(ValidationFailed, match=put):
+        table.put({**PERSON, "city": ""})
+    update = "attempted to update a secondary index key to a value that is not supported. .* empty string value.$"
+    for value in ("", IfNotExists(path("nothing"), val(""))):
+        with pytest.raises(ValidationFailed, match=update):
+            table.update(("a", "1"), setting({"city": value}))
 
 
 @pytest.mark.rule(4)

@@ -149,6 +149,21 @@ def test_a_start_key_of_an_index_must_be_complete(make_table: MakeTable, start: 
 
 
 @pytest.mark.rule(26)
+@pytest.mark.parametrize("start", [{}, {"pk": "p"}, {"pk": "p", "sk": "1", "n": 1}], ids=["empty", "part", "more"])
+def test_the_message_for_a_start_key_names_the_schema_only_in_scans_of_tables(
+    make_table: MakeTable, start: dict[str, Any]
+) -> None:
+    table = make_table(indexes=(IndexSchema("by-city", (KeyAttribute("city"),)),))
+    invalid = "The provided starting key is invalid"
+    with pytest.raises(ValidationFailed, match=f"^{invalid}: The provided key element does not match the schema$"):
+        table.scan(start=start)
+    with pytest.raises(ValidationFailed, match=f"^{invalid}$"):
+        table.scan(index="by-city", start=start)
+    with pytest.raises(ValidationFailed, match=f"^{invalid}$"):
+        table.query("p", start=start)
+
+
+@pytest.mark.rule(26)
 def test_a_start_key_on_a_hash_only_table_is_refused(make_table: MakeTable) -> None:
     table = make_table(range_type=None)
     table.put({"pk": "a"})

@@ -229,6 +229,29 @@ def test_an_action_that_the_table_or_item_refuses_is_a_reason(make_table: MakeTa
     assert table.get("p", "1") is None
 
 
+EMPTY: dict[str, Any] = {
+    "put": lambda name: PutItem(name, {**key("2"), "city": ""}),
+    "update": lambda name: UpdateItem(name, key("2"), setting({"city": ""})),
+    "update with a false condition": lambda name: UpdateItem(name, key("2"), setting({"city": ""}), exists("pk")),
+}
+
+
+@pytest.mark.rule(37)
+@pytest.mark.parametrize("action", EMPTY.values(), ids=EMPTY.keys())
+def test_an_empty_index_key_refuses_the_request(make_table: MakeTable, action: Any) -> None:
+    """Neither a false condition nor an action that would cancel the transaction comes first."""
+    table = make_table(indexes=(IndexSchema("by-city", (KeyAttribute("city"),)),))
+    others = (
+        ConditionCheck(table.name, key("1"), exists("pk")),
+        PutItem(table.name, {**key("1"), "city": 1}),
+        DeleteItem(table.name, {"pk": "p", "sk": 7}),
+    )
+    for other in others:
+        with pytest.raises(ValidationFailed, match="cannot contain an empty string value"):
+            transact(table, other, action(table.name))
+    assert table.scan().count == 0
+
+
 @pytest.mark.rule(36)
 def test_with_a_validation_error_no_condition_is_evaluated(table: Table) -> None:
     with pytest.raises(TransactionCancelled) as failure:

@@ -16,11 +16,13 @@ from partita.wire._expressions import read_expressions
 from partita.wire._legacy import read_filter, read_key_conditions, read_projection
 from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, Requests, refuse, violated, violations_of
 from partita.wire._values import read_item
-from partita.wire._wording import NO_ATTRIBUTES, Refused, Violated, Violation
+from partita.wire._wording import NO_ATTRIBUTES, InvalidValue, Refused, Violated, Violation
 
 SELECT: Final = ("SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 MAX_SEGMENTS: Final = 1_000_000
 _WHOLE: Final = 10**MAX_DIGITS
+_NOT_OF_START: Final = ("duplicates", "number set", "numeric value", "significant digits", "with magnitude")
+"""Parts of the errors that AWS reports in the same words, whether or not the value is in a start key."""
 
 
 def query(call: Parameters) -> Requests[Json]:
@@ -90,7 +92,7 @@ def scan(call: Parameters) -> Requests[Json]:
         filter=_filter(call, trees["FilterExpression"], "ScanFilter"),
         projection=trees["ProjectionExpression"] or read_projection(call),
         limit=limit,
-        start=_start(call),
+        start=_scan_start(call),
         segment=segment,
         segments=segments,
         consistent=call.flag("ConsistentRead") or False,
@@ -111,6 +113,16 @@ def _limit(call: Parameters) -> int | None:
 def _start(call: Parameters) -> Item | None:
     given = call.fields("ExclusiveStartKey")
     return None if given is None else read_item(given)
+
+
+def _scan_start(call: Parameters) -> Item | None:
+    """The start key of a scan; most errors in its values say that they are in the start key."""
+    try:
+        return _start(call)
+    except InvalidValue as error:
+        if any(words in error.older for words in _NOT_OF_START):
+            raise
+        raise InvalidValue(error.message, f"The provided starting key is invalid: {error.older}") from None
 
 
 def _segments(call: Parameters) -> tuple[int, int]:

@@ -83,13 +83,24 @@ class KeyPart:
             message = f"Type mismatch for Index Key {self.name} {types} IndexName: {index}"
             raise ValidationFailed(_INVALID + message)
         if self.type != "N" and not value:
-            message = "A value specified for a secondary index key is not supported. "
-            raise ValidationFailed(f"{_NOT_VALID}{message}{_empty(value)} IndexName: {index}, IndexKey: {self.name}")
+            raise EmptyIndexKey(value, f" IndexName: {index}, IndexKey: {self.name}")
         return self.column(value)
 
 
 class KeyMismatch(ValidationFailed):
     """A key that does not match the table's schema; in a transaction, the reason of one action (rule 37)."""
+
+
+class EmptyIndexKey(ValidationFailed):
+    """An empty value for an index key; in a transaction, it refuses the whole request (rule 37)."""
+
+    def __init__(self, value: str | bytes, where: str | None = None) -> None:
+        """`where` names the key of an item that is put; AWS's error for an update does not name it."""
+        message = "A value specified for a secondary index key is not supported. "
+        if where is None:
+            message = "The update expression attempted to update a secondary index key to a value that is not supported. "
+        super().__init__(f"{_NOT_VALID}{message}{_empty(value)}{where or ''}")
+        self.value = value
 
 
 def _empty(value: str | bytes) -> str:

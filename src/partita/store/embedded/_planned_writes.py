@@ -13,9 +13,10 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from partita.errors import ConditionFailed, ValidationFailed
-from partita.expressions import Path, Update, apply_update, creates, evaluate
+from partita.expressions import Path, Update, Value, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams, points
+from partita.store.embedded._keys import EmptyIndexKey
 from partita.store.embedded._table import KeyColumns, Row, Table
 from partita.store.embedded.vectors import VectorEntry, change_rows
 from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
@@ -157,7 +158,18 @@ def _plan_put(table: Table, key: KeyColumns, before: StoredItem | None, request:
     return plan_over(plan_new(table, key, request), request, before)
 
 
+def check_index_keys(table: Table, update: Update) -> None:
+    """Raise EmptyIndexKey if the update assigns an empty value to a key attribute of an index."""
+    for action in update.sets if table.index_keys else ():
+        value = action.operand.value if type(action.operand) is Value else None
+        if isinstance(value, str | bytes) and not value and len(action.path.parts) == 1:
+            part = table.index_keys.get(str(action.path.parts[0]))
+            if part is not None and part.has_type(value):
+                raise EmptyIndexKey(value)
+
+
 def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, request: UpdateItem) -> PlannedWrite:
+    check_index_keys(table, request.update)
     check_condition(request, before)
     if before is not None:
         after = apply_update(request.update, before.item)
@@ -167,7 +179,10 @@ def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, reque
     else:
         return PlannedWrite(table, key, None)
     blob, size = encoded(after, TOO_LARGE_TO_UPDATE)
-    return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
+    try:
+        return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
+    except EmptyIndexKey as error:
+        raise EmptyIndexKey(error.value) from None
 
 
 def _plan_delete(table: Table, key: KeyColumns, before: StoredItem | None, request: DeleteItem) -> PlannedWrite:

@@ -59,7 +59,11 @@ def scan(reader: Reader, request: ScanTable) -> PageResponse:
     table = reader.table(request.table)
     source = _checked_source(table, request)
     _check_segments(request)
-    start = () if request.start is None else _ranges.start_columns(table, source, request.start)
+    start: tuple[Column, ...] = ()
+    if request.start is not None:
+        if source is table:
+            _ranges.check_start_names(table, source, request.start)  # AWS's message differs from that of a query
+        start = _ranges.start_columns(table, source, request.start)
     begin: tuple[Any, ...] = (partition_hash(*start[: len(source.hash)]), *start) if start else ()
     segment = _segment(request) if request.segments > 1 else ()
     if begin and segment and not segment[0] <= begin[0] < segment[1]:

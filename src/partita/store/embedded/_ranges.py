@@ -17,6 +17,7 @@ from partita.values import Item
 
 _INVALID: Final = "Invalid KeyConditionExpression: "
 _START_INVALID: Final = "The provided starting key is invalid"
+_START_MISMATCH: Final = f"{_START_INVALID}: The provided key element does not match the schema"
 _OUTSIDE: Final = "The provided starting key is outside query boundaries based on provided conditions"
 _OUT_OF_RANGE: Final = "The provided starting key does not match the range key predicate"
 _LAST_CODE_POINT: Final = 0x10FFFF
@@ -163,18 +164,22 @@ def start_columns(table: Table, source: Source, start: Item) -> tuple[Column, ..
     Raises:
         ValidationFailed: an attribute is missing, unexpected or of the wrong type.
     """
-    names = {part.name for part in (*table.key, *source.hash, *source.range)}
-    if names != start.keys():
-        raise ValidationFailed(_START_INVALID)
+    check_start_names(table, source, start, _START_INVALID)
     parts = [*source.hash, *source.range]
     if isinstance(source, Index):
         parts += table.range if source.local else table.key
     return tuple(_start_column(part, start[part.name]) for part in parts)
 
 
+def check_start_names(table: Table, source: Source, start: Item, message: str = _START_MISMATCH) -> None:
+    """Raise ValidationFailed with the message if an attribute of a start key is missing or unexpected."""
+    if {part.name for part in (*table.key, *source.hash, *source.range)} != start.keys():
+        raise ValidationFailed(message)
+
+
 def _start_column(part: KeyPart, value: Any) -> Column:
     if not part.has_type(value):
-        raise ValidationFailed(f"{_START_INVALID}: The provided key element does not match the schema")
+        raise ValidationFailed(_START_MISMATCH)
     return part.column(value)
 
 

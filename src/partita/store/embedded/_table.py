@@ -236,7 +236,10 @@ class Table(Source):
             self.range_columns = ("rk",)
         self.key = (*self.hash, *self.range)
         self.key_names = frozenset(part.name for part in self.key)
-        self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in schema.indexes)
+        by_name = sorted(schema.indexes, key=lambda index: index.name)  # AWS checks their keys in this order
+        self.indexes = tuple(Index(number, indexes[index.name], index, schema) for index in by_name)
+        self.index_keys = {part.name: part for index in self.indexes for part in (*index.hash, *index.range)}
+        """The key attributes of all indexes, by name."""
         self.building = tuple(Index(number, made, index, schema) for made, index in building)
         """Unfinished indexes: every write of an item also writes their entries, but they cannot be read."""
         self.vectors = tuple(VectorIndex(indexes[index.name], index, schema) for index in schema.vectors)

@@ -28,16 +28,26 @@ from partita.store._requests import (
     TransactGetResponse,
     TransactWriteItems,
     TransactWriteResponse,
+    UpdateItem,
 )
 from partita.store.embedded import _capacity
 from partita.store.embedded._connection import Reader, Writer
-from partita.store.embedded._keys import KeyMismatch
+from partita.store.embedded._keys import EmptyIndexKey, KeyMismatch
 from partita.store.embedded._planned_writes import TOO_LARGE as TOO_LARGE_ITEM
-from partita.store.embedded._planned_writes import PlannedWrite, apply, check_condition, encoded, find, locate, plan
+from partita.store.embedded._planned_writes import (
+    PlannedWrite,
+    apply,
+    check_condition,
+    check_index_keys,
+    encoded,
+    find,
+    locate,
+    plan,
+)
 from partita.store.embedded._reads import read_one
 from partita.store.embedded._table import KeyColumns, Table
 from partita.store.embedded._writes import check_write
-from partita.values import number_text, read_units, write_units
+from partita.values import Item, number_text, read_units, write_units
 
 Action: TypeAlias = TransactAction | GetItem
 
@@ -133,8 +143,10 @@ def _plan_all(writer: Writer, request: TransactWriteItems) -> list[PlannedWrite 
             planned.append(_plan(writer, table, key, action))
         except ConditionFailed as failure:
             refused[position] = Reason("ConditionalCheckFailed", failure.message, failure.item)
+        except EmptyIndexKey:
+            raise
         except ValidationFailed as error:
-            _check_puts(request.actions)
+            _check_alone(tables, request.actions)
             raise _cancelled_by(position, len(tables), error) from None
     if refused:
         raise TransactionCancelled([refused.get(position) or Reason() for position in range(len(tables))])
@@ -151,7 +163,7 @@ def _checked_keys(tables: Sequence[Table], actions: Sequence[Action]) -> list[Ke
         try:
             key = locate(table, action)
         except KeyMismatch as mismatch:
-            _check_puts(actions)
+            _check_alone(tables, actions)
             raise _cancelled_by(position, len(actions), mismatch) from None
         if (table.id, key) in seen:
             raise ValidationFailed("Transaction request cannot include multiple operations on one item")
@@ -160,11 +172,24 @@ def _checked_keys(tables: Sequence[Table], actions: Sequence[Action]) -> list[Ke
     return keys
 
 
-def _check_puts(actions: Sequence[Action]) -> None:
-    """Reject the request if one of its items cannot be stored in any table, e.g. because it is too large."""
-    for action in actions:
+def _check_alone(tables: Sequence[Table], actions: Sequence[Action]) -> None:
+    """Reject the request because of an action that is invalid whatever is stored, e.g. a put that is too large."""
+    for table, action in zip(tables, actions, strict=True):
         if isinstance(action, PutItem):
             encoded(action.item, TOO_LARGE_ITEM)
+            _check_index_keys(table, action.item)
+        elif isinstance(action, UpdateItem):
+            check_index_keys(table, action.update)
+
+
+def _check_index_keys(table: Table, item: Item) -> None:
+    for index in table.indexes:
+        try:
+            index.entry(item)
+        except EmptyIndexKey:
+            raise
+        except ValidationFailed:  # a wrong type cancels the transaction instead
+            continue
 
 
 def _cancelled_by(position: int, actions: int, error: ValidationFailed) -> TransactionCancelled:
