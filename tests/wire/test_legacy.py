@@ -143,3 +143,41 @@ def test_an_update_of_another_type_is_a_mismatch(stored: Caller, action: str) ->
     update = {"tags": {"Action": action, "Value": {"NS": ["1"]}}}
     with pytest.raises(ValidationFailed, match="Type mismatch for attribute to update"):
         stored("UpdateItem", TableName="tasks", Key=KEY, AttributeUpdates=update)
+
+
+WRONG: list[tuple[str, Json, str]] = [
+    (
+        "Query",
+        {"KeyConditions": {"user": rule("NE", {"S": "u"})}},
+        "constraint is not an indexable operation",
+    ),
+    ("Scan", {"ScanFilter": {"n": rule("IN", {"S": "x"}, {"N": "1"})}}, "AttributeValueList must be of same type"),
+    (
+        "Scan",
+        {"ScanFilter": {"n": rule("BETWEEN", {"SS": ["a"]}, {"SS": ["b"]})}},
+        "BETWEEN is not valid for SS .*",
+    ),
+    ("DeleteItem", {"Expected": {"n": rule("EQ")}}, r"Invalid number of argument\(s\) for the EQ ComparisonOperator"),
+    ("DeleteItem", {"Expected": {"n": {"ComparisonOperator": "EQ"}}}, "ComparisonOperator: EQ for Attribute: n"),
+    ("UpdateItem", {"AttributeUpdates": {"n": {"Action": "ADD"}}}, "DELETE action is allowed when no .* is specified"),
+    (
+        "UpdateItem",
+        {"AttributeUpdates": {"n": {"Action": "DELETE", "Value": {"S": "x"}}}},
+        "DELETE action with value is not supported for the type S",
+    ),
+    (
+        "Query",
+        {"KeyConditions": {"user": rule("EQ", {"S": "u"})}, "QueryFilter": {"task": rule("EQ", {"S": "1"})}},
+        "^QueryFilter can only contain non-primary key attributes: Primary key attribute: task",
+    ),
+]
+
+
+@pytest.mark.rule(52)
+@pytest.mark.parametrize(("operation", "parameters", "message"), WRONG, ids=[message for *_, message in WRONG])
+def test_older_parameters_are_refused_with_their_own_messages(
+    stored: Caller, operation: str, parameters: Json, message: str
+) -> None:
+    key = {} if operation in ("Query", "Scan") else {"Key": KEY}
+    with pytest.raises(ValidationFailed, match=f"{message}$"):
+        stored(operation, TableName="tasks", **key, **parameters)

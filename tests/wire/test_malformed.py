@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from tests.wire.support import TASKS, Caller, Json, task
 
-from partita.errors import RequestError, ValidationFailed
+from partita.errors import RequestError, SerializationFailed, ValidationFailed
 
 WRONG: list[Any] = [None, 5, -1, "x", "", True, [], {}, [None], [5], {"x": 5}, {"x": {}}, [[]], 1.5]
 KEY = task("u", "1")
@@ -195,3 +195,14 @@ def test_a_policy_or_a_token_that_is_nested_too_deeply_is_refused(call: Caller) 
     token = base64.b64encode(b'["", 0, ' + b"[" * 20_000).decode()
     with pytest.raises(ValidationFailed, match="Invalid NextToken"):
         call("ExecuteStatement", Statement='SELECT * FROM "tasks"', NextToken=token)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [(True, "TRUE_VALUE"), (False, "FALSE_VALUE"), (1, "NUMBER_VALUE"), (1.5, "DECIMAL_VALUE")],
+)
+def test_a_wrong_json_type_is_named(call: Caller, given: Any, kind: str) -> None:
+    with pytest.raises(SerializationFailed, match=f"^{kind} cannot be converted to String$"):
+        call("GetItem", TableName=given)
+    with pytest.raises(SerializationFailed, match=f"^{kind} cannot be converted to String$"):
+        call("PutItem", TableName="tasks", Item={"user": {"S": given}})

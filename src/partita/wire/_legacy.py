@@ -65,9 +65,10 @@ _TREES: Final[dict[str, Callable[[Path, list[AttributeValue]], Condition]]] = {
 }
 _ORDERED: Final = ("S", "N", "B")
 _OPERANDS: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("IN", "LE", "LT", "GE", "GT", "CONTAINS", "NOT_CONTAINS"), _ORDERED),
+    **dict.fromkeys(("IN", "LE", "LT", "GE", "GT", "BETWEEN", "CONTAINS", "NOT_CONTAINS"), _ORDERED),
     "BEGINS_WITH": ("S", "B"),
 }
+_FILTERED_KEY: Final = "Filter Expression can only contain non-primary key attributes"
 _RANGES: Final = {"LE": "<=", "LT": "<", "GE": ">=", "GT": ">", "BETWEEN": "BETWEEN", "BEGINS_WITH": "BEGINS_WITH"}
 
 
@@ -95,6 +96,13 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
         _check_nothing_to_join(call)
         return None
     return _joined(call, [_comparison(attribute, rule) for attribute, rule in given.items()])
+
+
+def refused_query(call: Parameters, error: ValidationFailed) -> ValidationFailed:
+    """The error for a refused query; QueryFilter has its own wording for a filter by a key attribute."""
+    if call.given.get("QueryFilter") is not None and error.message.startswith(_FILTERED_KEY):
+        return ValidationFailed(error.message.replace("Filter Expression", "QueryFilter", 1))
+    return error
 
 
 def read_expected(call: Parameters) -> Condition | None:
@@ -150,7 +158,7 @@ def _expectation(attribute: str, rule: Json) -> Condition:
 
 def _check_operand_given(attribute: str, rule: Json) -> None:
     operator = rule["ComparisonOperator"]
-    if not rule.get("AttributeValueList") and operator in _TREES and _COUNTS.get(operator, _ONE)[0]:
+    if rule.get("AttributeValueList") is None and operator in _TREES and _COUNTS.get(operator, _ONE)[0]:
         message = f"Value or AttributeValueList must be used with ComparisonOperator: {operator} for Attribute: "
         raise Refused(f"{INVALID}{message}{attribute}")
 
@@ -161,7 +169,7 @@ def _check_not_together(attribute: str, rule: Json, first: str, second: str) -> 
         raise Refused(f"{INVALID}{message}")
 
 
-def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
+def _operator(rule: Json) -> tuple[str, list[AttributeValue]]:
     part = Parameters(rule)
     operator = part.required("ComparisonOperator", "comparisonOperator")
     if operator not in _TREES:
@@ -172,11 +180,11 @@ def _operator(attribute: str, rule: Json) -> tuple[str, list[AttributeValue]]:
     if not low <= len(values) <= high:
         message = f"Invalid number of argument(s) for the {operator} ComparisonOperator"
         raise Refused(f"{INVALID}{message}")
-    _check_types(attribute, operator, values)
+    _check_types(operator, values)
     return operator, values
 
 
-def _check_types(attribute: str, operator: str, values: list[AttributeValue]) -> None:
+def _check_types(operator: str, values: list[AttributeValue]) -> None:
     kinds = _OPERANDS.get(operator)
     for value in values:
         if kinds is not None and kind_of(value) not in kinds:
@@ -186,8 +194,7 @@ def _check_types(attribute: str, operator: str, values: list[AttributeValue]) ->
         message = "The BETWEEN condition was provided a range where the lower bound is greater than the upper bound"
         raise Refused(message)
     if len({kind_of(value) for value in values}) > 1:
-        message = f"AttributeValues inside AttributeValueList must be of same type for Attribute: {attribute}"
-        raise Refused(f"{INVALID}{message}")
+        raise Refused(f"{INVALID}AttributeValues inside AttributeValueList must be of same type")
 
 
 def _above(low: Any, high: Any) -> bool:
@@ -195,7 +202,7 @@ def _above(low: Any, high: Any) -> bool:
 
 
 def _comparison(attribute: str, rule: Json) -> Condition:
-    operator, values = _operator(attribute, rule)
+    operator, values = _operator(rule)
     return _TREES[operator](Path((attribute,)), values)
 
 
@@ -207,13 +214,13 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
     equal: list[tuple[str, AttributeValue]] = []
     ranges: list[KeyRange] = []
     for attribute, rule in given.items():
-        operator, values = _operator(attribute, rule)
+        operator, values = _operator(rule)
         if operator == "EQ":
             equal.append((attribute, values[0]))
         elif operator in _RANGES:
             ranges.append(KeyRange(attribute, _RANGES[operator], tuple(values)))  # type: ignore[arg-type]
         else:
-            raise Refused(f"Attempted conditional constraint is not an indexable operation: {operator}")
+            raise Refused("Attempted conditional constraint is not an indexable operation")
     if not equal or len(ranges) > 1:
         raise Refused("Query key condition not supported")
     return KeyCondition(tuple(equal), ranges[0] if ranges else None)
@@ -249,8 +256,7 @@ def _action(attribute: str, rule: Json) -> SetAction | Path | AddAction | Delete
         refuse(violated(action, at, "Member must satisfy enum value set: [ADD, DELETE, PUT]"))
     if rule.get("Value") is None:
         if action != "DELETE":
-            message = f"Only DELETE action is allowed when no attribute value is specified: {attribute}"
-            raise Refused(f"{INVALID}{message}")
+            raise Refused(f"{INVALID}Only DELETE action is allowed when no attribute value is specified")
         return path
     value = read_value(rule["Value"])
     if action == "PUT":
@@ -266,5 +272,6 @@ def _action(attribute: str, rule: Json) -> SetAction | Path | AddAction | Delete
 
 def _check_action(action: str, value: AttributeValue, allowed: tuple[str, ...]) -> None:
     if kind_of(value) not in allowed:
-        message = f"{action} action is not supported for the type {kind_of(value)}"
+        what = "DELETE action with value" if action == "DELETE" else f"{action} action"
+        message = f"{what} is not supported for the type {kind_of(value)}"
         raise Refused(f"{INVALID}{message}")

@@ -13,7 +13,7 @@ from partita.values import MAX_DIGITS, Item
 from partita.wire._capacity import consumed
 from partita.wire._describe import described
 from partita.wire._expressions import read_expressions
-from partita.wire._legacy import read_filter, read_key_conditions, read_projection
+from partita.wire._legacy import read_filter, read_key_conditions, read_projection, refused_query
 from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, Requests, refuse, violated, violations_of
 from partita.wire._values import read_item
 from partita.wire._wording import NO_ATTRIBUTES, InvalidValue, Refused, Violated, Violation
@@ -46,7 +46,10 @@ def query(call: Parameters) -> Requests[Json]:
         count_only=select == "COUNT",
     )
     _check_select(call, request, select)
-    return (yield from _respond(request, select, detail))
+    try:
+        return (yield from _respond(request, select, detail))
+    except ValidationFailed as error:
+        raise refused_query(call, error) from None
 
 
 def _violations(call: Parameters) -> list[Violation]:

@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from partita.errors import SerializationFailed, ValidationFailed
 from partita.store import Json, Request
 from partita.values import Item, text_size
-from partita.wire._values import read_item
+from partita.wire._values import json_kind, read_item
 from partita.wire._wording import INVALID, Refused, Violated, Violation
 
 R = TypeVar("R")
@@ -247,5 +247,4 @@ def _refuse_name(given: str | None, at: str) -> NoReturn:
 
 
 def _unexpected(given: Any, wanted: str) -> SerializationFailed:
-    kinds = {str: "STRING_VALUE", list: "START_ARRAY", dict: "START_OBJECT", bool: "TRUE_VALUE"}
-    return SerializationFailed(f"{kinds.get(type(given), 'NUMBER_VALUE')} cannot be converted to {wanted}")
+    return SerializationFailed(f"{json_kind(given)} cannot be converted to {wanted}")

@@ -20,7 +20,7 @@ def read_item(given: Any, depth: int = 0) -> Item:
         ValidationFailed: a value breaks a rule.
     """
     if type(given) is not dict:
-        raise SerializationFailed(f"{_json_kind(given)} cannot be converted to Map")
+        raise SerializationFailed(f"{json_kind(given)} cannot be converted to Map")
     item: Item = {}
     for name, tagged in given.items():
         if type(tagged) is dict and len(tagged) == 1 and type(text := tagged.get("S")) is str:
@@ -47,7 +47,7 @@ def _tag(tagged: Any) -> str:
         ValidationFailed: there is no such tag, or more than one.
     """
     if type(tagged) is not dict:
-        raise SerializationFailed(f"{_json_kind(tagged)} cannot be converted to AttributeValue")
+        raise SerializationFailed(f"{json_kind(tagged)} cannot be converted to AttributeValue")
     tags: list[str] = [tag for tag, content in tagged.items() if content is not None and tag in _READERS]
     if not tags:
         message = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
@@ -58,14 +58,24 @@ def _tag(tagged: Any) -> str:
     return tags[0]
 
 
-def _json_kind(value: Any) -> str:
-    names = {str: "STRING_VALUE", bool: "TRUE_VALUE" if value is True else "FALSE_VALUE", list: "START_ARRAY"}
-    return names.get(type(value), "START_OBJECT" if type(value) is dict else "NUMBER_VALUE")
+_KINDS: Final = {
+    str: "STRING_VALUE",
+    list: "START_ARRAY",
+    dict: "START_OBJECT",
+    float: "DECIMAL_VALUE",
+}
+
+
+def json_kind(value: Any) -> str:
+    """The name of a JSON value in messages."""
+    if type(value) is bool:
+        return "TRUE_VALUE" if value else "FALSE_VALUE"
+    return _KINDS.get(type(value), "NUMBER_VALUE")
 
 
 def _text(content: Any, _: int = 0) -> str:
     if type(content) is not str:
-        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to String")
+        raise SerializationFailed(f"{json_kind(content)} cannot be converted to String")
     return content
 
 
@@ -89,7 +99,7 @@ def _binary(content: Any, _: int = 0) -> bytes:
 
 def _truth(content: Any, _: int) -> bool:
     if type(content) is not bool:
-        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to Boolean")
+        raise SerializationFailed(f"{json_kind(content)} cannot be converted to Boolean")
     return content
 
 
@@ -100,7 +110,7 @@ def _null(content: Any, depth: int) -> None:
 
 def _members(content: Any) -> list[Any]:
     if type(content) is not list:
-        raise SerializationFailed(f"{_json_kind(content)} cannot be converted to List")
+        raise SerializationFailed(f"{json_kind(content)} cannot be converted to List")
     return content
 
 
