@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tests.contract.table import MakeTable, Table
-from tests.contract.trees import compare, eq, path, projection, removing, setting, val
+from tests.contract.trees import compare, eq, path, plus, projection, removing, setting, val
 
 from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.expressions._ast import IfNotExists, KeyCondition, KeyRange, Update
@@ -186,7 +186,7 @@ def test_of_several_wrong_index_keys_that_of_the_first_name_is_reported(make_tab
     """The order of the definition and the kind of the index do not matter."""
     local = IndexSchema("local", (KeyAttribute("pk"),), (CITY,), local=True)
     table = make_table(indexes=(IndexSchema("other", (CITY,)), local, IndexSchema("first", (CITY,))))
-    with pytest.raises(ValidationFailed, match="IndexName: first$"):
+    with pytest.raises(ValidationFailed, match=r"IndexName: first$"):
         table.put({**PERSON, "city": 1})
 
 
@@ -201,6 +201,34 @@ def test_an_update_to_an_empty_index_key_has_its_own_message(make_table: MakeTab
     for value in ("", IfNotExists(path("nothing"), val(""))):
         with pytest.raises(ValidationFailed, match=update):
             table.update(("a", "1"), setting({"city": value}))
+
+
+@pytest.mark.rule(10)
+def test_the_message_for_an_index_key_of_another_type_depends_on_what_is_known(make_table: MakeTable) -> None:
+    """AWS knows the type of a literal and of a sum before it reads the item, but not that of another attribute."""
+    table = make_table(indexes=(ALL,))
+    table.put(PERSON)
+    for value in (1, plus(path("age"), 1)):
+        with pytest.raises(ValidationFailed, match="Type mismatch for Index Key city Expected: S Actual: N"):
+            table.update(("a", "1"), setting({"city": value}))
+    copied = "^The update expression attempted to update the secondary index key to unsupported type$"
+    for value in (path("age"), IfNotExists(path("nothing"), val(1))):
+        with pytest.raises(ValidationFailed, match=copied):
+            table.update(("a", "1"), setting({"city": value}))
+    assert table.get("a", "1") == PERSON
+
+
+@pytest.mark.rule(10)
+@pytest.mark.parametrize(
+    "update",
+    [setting({"city.a": 1}), setting({"notes": path("city[1]")}), removing("city.a")],
+    ids=["set", "read", "remove"],
+)
+def test_an_update_may_not_name_a_part_of_an_index_key(make_table: MakeTable, update: Update) -> None:
+    table = make_table(indexes=(ALL,))
+    table.put(PERSON)
+    with pytest.raises(ValidationFailed, match=r"Key attributes must be scalars; .* are not allowed: IndexKey: city$"):
+        table.update(("a", "1"), update)
 
 
 @pytest.mark.rule(4)

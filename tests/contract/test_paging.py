@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -163,6 +164,55 @@ def test_the_message_for_a_start_key_names_the_schema_only_in_scans_of_tables(
         table.query("p", start=start)
 
 
+SCHEMA = "The provided key element does not match the schema"
+TYPES: dict[str, tuple[dict[str, Any], str | None, str, str]] = {
+    "key of the table": ({"pk": "p", "sk": 1}, None, SCHEMA, f"The provided starting key is invalid: {SCHEMA}"),
+    "key of the index": ({"pk": "p", "sk": "1", "city": 1, "age": 1}, "by-city", SCHEMA, SCHEMA),
+    "key of its table": (
+        {"pk": "p", "sk": 1, "city": "C", "age": 1},
+        "by-city",
+        f"The provided starting key is invalid: {SCHEMA}",
+        f"The provided starting key is invalid: {SCHEMA}",
+    ),
+}
+
+
+@pytest.mark.rule(26)
+@pytest.mark.parametrize(("start", "index", "of_query", "of_scan"), TYPES.values(), ids=TYPES.keys())
+def test_the_message_for_a_wrong_type_depends_on_what_is_read(
+    make_table: MakeTable, start: dict[str, Any], index: str | None, of_query: str, of_scan: str
+) -> None:
+    table = make_table(indexes=(BY_CITY,))
+    with pytest.raises(ValidationFailed, match=f"^{of_query}$"):
+        table.query("p" if index is None else "C", index=index, start=start)
+    with pytest.raises(ValidationFailed, match=f"^{of_scan}$"):
+        table.scan(index=index, start=start)
+
+
+@pytest.mark.rule(26)
+@pytest.mark.parametrize(
+    ("span", "sort", "message"),
+    [
+        ((), "1", "The provided starting key is outside query boundaries based on provided conditions"),
+        (("<", "3"), "4", "The provided starting key does not match the range key predicate"),
+        (("<", "3"), "1", "The query can return at most one row and cannot be restarted"),
+    ],
+)
+def test_the_message_for_another_partition_depends_on_the_range(
+    ten: Table, span: tuple[Any, ...], sort: str, message: str
+) -> None:
+    with pytest.raises(ValidationFailed, match=f"^{message}$"):
+        ten.query("p", *span, start={"pk": "other", "sk": sort})
+
+
+@pytest.mark.rule(26)
+def test_the_message_for_a_start_key_on_a_hash_only_table_shows_the_key(make_table: MakeTable) -> None:
+    table = make_table(range_type=None)
+    message = "The provided exclusive start key is invalid: ExclusiveStartKey: {pk=AttributeValue: {S:a}}"
+    with pytest.raises(ValidationFailed, match=re.escape(message)):
+        table.query("a", start={"pk": "a"})
+
+
 @pytest.mark.rule(26)
 def test_a_start_key_on_a_hash_only_table_is_refused(make_table: MakeTable) -> None:
     table = make_table(range_type=None)
@@ -183,21 +233,31 @@ def large(table: Table) -> Table:
 @pytest.mark.rule(8)
 def test_a_page_ends_at_one_megabyte(large: Table) -> None:
     pages = list(large.pages("p"))
-    assert [[item["sk"] for item in page.items] for page in pages] == [["0", "1", "2"], ["3", "4"]]
-    assert pages[0].last_key == {"pk": "p", "sk": "2"}
+    assert [[item["sk"] for item in page.items] for page in pages] == [["0", "1", "2", "3"], ["4"]]
+    assert pages[0].last_key == {"pk": "p", "sk": "3"}
+    assert pages[0].capacity.read == 146.5  # the item that goes over the megabyte is returned and charged
+
+
+@pytest.mark.rule(8)
+def test_a_page_that_its_last_item_fills_has_a_last_key(large: Table) -> None:
+    large.delete("p", "4")
+    full = large.query("p")
+    assert (full.count, full.last_key) == (4, {"pk": "p", "sk": "3"})
+    assert large.query("p", start=full.last_key).items == []
+    assert large.query("p", limit=3).count == 3
 
 
 @pytest.mark.rule(24)
 def test_a_page_is_measured_before_filter_and_projection(large: Table) -> None:
     filtered = large.query("p", filter=missing("body"))
-    assert (filtered.items, filtered.scanned, filtered.last_key) == ([], 3, {"pk": "p", "sk": "2"})
+    assert (filtered.items, filtered.scanned, filtered.last_key) == ([], 4, {"pk": "p", "sk": "3"})
     projected = large.query("p", projection=projection("sk"))
-    assert (projected.scanned, projected.last_key) == (3, {"pk": "p", "sk": "2"})
+    assert (projected.scanned, projected.last_key) == (4, {"pk": "p", "sk": "3"})
 
 
 @pytest.mark.rule(8)
 def test_a_count_ends_at_one_megabyte_too(large: Table) -> None:
-    assert [page.count for page in large.pages("p", count_only=True)] == [3, 2]
+    assert [page.count for page in large.pages("p", count_only=True)] == [4, 1]
 
 
 def test_a_page_of_exactly_the_limit_does_not_wait_for_a_megabyte(large: Table) -> None:

@@ -81,7 +81,7 @@ class KeyPart:
         if not self.has_type(value):
             types = f"Expected: {self.type} Actual: {kind_of(value)}"
             message = f"Type mismatch for Index Key {self.name} {types} IndexName: {index}"
-            raise ValidationFailed(_INVALID + message)
+            raise IndexKeyMismatch(_INVALID + message, self.name)
         if self.type != "N" and not value:
             raise EmptyIndexKey(value, f" IndexName: {index}, IndexKey: {self.name}")
         return self.column(value)
@@ -91,15 +91,23 @@ class KeyMismatch(ValidationFailed):
     """A key that does not match the table's schema; in a transaction, the reason of one action (rule 37)."""
 
 
+class IndexKeyMismatch(ValidationFailed):
+    """An index key attribute, whose name it has, with a value of the wrong type."""
+
+    def __init__(self, message: str, name: str) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 class EmptyIndexKey(ValidationFailed):
     """An empty value for an index key; in a transaction, it refuses the whole request (rule 37)."""
 
     def __init__(self, value: str | bytes, where: str | None = None) -> None:
         """`where` names the key of an item that is put; AWS's error for an update does not name it."""
-        message = "A value specified for a secondary index key is not supported. "
+        what = "A value specified for a secondary index key"
         if where is None:
-            message = "The update expression attempted to update a secondary index key to a value that is not supported. "
-        super().__init__(f"{_NOT_VALID}{message}{_empty(value)}{where or ''}")
+            what = "The update expression attempted to update a secondary index key to a value that"
+        super().__init__(f"{_NOT_VALID}{what} is not supported. {_empty(value)}{where or ''}")
         self.value = value
 
 

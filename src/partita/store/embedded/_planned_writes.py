@@ -13,10 +13,10 @@ from typing import Any, Final, TypeAlias
 import apsw
 
 from partita.errors import ConditionFailed, ValidationFailed
-from partita.expressions import Path, Update, Value, apply_update, creates, evaluate
+from partita.expressions import IfNotExists, Path, Update, Value, apply_update, creates, evaluate
 from partita.store._requests import ConditionCheck, DeleteItem, GetItem, PutItem, UpdateItem
 from partita.store.embedded import _streams, points
-from partita.store.embedded._keys import EmptyIndexKey
+from partita.store.embedded._keys import EmptyIndexKey, IndexKeyMismatch
 from partita.store.embedded._table import KeyColumns, Row, Table
 from partita.store.embedded.vectors import VectorEntry, change_rows
 from partita.values import MAX_ITEM_BYTES, Item, decode_item, encode_measured, equal, text_size
@@ -25,6 +25,7 @@ Write: TypeAlias = PutItem | UpdateItem | DeleteItem
 
 MAX_NAME_BYTES: Final = 65_535
 TOO_LARGE: Final = "Item size has exceeded the maximum allowed size"
+COPIED_TYPE: Final = "The update expression attempted to update the secondary index key to unsupported type"
 TOO_LARGE_TO_UPDATE: Final = "Item size to update has exceeded the maximum allowed size"
 
 
@@ -183,6 +184,16 @@ def _plan_update(table: Table, key: KeyColumns, before: StoredItem | None, reque
         return _with_entries(PlannedWrite(table, key, before, after, blob=blob, size=size), keeping_old_faults=True)
     except EmptyIndexKey as error:
         raise EmptyIndexKey(error.value) from None
+    except IndexKeyMismatch as error:
+        if _is_copied(request.update, error.name):
+            raise ValidationFailed(COPIED_TYPE) from None
+        raise
+
+
+def _is_copied(update: Update, name: str) -> bool:
+    """Whether the update assigns to the attribute what another one has, so that its type is not known in advance."""
+    assigned = [action.operand for action in update.sets if action.path.parts == (name,)]
+    return any(isinstance(operand, Path | IfNotExists) for operand in assigned)
 
 
 def _plan_delete(table: Table, key: KeyColumns, before: StoredItem | None, request: DeleteItem) -> PlannedWrite:

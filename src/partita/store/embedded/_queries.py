@@ -17,6 +17,7 @@ from partita.expressions import (
     validate_condition,
     validate_projection,
 )
+from partita.store._dynamodb_json import wire_item
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
 from partita.store.embedded._connection import Reader
@@ -26,6 +27,7 @@ from partita.store.embedded._table import HASHES, Index, Source, Table, entry_si
 from partita.values import Item, decode_item, read_units
 
 PAGE_BYTES: Final = 1024 * 1024
+"""The item with which a page reaches this size is its last one."""
 MAX_SEGMENTS: Final = 1_000_000
 
 
@@ -43,7 +45,7 @@ def query(reader: Reader, request: QueryTable) -> PageResponse:
     start: tuple[Column, ...] = ()
     if request.start is not None:
         if _is_single(source):
-            raise ValidationFailed("The provided starting key is invalid: ExclusiveStartKey in a partition of one item")
+            raise _single_start(request.start)
         start = _ranges.start_in(bounds, source, _ranges.start_columns(table, source, request.start))
     sql, values = _select_range(source, bounds, start, forward=request.forward)
     rows = reader.connection.execute(sql, (*values, _row_limit(request)))
@@ -61,9 +63,7 @@ def scan(reader: Reader, request: ScanTable) -> PageResponse:
     _check_segments(request)
     start: tuple[Column, ...] = ()
     if request.start is not None:
-        if source is table:
-            _ranges.check_start_names(table, source, request.start)  # AWS's message differs from that of a query
-        start = _ranges.start_columns(table, source, request.start)
+        start = _ranges.start_columns(table, source, request.start, of_scan=True)
     begin: tuple[Any, ...] = (partition_hash(*start[: len(source.hash)]), *start) if start else ()
     segment = _segment(request) if request.segments > 1 else ()
     if begin and segment and not segment[0] <= begin[0] < segment[1]:
@@ -149,6 +149,14 @@ def _other_segment(request: ScanTable) -> ValidationFailed:
         "The provided starting key is invalid: Invalid ExclusiveStartKey. Please use ExclusiveStartKey with "
         f"correct Segment. TotalSegments: {request.segments} Segment: {request.segment}"
     )
+
+
+def _single_start(start: Item) -> ValidationFailed:
+    shown = ", ".join(
+        f"{name}=AttributeValue: {{{', '.join(f'{tag}:{content}' for tag, content in tagged.items())}}}"
+        for name, tagged in wire_item(start).items()
+    )
+    return ValidationFailed(f"The provided exclusive start key is invalid: ExclusiveStartKey: {{{shown}}}")
 
 
 def _row_limit(request: QueryTable | ScanTable) -> int:
@@ -247,10 +255,7 @@ def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) 
     fetches = partial is not None and bool(_unprojected(partial, request.projection))
     for size, blob in rows:
         item = decode_item(blob)
-        charged = size if partial is None else entry_size(partial, item, size)
-        if page.bytes + charged > PAGE_BYTES and page.scanned:
-            return page, True
-        page.bytes += charged
+        page.bytes += size if partial is None else entry_size(partial, item, size)
         page.scanned += 1
         page.last = item
         if fetches:
@@ -259,6 +264,8 @@ def _read_page(index: Index | None, request: QueryTable | ScanTable, rows: Any) 
             item = partial.projection(item)
         if condition is None or evaluate(condition, item):
             page.items.append(item)
+        if page.bytes >= PAGE_BYTES:
+            return page, True
     return page, False
 
 
@@ -267,12 +274,11 @@ def _read_whole_items(page: _Page, rows: Any) -> bool:
     items, read = page.items, 0
     for size, blob in rows:
         read += size
-        if read > PAGE_BYTES and items:
-            page.bytes, page.scanned, page.last = read - size, len(items), items[-1]
-            return True
         items.append(decode_item(blob))
+        if read >= PAGE_BYTES:
+            break
     page.bytes, page.scanned, page.last = read, len(items), items[-1] if items else None
-    return False
+    return read >= PAGE_BYTES
 
 
 def _is_single(source: Source) -> bool:

@@ -17,9 +17,12 @@ from partita.values import Item
 
 _INVALID: Final = "Invalid KeyConditionExpression: "
 _START_INVALID: Final = "The provided starting key is invalid"
-_START_MISMATCH: Final = f"{_START_INVALID}: The provided key element does not match the schema"
+_MISMATCH: Final = "The provided key element does not match the schema"
+_START_MISMATCH: Final = f"{_START_INVALID}: {_MISMATCH}"
 _OUTSIDE: Final = "The provided starting key is outside query boundaries based on provided conditions"
 _OUT_OF_RANGE: Final = "The provided starting key does not match the range key predicate"
+_RESTARTED: Final = "The query can return at most one row and cannot be restarted"
+"""AWS's message for a start key of another partition that matches the condition on the range key, whatever that is."""
 _LAST_CODE_POINT: Final = 0x10FFFF
 _BEFORE_SURROGATES: Final = 0xD7FF
 _AFTER_SURROGATES: Final = 0xE000
@@ -158,29 +161,28 @@ def _after_prefix(prefix: Column) -> Column | None:
     return text[:-1] + chr(_AFTER_SURROGATES if last == _BEFORE_SURROGATES else last + 1)
 
 
-def start_columns(table: Table, source: Source, start: Item) -> tuple[Column, ...]:
+def start_columns(table: Table, source: Source, start: Item, *, of_scan: bool = False) -> tuple[Column, ...]:
     """All columns of a start key, in the order of the source.
 
     Raises:
-        ValidationFailed: an attribute is missing, unexpected or of the wrong type.
+        ValidationFailed: an attribute is missing, unexpected or of the wrong type. For a scan of a table, AWS words
+            these errors differently.
     """
-    check_start_names(table, source, start, _START_INVALID)
     parts = [*source.hash, *source.range]
+    _check_start(table, parts, start, of_table_scan=of_scan and source is table)
     if isinstance(source, Index):
         parts += table.range if source.local else table.key
-    return tuple(_start_column(part, start[part.name]) for part in parts)
+    return tuple(part.column(start[part.name]) for part in parts)
 
 
-def check_start_names(table: Table, source: Source, start: Item, message: str = _START_MISMATCH) -> None:
-    """Raise ValidationFailed with the message if an attribute of a start key is missing or unexpected."""
-    if {part.name for part in (*table.key, *source.hash, *source.range)} != start.keys():
-        raise ValidationFailed(message)
-
-
-def _start_column(part: KeyPart, value: Any) -> Column:
-    if not part.has_type(value):
+def _check_start(table: Table, parts: list[KeyPart], start: Item, *, of_table_scan: bool) -> None:
+    names = {part.name for part in (*table.key, *parts)}
+    if len(start) != len(names) or any(part.name not in start for part in parts):
+        raise ValidationFailed(_START_MISMATCH if of_table_scan else _START_INVALID)
+    if not all(part.has_type(start[part.name]) for part in parts):
+        raise ValidationFailed(_START_MISMATCH if of_table_scan else _MISMATCH)
+    if not all(part.name in start and part.has_type(start[part.name]) for part in table.key):
         raise ValidationFailed(_START_MISMATCH)
-    return part.column(value)
 
 
 def start_in(bounds: KeyBounds, source: Source, columns: tuple[Column, ...]) -> tuple[Column, ...]:
@@ -189,11 +191,12 @@ def start_in(bounds: KeyBounds, source: Source, columns: tuple[Column, ...]) -> 
     Raises:
         ValidationFailed: the start key is outside the range of the condition.
     """
-    fixed = len(bounds.equal)
-    if columns[: len(source.hash)] != bounds.equal[: len(source.hash)]:
-        raise ValidationFailed(_OUTSIDE)
-    if columns[:fixed] != bounds.equal:
+    fixed, hashes = len(bounds.equal), len(source.hash)
+    in_partition, ranged = columns[:hashes] == bounds.equal[:hashes], bool(fixed > hashes or bounds.low or bounds.high)
+    if columns[hashes:fixed] != bounds.equal[hashes:]:
         raise ValidationFailed(_OUT_OF_RANGE)
     if (bounds.low or bounds.high) and not bounds.holds(columns[fixed]):
         raise ValidationFailed(_OUT_OF_RANGE)
+    if not in_partition:
+        raise ValidationFailed(_RESTARTED if ranged else _OUTSIDE)
     return columns[fixed:]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from partita.errors import ValidationFailed
-from partita.expressions import touched, validate_condition, validate_update
+from partita.expressions import Value, paths_in, touched, validate_condition, validate_update
 from partita.store._requests import (
     BatchWriteItem,
     BatchWriteResponse,
@@ -29,6 +29,7 @@ from partita.store.embedded._planned_writes import (
     plan,
     plan_new,
     plan_over,
+    updated_paths,
 )
 from partita.store.embedded._table import Table
 from partita.values import Item, decode_item
@@ -90,6 +91,10 @@ def check_write(table: Table, request: Write | ConditionCheck) -> None:
     if type(request) is UpdateItem:
         validate_update(request.update)
         check_update_spares_key(table, request.update)
+        table.check_scalars(updated_paths(request.update))
+        for action in request.update.sets:
+            if type(action.operand) is not Value:
+                table.check_scalars(paths_in(action.operand))
     if request.condition is not None:
         validate_condition(request.condition)
 
