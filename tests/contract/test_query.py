@@ -223,3 +223,20 @@ def test_a_missing_index_is_refused(table: Table) -> None:
     condition = KeyCondition((("pk", "p"),))
     with pytest.raises(ValidationFailed, match="The table does not have the specified index"):
         table.store.execute(QueryTable(table.name, condition, index="nowhere"))
+
+
+@pytest.mark.rule(45)
+@pytest.mark.parametrize(
+    ("attribute", "message"),
+    [("sk", "Query condition missed key schema element: pk"), ("pk", "Query key condition not supported")],
+)
+def test_a_range_alone_is_refused_for_what_it_lacks(table: Table, attribute: str, message: str) -> None:
+    condition = KeyCondition((), KeyRange(attribute, ">", ("a",)))
+    with pytest.raises(ValidationFailed, match=f"^{message}$"):
+        table.store.execute(QueryTable(table.name, condition))
+
+
+@pytest.mark.rule(24)
+def test_a_filter_by_a_part_of_a_key_is_a_filter_by_a_key(table: Table) -> None:
+    with pytest.raises(ValidationFailed, match="Filter Expression can only contain non-primary key attributes"):
+        table.query("p", filter=exists("sk.a"))

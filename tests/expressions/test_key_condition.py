@@ -81,7 +81,7 @@ def test_equalities_come_first_in_the_order_of_the_text(text: str, condition: Ke
             "pk = :one AND sk > :one AND sk < :two",
             "Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key",
         ),
-        ("pk > :one", "Query key condition not supported"),
+        ("a > :one AND b > :one", "Query key condition not supported"),
         ("pk = :one AND a > :one AND b > :one", "Query key condition not supported"),
         (
             "pk = :one AND sk BETWEEN :two AND :one",

@@ -290,3 +290,29 @@ def test_backups_of_a_missing_table_have_an_error_of_their_own(call: Caller) -> 
     with pytest.raises(Fault) as failure:
         call("DescribeContinuousBackups", TableName="nothing")
     assert failure.value.kind == "TableNotFoundException"
+
+
+@pytest.mark.rule(28)
+def test_an_index_is_changed_once_in_a_call(call: Caller) -> None:
+    """That the same index is named twice is reported before the number of changes."""
+    twice = [{"Delete": {"IndexName": "by_status"}}] * 2
+    message = "Only one global secondary index update per index is allowed simultaneously. Index: by_status"
+    with pytest.raises(ValidationFailed, match=message):
+        call("UpdateTable", TableName="tasks", GlobalSecondaryIndexUpdates=twice)
+
+
+@pytest.mark.rule(48)
+@pytest.mark.parametrize("name", ["ReadCapacityUnits", "WriteCapacityUnits"])
+def test_units_have_a_bound(call: Caller, name: str) -> None:
+    units = {**UNITS, name: 10**12 + 1}
+    made = {**TASKS, "TableName": "made", "BillingMode": "PROVISIONED", "ProvisionedThroughput": units}
+    with pytest.raises(ValidationFailed, match=f"^Given value 1000000000001 for {name} is out of bounds$"):
+        call("CreateTable", **made)
+    assert call("ListTables")["TableNames"] == ["tasks"]
+
+
+@pytest.mark.rule(47)
+def test_tags_belong_to_the_arn_of_a_valid_name(call: Caller) -> None:
+    arn = "arn:aws:dynamodb:us-east-1:000000000000:table/ab"
+    with pytest.raises(ValidationFailed, match="Invalid TableArn: Invalid ResourceArn provided as input"):
+        call("TagResource", ResourceArn=arn, Tags=[{"Key": "a", "Value": "b"}])

@@ -57,7 +57,7 @@ def key_condition(condition: Condition) -> KeyCondition:
             equal[name] = values[0]
         else:
             ranges[name] = KeyRange(name, cast("RangeOperator", operator), values)
-    if not equal or len(ranges) > 1:
+    if len(ranges) > 1:
         raise ValidationFailed("Query key condition not supported")
     return KeyCondition(tuple(equal.items()), next(iter(ranges.values()), None))
 

@@ -221,7 +221,7 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
             ranges.append(KeyRange(attribute, _RANGES[operator], tuple(values)))  # type: ignore[arg-type]
         else:
             raise Refused("Attempted conditional constraint is not an indexable operation")
-    if not equal or len(ranges) > 1:
+    if not given or len(ranges) > 1:
         raise Refused("Query key condition not supported")
     return KeyCondition(tuple(equal), ranges[0] if ranges else None)
 

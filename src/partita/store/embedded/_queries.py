@@ -42,6 +42,7 @@ def query(reader: Reader, request: QueryTable) -> PageResponse:
     bounds = _ranges.bounds_of(source, request.key_condition)
     if request.filter is not None:
         _check_filter(source, request.filter)
+        table.check_scalars(paths_in(request.filter))
     start: tuple[Column, ...] = ()
     if request.start is not None:
         if _is_single(source):
@@ -87,7 +88,7 @@ def _checked_source(table: Table, request: QueryTable | ScanTable) -> Source:
             raise ValidationFailed(message)
         validate_projection(request.projection)
         table.check_scalars(request.projection)
-    if request.filter is not None:
+    if request.filter is not None and isinstance(request, ScanTable):  # a query first checks what the filter names
         table.check_scalars(paths_in(request.filter))
     if request.index is None:
         return table

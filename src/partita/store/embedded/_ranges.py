@@ -96,6 +96,8 @@ def _check_shape(source: Source, condition: KeyCondition, values: dict[str, Any]
             f"defined in the schema ({len(keys)})"
         )
     for part in source.hash:
+        if part.name in names and part.name not in values:
+            raise ValidationFailed("Query key condition not supported")
         if part.name not in values:
             raise _missed_hash(source, part.name)
     for name in keys[: len(names)]:  # equalities from left to right, then the range

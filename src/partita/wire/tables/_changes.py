@@ -163,13 +163,13 @@ def _check_index_updates(updates: list[Parameters], vectors: int) -> None:
             message = "Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object"
             raise ValidationFailed(INVALID + message)
         names.append(_index_name(update.fields(kinds[0]) or {}))
-    if vectors + sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
-        message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
-        raise Fault("LimitExceededException", message)
     for place, name in enumerate(names):
         if name in names[:place]:
             message = f"Only one global secondary index update per index is allowed simultaneously. Index: {name}"
             raise ValidationFailed(INVALID + message)
+    if vectors + sum(bool(update.fields("Create") or update.fields("Delete")) for update in updates) > 1:
+        message = "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+        raise Fault("LimitExceededException", message)
 
 
 def _index_name(change: Json) -> str:

@@ -19,7 +19,7 @@ MAX_TAGS: Final = 50
 _MAX_KEY: Final = 128
 _MAX_VALUE: Final = 256
 _SIGNS: Final = "+-=._:/@"
-_ARN: Final = re.compile(r"arn:aws:dynamodb:[^:]*:([^:]*):table/([a-zA-Z0-9_.-]+)")
+_ARN: Final = re.compile(r"arn:aws:dynamodb:[^:]*:([^:]*):table/([a-zA-Z0-9_.-]{3,255})")
 
 
 def tag_resource(call: Parameters) -> Requests[Json | None]:

@@ -18,6 +18,7 @@ NOT_ON_DEMAND: Final = (
 )
 INITIAL: Final = Units(12_000, 4_000)
 """The initial warm throughput of an on-demand table."""
+MAX_UNITS: Final = 10**12
 _OPEN: Final = -1
 _GUIDE: Final = "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html"
 
@@ -33,6 +34,8 @@ def read_throughput(given: Json | None, at: str) -> Throughput | None:
             refuse(violated(None, f"{at}.{name}", "Member must not be null"))
         elif units < 1:
             refuse(violated(units, f"{at}.{name}", "Member must have value greater than or equal to 1"))
+        elif units > MAX_UNITS:
+            raise ValidationFailed(f"Given value {units} for {name[:1].upper()}{name[1:]} is out of bounds")
     return Throughput(read or 0, write or 0)
 
 
