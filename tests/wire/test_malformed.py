@@ -206,3 +206,65 @@ def test_a_wrong_json_type_is_named(call: Caller, given: Any, kind: str) -> None
         call("GetItem", TableName=given)
     with pytest.raises(SerializationFailed, match=f"^{kind} cannot be converted to String$"):
         call("PutItem", TableName="tasks", Item={"user": {"S": given}})
+
+
+ENDS = "arn:aws:kinesis:us-east-1:000000000000:stream/changes"
+ENUM, NULL = "Member must satisfy enum value set", "Member must not be null"
+SHORT = "Member must have length greater than or equal to"
+READ: Json = {"Statement": "SELECT * FROM tasks"}
+BARE: Json = {**READ, "Parameters": []}
+PLACES: list[tuple[str, Json, str, str]] = [
+    ("Scan", {"ScanFilter": {"n": {"ComparisonOperator": "LIKE"}}}, "scanFilter.n.member.comparisonOperator", ENUM),
+    ("Query", {"KeyConditions": {"user": {}}}, "keyConditions.user.member.comparisonOperator", NULL),
+    (
+        "TransactWriteItems",
+        {"TransactItems": [{"Put": {"TableName": "tasks", "Item": {}, "ReturnValuesOnConditionCheckFailure": "NEW"}}]},
+        "transactItems.1.member.put.returnValuesOnConditionCheckFailure",
+        ENUM,
+    ),
+    (
+        "TransactGetItems",
+        {"TransactItems": [{"Get": {"TableName": "tasks"}}]},
+        "transactItems.1.member.get.key",
+        NULL,
+    ),
+    (
+        "UpdateKinesisStreamingDestination",
+        {
+            "StreamArn": ENDS,
+            "UpdateKinesisStreamingConfiguration": {"ApproximateCreationDateTimePrecision": "SECOND"},
+        },
+        "updateKinesisStreamingConfiguration.approximateCreationDateTimePrecision",
+        ENUM,
+    ),
+    ("ExecuteStatement", BARE, "parameters", f"{SHORT} 1"),
+    (
+        "BatchExecuteStatement",
+        {"Statements": [READ, BARE]},
+        "statements.2.member.parameters",
+        SHORT,
+    ),
+    (
+        "ExecuteTransaction",
+        {"TransactStatements": [BARE]},
+        "transactStatements.1.member.parameters",
+        f"{SHORT} 1",
+    ),
+    (
+        "ExecuteTransaction",
+        {"TransactStatements": [READ], "ClientRequestToken": ""},
+        "clientRequestToken",
+        f"{SHORT} 1",
+    ),
+    ("UpdateContributorInsights", {"ContributorInsightsAction": "ENABLE", "IndexName": ""}, "indexName", f"{SHORT} 3"),
+]
+
+
+@pytest.mark.rule(45)
+@pytest.mark.parametrize(("operation", "parameters", "place", "rule"), PLACES, ids=[place for _, _, place, _ in PLACES])
+def test_a_violated_constraint_is_named_with_its_place(
+    call: Caller, operation: str, parameters: Json, place: str, rule: str
+) -> None:
+    message = f"^1 validation error detected: Value .* ?at '{place}' failed to satisfy constraint: {rule}"
+    with pytest.raises(ValidationFailed, match=message):
+        call(operation, TableName="tasks", **parameters)

@@ -253,6 +253,12 @@ def test_one_kinesis_stream_is_active_at_a_time(call: Caller) -> None:
     call("UpdateKinesisStreamingDestination", **named, UpdateKinesisStreamingConfiguration=precise)
     with pytest.raises(ValidationFailed, match="already set"):
         call("UpdateKinesisStreamingDestination", **named, UpdateKinesisStreamingConfiguration=precise)
+    identity = call("DescribeTable", TableName="tasks")["Table"]["TableId"]
+    with pytest.raises(ValidationFailed, match=f"MICROSECOND for tableId: {identity}, kdsArn: {STREAM}$"):
+        call("UpdateKinesisStreamingDestination", **named, UpdateKinesisStreamingConfiguration=precise)
+    other = {"TableName": "tasks", "StreamArn": f"{STREAM}-2", "UpdateKinesisStreamingConfiguration": precise}
+    with pytest.raises(ValidationFailed, match=f"streamArn: {STREAM}-2 found for table with tableName: tasks$"):
+        call("UpdateKinesisStreamingDestination", **other)
     call("DisableKinesisStreamingDestination", **named)
     assert destinations() == [{"StreamArn": STREAM, "DestinationStatus": "DISABLED", **precise}]
     with pytest.raises(ValidationFailed, match="must be ACTIVE to perform DISABLE"):

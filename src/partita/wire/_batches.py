@@ -232,7 +232,7 @@ def transact_get(call: Parameters) -> Requests[Json]:
         get = Parameters(entry).fields("Get")
         if get is None:
             refuse(violated(None, f"transactItems.{place}.member.get", "Member must not be null"))
-        part = Parameters(get)
+        part = Parameters(get, at=f"transactItems.{place}.member.get.")
         table, key = _named(part, f"transactItems.{place}.member.get"), part.item("Key")
         gets.append(read_get(part, table, key))
     response: TransactGetResponse = yield TransactGetItems(tuple(gets))
@@ -257,12 +257,11 @@ def _actions(call: Parameters, name: str) -> list[Any]:
 def transact_write(call: Parameters) -> Requests[Json]:
     """Execute up to 100 writes, all or none."""
     try:
-        token, (detail, metrics) = _token(call), _write_details(call)
+        token, (detail, metrics) = client_token(call), _write_details(call)
         entries = _actions(call, "TransactItems")
     except Violated:
-        refuse(
-            *violations_of(lambda: _actions(call, "TransactItems"), lambda: _token(call), lambda: _write_details(call))
-        )
+        readings = (lambda: _actions(call, "TransactItems"), lambda: client_token(call), lambda: _write_details(call))
+        refuse(*violations_of(*readings))
     actions = tuple(_action(Parameters(entry), place) for place, entry in enumerate(entries, 1))
     response: TransactWriteResponse = yield TransactWriteItems(actions, token)
     body: Json = {}
@@ -274,7 +273,8 @@ def transact_write(call: Parameters) -> Requests[Json]:
     return body
 
 
-def _token(call: Parameters) -> str | None:
+def client_token(call: Parameters) -> str | None:
+    """The token of a transaction."""
     token = call.text("ClientRequestToken")
     if token is not None and not 1 <= len(token) <= MAX_TOKEN:
         bound = f"less than or equal to {MAX_TOKEN}" if token else "greater than or equal to 1"
@@ -298,7 +298,8 @@ def _action(entry: Parameters, place: int) -> TransactAction:
             if given
             else "Invalid Request: TransactWriteRequest should contain Delete or Put or Update request"
         )
-    part, at = Parameters(entry.fields(given[0]) or {}), f"transactItems.{place}.member.{member(given[0])}"
+    at = f"transactItems.{place}.member.{member(given[0])}"
+    part = Parameters(entry.fields(given[0]) or {}, at=f"{at}.")
     return _ACTIONS[given[0]](part, _named(part, at), at)
 
 

@@ -34,7 +34,14 @@ from partita.expressions import (
 )
 from partita.store import Json
 from partita.values import AttributeValue, kind_of
-from partita.wire._parameters import CONDITIONAL_OPERATORS, Parameters, check_attribute_name, refuse, violated
+from partita.wire._parameters import (
+    CONDITIONAL_OPERATORS,
+    Parameters,
+    check_attribute_name,
+    member,
+    refuse,
+    violated,
+)
 from partita.wire._values import read_value
 from partita.wire._wording import INVALID, Refused
 
@@ -95,7 +102,7 @@ def read_filter(call: Parameters, name: str) -> Condition | None:
     if not given:
         _check_nothing_to_join(call)
         return None
-    return _joined(call, [_comparison(attribute, rule) for attribute, rule in given.items()])
+    return _joined(call, [_comparison(attribute, rule, name) for attribute, rule in given.items()])
 
 
 def refused_query(call: Parameters, error: ValidationFailed) -> ValidationFailed:
@@ -139,7 +146,7 @@ def _expectation(attribute: str, rule: Json) -> Condition:
         if "Value" in rule and "AttributeValueList" not in rule:
             rule = {**rule, "AttributeValueList": [rule["Value"]]}
         _check_operand_given(attribute, rule)
-        return _comparison(attribute, rule)
+        return _comparison(attribute, rule, "Expected")
     if rule.get("AttributeValueList") is not None:
         message = "AttributeValueList can only be used with a ComparisonOperator for Attribute: "
         raise Refused(f"{INVALID}{message}{attribute}")
@@ -169,12 +176,13 @@ def _check_not_together(attribute: str, rule: Json, first: str, second: str) -> 
         raise Refused(f"{INVALID}{message}")
 
 
-def _operator(rule: Json) -> tuple[str, list[AttributeValue]]:
-    part = Parameters(rule)
-    operator = part.required("ComparisonOperator", "comparisonOperator")
+def _operator(attribute: str, rule: Json, of: str) -> tuple[str, list[AttributeValue]]:
+    """The operator and operands of a rule; `of` is the parameter that contains it."""
+    part, at = Parameters(rule), f"{member(of)}.{attribute}.member.comparisonOperator"
+    operator = part.required("ComparisonOperator", at)
     if operator not in _TREES:
         options = ", ".join(_TREES)
-        refuse(violated(operator, "comparisonOperator", f"Member must satisfy enum value set: [{options}]"))
+        refuse(violated(operator, at, f"Member must satisfy enum value set: [{options}]"))
     values = [read_value(value) for value in part.members("AttributeValueList") or ()]
     low, high = _COUNTS.get(operator, _ONE)
     if not low <= len(values) <= high:
@@ -201,8 +209,8 @@ def _above(low: Any, high: Any) -> bool:
     return kind_of(low) in _ORDERED and bool(low > high)
 
 
-def _comparison(attribute: str, rule: Json) -> Condition:
-    operator, values = _operator(rule)
+def _comparison(attribute: str, rule: Json, of: str) -> Condition:
+    operator, values = _operator(attribute, rule, of)
     return _TREES[operator](Path((attribute,)), values)
 
 
@@ -214,7 +222,7 @@ def read_key_conditions(call: Parameters) -> KeyCondition | None:
     equal: list[tuple[str, AttributeValue]] = []
     ranges: list[KeyRange] = []
     for attribute, rule in given.items():
-        operator, values = _operator(rule)
+        operator, values = _operator(attribute, rule, "KeyConditions")
         if operator == "EQ":
             equal.append((attribute, values[0]))
         elif operator in _RANGES:

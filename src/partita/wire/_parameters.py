@@ -104,13 +104,15 @@ def region_of(headers: Mapping[str, str]) -> str:
 class Parameters:
     """Reads the parameters of a call and refuses it at the first violation. `headers` are those of the request."""
 
-    __slots__ = ("given", "headers")
+    __slots__ = ("at", "given", "headers")
 
-    def __init__(self, given: Any, headers: Mapping[str, str] = _NO_HEADERS) -> None:
+    def __init__(self, given: Any, headers: Mapping[str, str] = _NO_HEADERS, at: str = "") -> None:
+        """`at` is where a structure is in the call, and precedes its members in messages: `expected.a.member.`."""
         if type(given) is not dict:
             raise _unexpected(given, "Structure")
         self.given: Json = given
         self.headers = headers
+        self.at = at
 
     @property
     def region(self) -> str:
@@ -146,7 +148,7 @@ class Parameters:
             raise _unexpected(given, "String")
         if given not in options:
             rule = f"Member must satisfy enum value set: [{', '.join(options)}]"
-            refuse(violated(given, member(name), rule))
+            refuse(violated(given, self.at + member(name), rule))
         return given
 
     def flag(self, name: str) -> bool | None:
@@ -226,7 +228,7 @@ class Parameters:
         """A required item or key."""
         given = self.given.get(name)
         if given is None:
-            refuse(violated(None, member(name), "Member must not be null"))
+            refuse(violated(None, self.at + member(name), "Member must not be null"))
         return read_item(given)
 
     def capacity_detail(self) -> str:

@@ -67,7 +67,14 @@ def statement_of(call: Parameters) -> Statement:
 
 def parameters_of(call: Parameters) -> list[AttributeValue]:
     """The parameters of a statement."""
+    check_parameters(call)
     return [read_value(value) for value in call.members("Parameters") or ()]
+
+
+def check_parameters(call: Parameters) -> None:
+    """Refuse an empty list of parameters."""
+    if call.members("Parameters") == []:
+        refuse(violated("[]", f"{call.at}parameters", "Member must have length greater than or equal to 1"))
 
 
 def _select(call: Parameters, statement: Select, detail: str) -> Requests[Json]:

@@ -16,13 +16,21 @@ from partita.store import (
     wire_item,
 )
 from partita.values import Item
+from partita.wire._batches import client_token
 from partita.wire._capacity import all_consumed
 from partita.wire._faults import kind_of_error, message_of
 from partita.wire._items import on_failure
 from partita.wire._parameters import Parameters, Requests, member, refuse, violated
 from partita.wire._wording import UNSHOWN, worded
 from partita.wire.partiql._keys import whole_key
-from partita.wire.partiql._operations import DUPLICATE, parameters_of, schema_of, statement_of, write_of
+from partita.wire.partiql._operations import (
+    DUPLICATE,
+    check_parameters,
+    parameters_of,
+    schema_of,
+    statement_of,
+    write_of,
+)
 from partita.wire.partiql._select import index_of, selected
 from partita.wire.partiql._translate import Check, Insert, Modify, Select, Statement, read_statement
 
@@ -74,6 +82,8 @@ def _statements(call: Parameters, name: str, limit: int) -> list[Json]:
     if not 1 <= len(given) <= limit:
         bound = f"less than or equal to {limit}" if given else "greater than or equal to 1"
         refuse(violated(UNSHOWN, at, f"Member must have length {bound}"))
+    for place, part in enumerate(given, 1):
+        check_parameters(Parameters(part, at=f"{at}.{place}.member."))
     return given
 
 
@@ -136,7 +146,7 @@ def _error(error: RequestError, statement: Statement | None) -> Json:
 
 def execute_transaction(call: Parameters) -> Requests[Json]:
     """Execute up to 100 statements, all or none; they either all read or all write."""
-    detail = call.capacity_detail()
+    detail, token = call.capacity_detail(), client_token(call)
     given = [Parameters(part) for part in _statements(call, "TransactStatements", MAX_TRANSACTION)]
     statements, actions = [], []
     for place, part in enumerate(given):
@@ -153,7 +163,7 @@ def execute_transaction(call: Parameters) -> Requests[Json]:
         found = zip(statements, response.items, strict=True)
         body["Responses"] = [{} if item is None else {"Item": wire_item(_of(each, item))} for each, item in found]
     else:
-        response = yield from _transact(statements, actions, call.text("ClientRequestToken"))
+        response = yield from _transact(statements, actions, token)
     if detail != "NONE":
         body["ConsumedCapacity"] = yield from all_consumed(response.capacity, detail, transaction=True)
     return body

@@ -9,7 +9,7 @@ import msgspec
 from partita.runtime import Clock
 from partita.store import Json, ListTables, TableDescription
 from partita.wire._faults import not_found
-from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire._parameters import MIN_NAME, Operation, Parameters, Requests, refuse, violated
 from partita.wire.tables._existing import existing
 from partita.wire.tables._settings import OWN, Insights, is_own, keep_settings, read_settings
 
@@ -54,7 +54,11 @@ class ContributorInsights:
 
 def _named(call: Parameters) -> Requests[tuple[TableDescription, str]]:
     """The table, and the name of the index, or `OWN` for the table itself."""
-    table, index = call.table(), call.text("IndexName") or OWN
+    table, index = call.table(), call.text("IndexName")
+    if index is None:
+        index = OWN
+    elif len(index) < MIN_NAME:
+        refuse(violated(index, "indexName", f"Member must have length greater than or equal to {MIN_NAME}"))
     description: TableDescription = yield from existing(table)
     found = description.schema.index(index)
     if index != OWN and (found is None or found.local):

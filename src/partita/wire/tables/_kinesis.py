@@ -8,7 +8,8 @@ import msgspec
 
 from partita.errors import ValidationFailed
 from partita.store import Json, TableDescription
-from partita.wire._parameters import Operation, Parameters, Requests, refuse, violated
+from partita.wire._parameters import Operation, Parameters, Requests, member, refuse, violated
+from partita.wire.tables._describe import table_identity
 from partita.wire.tables._existing import existing
 from partita.wire.tables._settings import Destination, Settings, keep_settings, read_settings
 
@@ -52,14 +53,20 @@ def update_destination(call: Parameters) -> Requests[Json]:
     if precision is None:
         message = "UpdateKinesisStreamingConfiguration cannot be null or contain only null values"
         raise ValidationFailed(f"Streaming destination cannot be updated with given parameters: {message}")
-    name, settings = yield from _known(call)
+    description: TableDescription = yield from existing(call.table())
+    name = description.schema.name
+    settings = yield from read_settings(name)
     destination = settings.destinations.get(arn)
-    if destination is None or not destination.active:
+    if destination is None:
+        message = f"No streaming destination with streamArn: {arn} found for table with tableName: {name}"
+        raise ValidationFailed(_STATE + message)
+    if not destination.active:
         message = "Kinesis streaming is not in ACTIVE state. Updates are only allowed in ACTIVE state."
         raise ValidationFailed(f"{_STATE}{message} TableName: {name}, kdsArn: {arn}")
     if (destination.precision or _PRECISIONS[0]) == precision:
         message = f"Precision is already set to the desired value of {precision}"
-        raise ValidationFailed(f"Invalid Request: {message} for tableName: {name}, kdsArn: {arn}")
+        whose = f"tableId: {table_identity(name, description.created_at)}, kdsArn: {arn}"
+        raise ValidationFailed(f"Invalid Request: {message} for {whose}")
     yield from _keep(name, settings, msgspec.structs.replace(destination, precision=precision))
     configuration = {"ApproximateCreationDateTimePrecision": precision}
     status = {"DestinationStatus": "UPDATING", "UpdateKinesisStreamingConfiguration": configuration}
@@ -92,7 +99,8 @@ def _stream(call: Parameters) -> str:
 
 
 def _precision(call: Parameters, name: str) -> str | None:
-    return Parameters(call.fields(name) or {}).choice("ApproximateCreationDateTimePrecision", _PRECISIONS)
+    configuration = Parameters(call.fields(name) or {}, at=f"{member(name)}.")
+    return configuration.choice("ApproximateCreationDateTimePrecision", _PRECISIONS)
 
 
 def _known(call: Parameters) -> Requests[tuple[str, Settings]]:
