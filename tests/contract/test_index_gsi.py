@@ -212,9 +212,9 @@ def test_the_message_for_an_index_key_of_another_type_depends_on_what_is_known(m
         with pytest.raises(ValidationFailed, match="Type mismatch for Index Key city Expected: S Actual: N"):
             table.update(("a", "1"), setting({"city": value}))
     copied = "^The update expression attempted to update the secondary index key to unsupported type$"
-    for value in (path("age"), IfNotExists(path("nothing"), val(1))):
+    for operand in (path("age"), IfNotExists(path("nothing"), val(1))):
         with pytest.raises(ValidationFailed, match=copied):
-            table.update(("a", "1"), setting({"city": value}))
+            table.update(("a", "1"), setting({"city": operand}))
     assert table.get("a", "1") == PERSON
 
 

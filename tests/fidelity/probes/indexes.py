@@ -356,3 +356,24 @@ def a_sort_attribute_that_is_left_out_is_named(api: Api, condition: str, missing
         f"because a condition is present on key attribute {present}"
     )
     refused(api, "Query", pattern=pattern, **_five_keys(api), **_five_condition(condition))
+
+
+@probe(rule=10, tier=3)
+def the_type_of_an_index_key_is_worded_by_what_is_assigned(api: Api) -> None:
+    """The type of a literal is known before the item is read, that of another attribute only then."""
+    key = {**api.new_key("a"), "sk": s("a")}
+    api.put("indexed", {**key, "rest": n(1)})
+    shared: dict[str, Any] = {"TableName": api.table("indexed"), "Key": key}
+    literal: dict[str, Any] = {"UpdateExpression": "SET g = :v", "ExpressionAttributeValues": {":v": n(1)}}
+    refused(api, "UpdateItem", pattern="Type mismatch for Index Key g Expected: S Actual: N", **shared, **literal)
+    copied = "The update expression attempted to update the secondary index key to unsupported type"
+    refused(api, "UpdateItem", pattern=copied, UpdateExpression="SET g = rest", **shared)
+
+
+@probe(rule=10, tier=3)
+def an_index_key_has_no_parts(api: Api) -> None:
+    """Neither as the target of an update, nor as what it reads."""
+    message = "list random access .* and map lookup .* are not allowed: IndexKey: g"
+    for update in ("SET g.a = pk", "SET rest = g[1]"):
+        given: dict[str, Any] = {"TableName": api.table("indexed"), "Key": api.new_key("a"), "UpdateExpression": update}
+        refused(api, "UpdateItem", pattern=message, **given)

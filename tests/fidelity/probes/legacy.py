@@ -279,3 +279,46 @@ def a_scan_of_one_deep_condition_is_refused(api: Api) -> None:
     )
     given: dict[str, Any] = {"ScanFilter": chosen, "ConditionalOperator": "AND"}
     refused(api, "Scan", TableName=f"{api.prefix}nowhere", pattern=pattern, **given)
+
+
+_ONE = {"ComparisonOperator": "EQ", "AttributeValueList": [s("x")]}
+_MIXED_LIST = {"ComparisonOperator": "IN", "AttributeValueList": [s("x"), n(1)]}
+_WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
+    "range of the partition": (
+        "Query",
+        {"KeyConditions": {"pk": {**_ONE, "ComparisonOperator": "NE"}}},
+        "Attempted conditional constraint is not an indexable operation",
+    ),
+    "filter by a key": (
+        "Query",
+        {"KeyConditions": {"pk": _ONE}, "QueryFilter": {"sk": _ONE}},
+        "QueryFilter can only contain non-primary key attributes: Primary key attribute: sk",
+    ),
+    "mixed types": (
+        "Scan",
+        {"ScanFilter": {"a": _MIXED_LIST}},
+        "AttributeValues inside AttributeValueList must be of same type",
+    ),
+    "no operand": (
+        "DeleteItem",
+        {"Expected": {"a": {**_ONE, "AttributeValueList": []}}},
+        "Invalid number of argument.s. for the EQ ComparisonOperator",
+    ),
+    "no value": (
+        "UpdateItem",
+        {"AttributeUpdates": {"a": {"Action": "ADD"}}},
+        "Only DELETE action is allowed when no attribute value is specified",
+    ),
+    "wrong value": (
+        "UpdateItem",
+        {"AttributeUpdates": {"a": {"Action": "DELETE", "Value": s("x")}}},
+        "DELETE action with value is not supported for the type S",
+    ),
+}
+
+
+@probe(rule=52, tier=3, cases=_WRONG)
+def older_parameters_have_messages_of_their_own(api: Api, operation: str, given: dict[str, Any], message: str) -> None:
+    """They differ from those of expressions."""
+    key: dict[str, Any] = {} if operation in ("Query", "Scan") else {"Key": {**api.new_key(), "sk": s("a")}}
+    refused(api, operation, pattern=f"{message}$", TableName=api.table("pair"), **key, **given)

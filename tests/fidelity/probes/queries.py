@@ -151,6 +151,52 @@ def a_start_key_outside_of_the_range_is_refused(api: Api) -> None:
     )
 
 
+_OUTSIDE: dict[str, tuple[str, str, str]] = {
+    "without a range": ("", "s1", "The provided starting key is outside query boundaries based on provided conditions"),
+    "outside of the range": (" AND sk < :v", "s4", "The provided starting key does not match the range key predicate"),
+    "in the range": (" AND sk < :v", "s1", "The query can return at most one row and cannot be restarted"),
+}
+
+
+@probe(rule=26, tier=3, cases=_OUTSIDE)
+def a_start_key_of_another_partition_is_worded_by_the_range(api: Api, span: str, sort: str, message: str) -> None:
+    """The range is checked before the partition."""
+    values = {":p": api.new_key()["pk"]} | ({":v": s("s2")} if span else {})
+    query: dict[str, Any] = {"KeyConditionExpression": f"pk = :p{span}", "ExpressionAttributeValues": values}
+    start = {"pk": s("another"), "sk": s(sort)}
+    refused(api, "Query", message=message, TableName=api.table("pair"), ExclusiveStartKey=start, **query)
+
+
+_MISMATCH = "The provided key element does not match the schema"
+_START = "The provided starting key is invalid"
+
+
+@probe(rule=26, tier=3)
+def a_wrong_start_key_is_worded_by_the_operation(api: Api) -> None:
+    """A scan of a table adds what is wrong."""
+    table, values = api.table("pair"), {":p": s("x")}
+    query: dict[str, Any] = {"KeyConditionExpression": "pk = :p", "ExpressionAttributeValues": values}
+    few, wrong = {"pk": s("x")}, {"pk": s("x"), "sk": n(1)}
+    refused(api, "Query", message=_START, TableName=table, ExclusiveStartKey=few, **query)
+    refused(api, "Query", message=_MISMATCH, TableName=table, ExclusiveStartKey=wrong, **query)
+    for start in (few, wrong):
+        refused(api, "Scan", message=f"{_START}: {_MISMATCH}", TableName=table, ExclusiveStartKey=start)
+    empty = "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"
+    refused(api, "Scan", message=f"{_START}: {empty}", TableName=table, ExclusiveStartKey={"pk": {}})
+
+
+@probe(rule=45, tier=3)
+def a_condition_on_the_sort_key_alone_misses_the_partition(api: Api) -> None:
+    """A range of the partition key is not supported."""
+    for name, message in (
+        ("sk", "Query condition missed key schema element: pk"),
+        ("pk", "Query key condition not supported"),
+    ):
+        values = {":v": s("a")}
+        query: dict[str, Any] = {"KeyConditionExpression": f"{name} > :v", "ExpressionAttributeValues": values}
+        refused(api, "Query", message=message, TableName=api.table("pair"), **query)
+
+
 @probe(rule=26, tier=3)
 def a_start_key_in_a_table_without_a_sort_key_is_refused(api: Api) -> None:
     """No item can follow the only item of a partition."""

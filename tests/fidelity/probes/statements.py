@@ -335,3 +335,12 @@ def a_parameter_that_is_too_deep_is_refused_among_others(api: Api, levels: int) 
     refused(api, "ExecuteTransaction", TransactStatements=[given], message=message)
     (response,) = api("BatchExecuteStatement", Statements=[given])["Responses"]
     same((response["Error"]["Code"], response["Error"]["Message"]), ("ValidationError", message))
+
+
+@probe(rule=45, tier=3)
+def an_empty_list_of_parameters_is_refused(api: Api) -> None:
+    """A statement without parameters has no list."""
+    message = "1 validation error detected: Value '[]' at 'parameters' failed to satisfy constraint: "
+    statement = f'SELECT * FROM "{api.table("hash")}"'
+    rule = "Member must have length greater than or equal to 1"
+    refused(api, "ExecuteStatement", message=message + rule, Statement=statement, Parameters=[])

@@ -116,6 +116,23 @@ def an_invalid_action_refuses_the_whole_request(api: Api, given: dict[str, Any])
     refused(api, "TransactWriteItems", TransactItems=[_put(api, api.new_key()), action])
 
 
+_EMPTY_KEYS: dict[str, tuple[str, dict[str, Any]]] = {
+    "put": ("Put", {}),
+    "update": ("Update", {"UpdateExpression": "SET g = :v", "ExpressionAttributeValues": {":v": s("")}}),
+}
+
+
+@probe(rule=37, tier=2, cases=_EMPTY_KEYS)
+def an_empty_index_key_refuses_the_whole_request(api: Api, kind: str, given: dict[str, Any]) -> None:
+    """A wrong type cancels the transaction instead."""
+    key = api.new_key("a")
+    part = given | ({"Item": {**key, "g": s("")}} if kind == "Put" else {"Key": key})
+    table = api.table("indexed")
+    refused(api, "TransactWriteItems", TransactItems=[{kind: {"TableName": table, **part}}])
+    wrong = {"Put": {"TableName": table, "Item": {**key, "g": n(1)}}}
+    same(_codes(refused(api, "TransactWriteItems", kind=CANCELED, TransactItems=[wrong])), ["ValidationError"])
+
+
 @probe(rule=37, tier=2)
 def a_transaction_names_an_item_once(api: Api) -> None:
     """Transactions of writes and of gets refuse a second action on an item."""

@@ -91,6 +91,36 @@ def a_write_with_a_wrong_index_key_is_refused(api: Api, name: str, value: Json) 
     )
 
 
+_EMPTY = (
+    "One or more parameter values are not valid. {} is not supported. "
+    "The AttributeValue for a key attribute cannot contain an empty string value."
+)
+_PUT_EMPTY = _EMPTY.format("A value specified for a secondary index key") + " IndexName: all, IndexKey: g"
+_SET_EMPTY = _EMPTY.format("The update expression attempted to update a secondary index key to a value that")
+_SET_KEY: dict[str, Any] = {"UpdateExpression": "SET g = :v", "ExpressionAttributeValues": {":v": s("")}}
+
+
+@probe(rule=10, tier=3)
+def an_empty_index_key_is_worded_by_what_writes_it(api: Api) -> None:
+    """An update does not name the index."""
+    table, key = api.table("indexed"), api.new_key("a")
+    refused(
+        api, "BatchWriteItem", message=_PUT_EMPTY, RequestItems={table: [{"PutRequest": {"Item": {**key, "g": s("")}}}]}
+    )
+    refused(api, "UpdateItem", message=_SET_EMPTY, TableName=table, Key=key, **_SET_KEY)
+
+
+@probe(rule=10, tier=3)
+def the_first_index_of_a_wrong_key_is_named(api: Api) -> None:
+    """Two indexes have the key; the order is that of their names."""
+    item = {**api.new_key("a"), "h": n(1)}
+    message = (
+        "One or more parameter values were invalid: Type mismatch for Index Key h Expected: S Actual: N IndexName: "
+    )
+    requests = {api.table("indexed"): [{"PutRequest": {"Item": item}}]}
+    refused(api, "BatchWriteItem", message=f"{message}local-some", RequestItems=requests)
+
+
 @probe(rule=10)
 def an_item_without_the_key_of_an_index_is_not_in_it(api: Api) -> None:
     """The item is stored nevertheless; an index needs both of its key attributes."""
