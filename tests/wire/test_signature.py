@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 
 import pytest
@@ -40,7 +41,7 @@ def test_the_documented_example_is_accepted() -> None:
 
 
 def test_the_documented_example_of_another_body_is_refused() -> None:
-    with pytest.raises(Fault, match="does not match"):
+    with pytest.raises(Fault, match=r"does not match .* Consult the service documentation for details"):
         check_body(EXAMPLE, bytearray(b"{}"), EXAMPLE_KEY)
 
 
@@ -99,10 +100,12 @@ REFUSED_BY_THE_HEAD: dict[str, tuple[Callable[[], dict[str, str]], str]] = {
     "longer algorithm": (replaced("AWS4-HMAC-SHA256", "AWS4-HMAC-SHA256X"), "MissingAuthenticationTokenException"),
     "nothing but the algorithm": (
         lambda: {**signed(), "authorization": "AWS4-HMAC-SHA256 x"},
-        "UnrecognizedClientException",
+        "IncompleteSignatureException",
     ),
     "other key": (lambda: signed(key="other"), "UnrecognizedClientException"),
-    "no date": (without("x-amz-date"), INVALID),
+    "no signature": (replaced("Signature=", "Nothing="), "IncompleteSignatureException"),
+    "no date": (without("x-amz-date"), "IncompleteSignatureException"),
+    "another date": (lambda: {**without("x-amz-date")(), "date": "today"}, INVALID),
     "long ago": (dated("20200101T000000Z"), INVALID),
     "far ahead": (dated("29990101T000000Z"), INVALID),
     "no date at all": (dated("tomorrow"), INVALID),
@@ -159,7 +162,15 @@ def test_another_body_is_refused(store: EmbeddedStore, headers: Callable[[], dic
     assert b"InvalidSignatureException" in client.transport.written
 
 
-@pytest.mark.parametrize(("late", "message"), [(901.0, "Signature expired"), (-901.0, "Signature not yet current")])
+EXPIRED = "20150830T123600Z is now earlier than 20150830T123601Z (20150830T125101Z - 15 min.)"
+EARLY = "20150830T123600Z is still later than 20150830T123559Z (20150830T122059Z + 15 min.)"
+
+
+@pytest.mark.parametrize(
+    ("late", "message"),
+    [(901.0, f"Signature expired: {EXPIRED}"), (-901.0, f"Signature not yet current: {EARLY}")],
+    ids=["expired", "early"],
+)
 def test_what_was_signed_at_another_time_is_refused(late: float, message: str) -> None:
     headers = {
         "host": "localhost",
@@ -169,8 +180,19 @@ def test_what_was_signed_at_another_time_is_refused(late: float, message: str) -
     }
     signed_at = 1_440_938_160.0
     assert check_authorization("POST", "/", headers, KEY, signed_at).signature == "0"
-    with pytest.raises(Fault, match=message):
+    with pytest.raises(Fault, match=f"^{re.escape(message)}$"):
         check_authorization("POST", "/", headers, KEY, signed_at + late)
+
+
+def test_the_parts_that_an_authorization_lacks_are_named() -> None:
+    given = "AWS4-HMAC-SHA256 Credential=local"
+    message = (
+        "Authorization header requires 'Signature' parameter. Authorization header requires 'SignedHeaders' parameter. "
+        f"Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. Authorization={given}"
+    )
+    with pytest.raises(Fault, match=f"^{re.escape(message)}$") as fault:
+        check_authorization("POST", "/", {"authorization": given}, KEY, 0.0)
+    assert fault.value.kind == "IncompleteSignatureException"
 
 
 @pytest.mark.parametrize(

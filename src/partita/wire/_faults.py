@@ -33,6 +33,7 @@ _VALIDATE: Final = "com.amazon.coral.validate#"
 _DYNAMODB: Final = "com.amazonaws.dynamodb.v20120810#"
 _NAMESPACES: Final = {
     "AccessDeniedException": _SERVICE,
+    "IncompleteSignatureException": _SERVICE,
     "InternalServerError": _DYNAMODB,
     "InvalidSignatureException": _SERVICE,
     "MissingAuthenticationTokenException": _SERVICE,

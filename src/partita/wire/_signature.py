@@ -25,7 +25,11 @@ _STAMP: Final = "%Y%m%dT%H%M%SZ"
 _SIGNED: Final = ("host", "x-amz-date", "x-amz-target")
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 _REGION: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_NO_MATCH: Final = "The request signature we calculated does not match the signature you provided."
+_NO_MATCH: Final = (
+    "The request signature we calculated does not match the signature you provided. Check your AWS Secret Access Key "
+    "and signing method. Consult the service documentation for details."
+)
+_PARTS: Final = ("Credential", "Signature", "SignedHeaders")
 
 
 class AccessKey(Struct, frozen=True):
@@ -63,6 +67,7 @@ def check_authorization(
     for part in given.removeprefix(ALGORITHM).split(","):
         name, _, value = part.strip().partition("=")
         parts[name] = value
+    _check_complete(given, parts, headers)
     stamp, signed = headers.get("x-amz-date", ""), parts.get("SignedHeaders", "")
     _check_time(stamp, now)
     access, *scope = parts.get("Credential", "").split("/")
@@ -110,13 +115,28 @@ def _check_time(stamp: str, now: float) -> None:
         at = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC).timestamp()
     except ValueError:
         raise Fault("InvalidSignatureException", "The request has no valid X-Amz-Date.") from None
-    shown, minutes = datetime.fromtimestamp(now, UTC).strftime(_STAMP), SKEW_SECONDS // 60
     if at < now - SKEW_SECONDS:
-        message = f"Signature expired: {stamp} is now earlier than {shown} - {minutes} min."
+        message = f"Signature expired: {stamp} is now earlier than {_shifted(now, '-')}"
         raise Fault("InvalidSignatureException", message)
     if at > now + SKEW_SECONDS:
-        message = f"Signature not yet current: {stamp} is still later than {shown} + {minutes} min."
+        message = f"Signature not yet current: {stamp} is still later than {_shifted(now, '+')}"
         raise Fault("InvalidSignatureException", message)
+
+
+def _shifted(now: float, sign: str) -> str:
+    """The first or last accepted time, and how it is computed."""
+    bound = now - SKEW_SECONDS if sign == "-" else now + SKEW_SECONDS
+    bound_text, now_text = (datetime.fromtimestamp(at, UTC).strftime(_STAMP) for at in (bound, now))
+    return f"{bound_text} ({now_text} {sign} {SKEW_SECONDS // 60} min.)"
+
+
+def _check_complete(given: str, parts: Mapping[str, str], headers: Mapping[str, str]) -> None:
+    """Refuse an Authorization header that lacks a part."""
+    missing = [f"Authorization header requires '{part}' parameter." for part in _PARTS if not parts.get(part)]
+    if "x-amz-date" not in headers and "date" not in headers:
+        missing.append("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header.")
+    if missing:
+        raise Fault("IncompleteSignatureException", f"{' '.join(missing)} Authorization={given}")
 
 
 def _check_scope(scope: list[str], stamp: str) -> None:
