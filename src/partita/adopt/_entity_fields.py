@@ -9,12 +9,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 from partita.adopt._draft import FieldDraft
+from partita.adopt._few import are_few, items_text
 from partita.adopt._field_types import annotation_of, expiry_annotation, typed
 from partita.adopt._key_templates import Source
 from partita.adopt._names import field_name, text_literal, unique
 from partita.model import KeyFormat
 from partita.store import IndexSchema, TableSchema
-from partita.values import Item
+from partita.values import Item, kind_of
 
 _IN_KEYS: Final = ("str", "int", "Decimal", "date", "datetime")
 _MANY_ATTRIBUTES: Final = 30
@@ -62,11 +63,16 @@ def infer_fields(entity: str, items: Sequence[Item], facts: TableFacts) -> Field
     fields: list[FieldDraft] = []
     notes: list[str] = []
     for attribute in names:
-        values = [item[attribute] for item in items if attribute in item]
-        reason = _why_not(values, len(items), is_expiry=attribute == facts.schema.ttl)
+        is_expiry = attribute == facts.schema.ttl
+        odd = _of_another_type(items, attribute)
+        if odd:
+            notes.append(f"{entity}: {_odd_note(attribute, odd, facts)}.")
+        usual = [item for item in items if item not in odd] if is_expiry else items
+        values = [item[attribute] for item in usual if attribute in item]
+        reason = _why_not(values, len(usual), is_expiry=is_expiry)
         if reason is None:
             name = unique(field_name(attribute), [field.name for field in fields])
-            fields.append(_field(name, attribute, values, len(items), is_expiry=attribute == facts.schema.ttl))
+            fields.append(_field(name, attribute, values, len(usual), is_expiry=is_expiry))
         else:
             notes.append(f"{entity}: {attribute} {reason}; it has no field, and is kept as it is.")
     if rare := len({name for item in items for name in item}.difference(names, facts.hidden)):
@@ -80,6 +86,23 @@ def _attributes(items: Sequence[Item], facts: TableFacts) -> list[str]:
     names = [name for name in counts if name not in facts.hidden]
     least = _RARE * len(items) if len(names) > _MANY_ATTRIBUTES else 0
     return [name for name in names if counts[name] >= least]
+
+
+def _of_another_type(items: Sequence[Item], attribute: str) -> list[Item]:
+    """Return the few items in which an attribute has another type than in all others."""
+    present = [item for item in items if item.get(attribute) is not None]
+    kinds = [kind_of(item[attribute]) for item in present]
+    usual, count = Counter(kinds).most_common(1)[0] if kinds else (None, 0)
+    if not are_few(len(present) - count, len(present)):
+        return []
+    return [item for item, kind in zip(present, kinds, strict=True) if kind != usual]
+
+
+def _odd_note(attribute: str, odd: Sequence[Item], facts: TableFacts) -> str:
+    said = f"{attribute} has another type in {items_text(odd, facts.schema)}"
+    if attribute == facts.schema.ttl:
+        return f"{said}, so DynamoDB never removes {'it' if len(odd) == 1 else 'them'}, and the model does not fit"
+    return f"{said}, so its field is Any"
 
 
 def _why_not(values: Sequence[Any], count: int, *, is_expiry: bool) -> str | None:

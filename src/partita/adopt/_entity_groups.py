@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from partita.adopt._few import are_few
 from partita.adopt._key_shapes import LIKELY_NAMES, TYPE_NAMES, KeyShapes, Shape
 from partita.adopt._separators import is_word
 from partita.values import Item
@@ -48,12 +49,18 @@ def _has_few_values(items: Sequence[Item], name: str) -> bool:
 
 
 def _follows_shapes(items: Sequence[Item], name: str, shapes: KeyShapes) -> bool:
+    """Whether each shape has one value, and each value one shape, apart from few of its items."""
     values: defaultdict[Shape, set[str]] = defaultdict(set)
+    counts: defaultdict[str, Counter[Shape]] = defaultdict(Counter)
     for item in items:
         values[shapes.of(item)].add(item[name])
-    found = {value for each in values.values() for value in each}
-    is_split = 1 < len(found) <= _MAX_TYPES and all(is_word(value) for value in found)
-    return is_split and all(len(each) == 1 for each in values.values()) and len(found) == len(values)
+        counts[item[name]][shapes.of(item)] += 1
+    is_split = 1 < len(counts) <= _MAX_TYPES and all(is_word(value) for value in counts)
+    return is_split and all(len(each) == 1 for each in values.values()) and all(map(_has_one_shape, counts.values()))
+
+
+def _has_one_shape(counts: Counter[Shape]) -> bool:
+    return are_few(counts.total() - max(counts.values()), counts.total())
 
 
 def group_items(items: Sequence[Item], shapes: KeyShapes, type_attribute: str | None) -> list[Group]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -11,8 +12,10 @@ from partita.adopt._draft import EntityDraft, KeyDraft, ModelDraft
 from partita.adopt._entity_drafts import InferredEntity, infer_entity
 from partita.adopt._entity_fields import TableFacts
 from partita.adopt._entity_groups import Group, find_type_attribute, group_items
+from partita.adopt._few import are_few
 from partita.adopt._key_shapes import KeyShapes, words_of
 from partita.adopt._names import class_name, singular, unique
+from partita.adopt._odd_items import OddItems, belong_to, has_keys_of, odd_notes, why_odd, without_odd_keys
 from partita.adopt._separators import find_separator, find_value_form, key_texts
 from partita.model import KeyFormat, Template
 from partita.store import IndexSchema, TableSchema
@@ -34,10 +37,12 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     facts = TableFacts(schema, indexes, key_format, type_attribute)
     has_capitals = any(text != text.lower() for text in key_texts(items, schema))
     groups = group_items(items, shapes, type_attribute)
-    named = dict(zip(_names(groups, shapes), groups, strict=True))
-    facts, found = _settle(facts, named, may_lower=not has_capitals)
     untyped = len(items) - sum(len(group.items) for group in groups)
-    notes = [_index_note(index) for index in schema.indexes if index not in facts.indexes]
+    groups, odd = _without_odd_keys(groups, shapes, facts)
+    named = dict(zip(_names(groups, shapes), groups, strict=True))
+    facts, found, colliding = _told_apart(facts, named, may_lower=not has_capitals)
+    notes = list(odd_notes((*odd, *colliding), schema))
+    notes += [_index_note(index) for index in schema.indexes if index not in facts.indexes]
     notes += [f"Items without {type_attribute}, which belong to no entity: {untyped}."] if untyped else []
     draft = ModelDraft(
         schema=schema,
@@ -52,12 +57,49 @@ def infer_model(schema: TableSchema, items: Sequence[Item]) -> ModelDraft:
     return replace(draft, notes=(*draft.notes, *_unqueried(draft)))
 
 
-def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> tuple[TableFacts, list[InferredEntity]]:
-    """Infer all entities, and again whenever one of them reveals a fact about the table, until no new fact is found."""
+class _Settled(NamedTuple):
+    facts: TableFacts
+    found: list[InferredEntity]
+    odd: tuple[OddItems, ...] = ()
+
+
+def _without_odd_keys(
+    groups: Sequence[Group], shapes: KeyShapes, facts: TableFacts
+) -> tuple[list[Group], list[OddItems]]:
+    """Return the groups without the few items of a type whose keys are unlike those of all others of that type."""
+    left: list[Group] = []
+    odd: list[OddItems] = []
+    for group in groups:
+        usual, unusual = (group, ()) if facts.type_attribute is None else without_odd_keys(group, shapes, facts)
+        left.append(usual)
+        if unusual:
+            odd.append(OddItems(unusual, f"other items of the type {group.type_name} have keys of another form"))
+    return left, odd
+
+
+def _told_apart(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> _Settled:
+    """Infer all entities without a few odd items; with all items if too many of them were odd."""
+    total = sum(len(group.items) for group in groups.values())
+    settled = _settle(facts, groups, total, may_lower=may_lower)
+    if are_few(sum(len(each.items) for each in settled.odd), total):
+        return settled
+    return _settle(facts, groups, 0, may_lower=may_lower)
+
+
+def _settle(facts: TableFacts, groups: dict[str, Group], total: int, *, may_lower: bool) -> _Settled:
+    """Infer all entities, and again whenever one of them reveals a fact about the table, until no new fact is found.
+
+    Groups that are few of `total` items are left out if an entity for them would collide with others.
+    """
+    odd: tuple[OddItems, ...] = ()
     while True:
         found = [infer_entity(name, group, facts) for name, group in groups.items()]
+        pair = _colliding(found, facts, total) if facts.type_attribute is None else None
         impossible = frozenset[str]().union(*(each.impossible for each in found))
-        if impossible:
+        if pair is not None:
+            groups, left_out = _resolved(pair, groups, facts, total)
+            odd += left_out
+        elif impossible:
             facts = replace(facts, indexes=tuple(each for each in facts.indexes if each.name not in impossible))
         elif (
             may_lower
@@ -65,25 +107,55 @@ def _settle(facts: TableFacts, groups: dict[str, Group], *, may_lower: bool) -> 
             and any(":lower}" in text for each in found for text in _templates(each.entity))
         ):
             facts = replace(facts, lower=True)
-        elif facts.type_attribute is None and (pair := _colliding(found, facts)) is not None:
-            first, second = pair
-            groups = {**groups, first: Group(None, groups[first].items + groups[second].items)}
-            del groups[second]
         else:
-            return facts, found
+            return _Settled(facts, found, odd)
 
 
-def _colliding(found: Sequence[InferredEntity], facts: TableFacts) -> tuple[str, str] | None:
-    """Return two entities that could have the same key, so their items are indistinguishable; or None."""
-    for left, right in combinations([each.entity for each in found], 2):
-        pairs = zip(_parsed(left.keys[0], facts), _parsed(right.keys[0], facts), strict=True)
-        if all(one.overlaps(other) for one, other in pairs):
-            return left.name, right.name
-    return None
+def _colliding(
+    found: Sequence[InferredEntity], facts: TableFacts, total: int
+) -> tuple[EntityDraft, EntityDraft] | None:
+    """Return two entities that could have the same key, so their items are indistinguishable; or None.
+
+    The larger one is first; of two that are equally large, the one whose partitions have literal text. Pairs of
+    frequent entities come before others, so that odd items are compared with the final ones.
+    """
+    pairs = combinations([each.entity for each in found], 2)
+    ordered = (
+        sorted(pair, key=lambda each: (-each.count, _bare(each, facts))) for pair in pairs if _collide(*pair, facts)
+    )
+    chosen = min(ordered, key=lambda pair: sum(are_few(each.count, total) for each in pair), default=None)
+    return None if chosen is None else (chosen[0], chosen[1])
+
+
+def _collide(left: EntityDraft, right: EntityDraft, facts: TableFacts) -> bool:
+    pairs = zip(_parsed(left.keys[0], facts), _parsed(right.keys[0], facts), strict=True)
+    return all(one.overlaps(other) for one, other in pairs)
+
+
+def _resolved(
+    pair: tuple[EntityDraft, EntityDraft], groups: dict[str, Group], facts: TableFacts, total: int
+) -> tuple[dict[str, Group], tuple[OddItems, ...]]:
+    """Return the groups with the two as one; or without the second, if it is few odd items."""
+    first, second = pair
+    one, few = groups[first.name], groups[second.name]
+    if not are_few(second.count, total):
+        is_odd = False
+    elif are_few(first.count, total):
+        is_odd = not has_keys_of(first, few.items, facts) and not has_keys_of(second, one.items, facts)
+    else:
+        is_odd = not belong_to(first, one, few.items, facts)
+    others = {name: group for name, group in groups.items() if name != second.name}
+    if is_odd:
+        return others, (OddItems(few.items, why_odd(first, few.items, facts)),)
+    return {**others, first.name: Group(None, one.items + few.items)}, ()
 
 
 def _parsed(key: KeyDraft, facts: TableFacts) -> list[Template]:
     return [Template(text, format=facts.format) for text in (key.hash, key.range) if text is not None]
+
+
+def _bare(entity: EntityDraft, facts: TableFacts) -> list[bool]:
+    return [template.bare for template in _parsed(entity.keys[0], facts)]
 
 
 def _templates(entity: EntityDraft) -> Iterator[str]:

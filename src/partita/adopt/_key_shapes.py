@@ -1,4 +1,4 @@
-"""The shape of keys: the number of parts of each, and the literal text with which it begins."""
+"""The shape of keys: the literal text with which each begins, the number of its parts, and which of them are empty."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from partita.adopt._names import is_key_name
 from partita.adopt._separators import is_constant, is_word
 from partita.store import KeyAttribute, TableSchema
 from partita.values import Item
@@ -29,6 +30,8 @@ LIKELY_NAMES: Final = ("type", "Type", "kind", "entity", "model", "object_type",
 """Names of attributes that often identify it."""
 
 _ANY: Final = "*"
+_BRACES: Final = frozenset("{}")
+"""Characters that no template can write as literal text."""
 _MAX_LITERALS: Final = 40
 
 
@@ -43,7 +46,8 @@ class KeyShapes(Struct, frozen=True):
     @classmethod
     def of_table(cls, items: Sequence[Item], schema: TableSchema, separator: str) -> KeyShapes:
         """Examine all keys to find out which of their beginnings are literal text."""
-        found = {attribute.name: _literals(items, attribute, separator) for attribute in schema.key}
+        copied = _copied_names(schema)
+        found = {attribute.name: _literals(items, attribute, separator, copied) for attribute in schema.key}
         return cls(schema, separator, found)
 
     def of(self, item: Item) -> Shape:
@@ -54,7 +58,8 @@ class KeyShapes(Struct, frozen=True):
         if not isinstance(key, str):
             return (0, _ANY)
         first, *others = key.split(self.separator)
-        return len(others), first if first in self.literals[attribute.name] else _ANY
+        literal = first if first in self.literals[attribute.name] else _ANY
+        return len(others), literal, tuple(not each for each in others), bool(_BRACES.intersection(key))
 
 
 def words_of(shape: Shape) -> Iterator[str]:
@@ -64,7 +69,13 @@ def words_of(shape: Shape) -> Iterator[str]:
             yield str(look[1])
 
 
-def _literals(items: Sequence[Item], attribute: KeyAttribute, separator: str) -> frozenset[str]:
+def _copied_names(schema: TableSchema) -> frozenset[str]:
+    """Return the attributes that may repeat literal text of a key: those that exist only for an index, and types."""
+    names = {attribute.name for index in schema.indexes for attribute in index.key if is_key_name(attribute.name)}
+    return frozenset((*names, *TYPE_NAMES, *LIKELY_NAMES)).difference(attribute.name for attribute in schema.key)
+
+
+def _literals(items: Sequence[Item], attribute: KeyAttribute, separator: str, copied: frozenset[str]) -> frozenset[str]:
     """Return the beginnings of an attribute's keys that are words, and not values of their items.
 
     A key with a single part is literal only if it is written as a constant; else it is most likely a value.
@@ -78,11 +89,8 @@ def _literals(items: Sequence[Item], attribute: KeyAttribute, separator: str) ->
         first, *others = key.split(separator)
         if (is_word(first) or first == "") if others else is_constant(first):
             found[first] += 1
-            values[first] += _is_value(first, item, attribute.name)
+            values[first] += any(
+                value == first for name, value in item.items() if name != attribute.name and name not in copied
+            )
     literals = frozenset(text for text, count in found.items() if values[text] * 2 <= count)
     return literals if len(literals) <= _MAX_LITERALS else frozenset()
-
-
-def _is_value(text: str, item: Item, key: str) -> bool:
-    names = (name for name, value in item.items() if value == text)
-    return any(name not in (key, *TYPE_NAMES, *LIKELY_NAMES) for name in names)

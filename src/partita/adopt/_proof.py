@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from partita.adopt._few import key_text
 from partita.errors import ModelError, PartitaError
 from partita.model import Table
 from partita.store import wire_item
@@ -54,7 +55,7 @@ def prove(table: Table, items: Sequence[Item]) -> Proof:
     differences: list[Difference] = []
     for item in items:
         owners = [entity for entity in table.entities if entity.owns(item)]
-        key = ", ".join(f"{attribute.name}={item[attribute.name]!r}" for attribute in table.schema.key)
+        key = key_text(item, table.schema)
         if len(owners) != 1:
             said = "no entity claims it" if not owners else f"claimed by {', '.join(each.name for each in owners)}"
             differences.append(Difference(key, "", "", "", said))

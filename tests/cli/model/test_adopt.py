@@ -112,6 +112,19 @@ def test_an_item_that_is_not_proved_makes_it_fail(people: Path, run: Run) -> Non
     assert "Items without _type, which belong to no entity: 3." in result.output
 
 
+def test_a_few_odd_items_are_listed_and_the_others_proved(people: Path, run: Run) -> None:
+    put(people, *(person(f"p{number}", age=1) for number in range(57)), {"pk": "lock", "sk": "job", "owner": "me"})
+    result = run("adopt", "people", "--yes")
+    assert result.exit_code == 1
+    lines = [line.split() for line in result.output.splitlines()]
+    assert ["PersonProfile", "60", "primary", "PERSON#{name}", "PROFILE"] in lines
+    left_out = "1 item (pk='lock', sk='job') is left out: an entity with such keys could also have the keys of"
+    assert f"Not in the model: {left_out} PersonProfile." in result.output
+    assert left_out in " ".join(Path("model.py").read_text().replace("#   ", "").split())
+    assert "Proved: 60 items belong to one entity each, and are written back as they are stored." in result.output
+    assert "Not proved: 1 of 61 items." in result.output
+
+
 def test_an_empty_table_teaches_nothing(people: Path, run: Run) -> None:
     with EmbeddedStore(people / "partita.db", durable=False) as store:
         for name in ("ada", "bob", "cyd l"):

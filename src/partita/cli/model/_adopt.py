@@ -141,10 +141,15 @@ def _show_model(draft: ModelDraft) -> None:
 
 def _show_proof(proof: Proof) -> None:
     if proof.holds:
-        count = f"All {proof.items} items" if proof.items > 1 else "The one item"
-        click.secho(f"Proved: {count} belong to one entity each, and are written back as they are stored.", bold=True)
+        _show_proved(f"All {proof.items} items" if proof.items > 1 else "The one item")
         return
     rows = [(each.key, each.entity, each.attribute, each.stored, each.written) for each in proof.differences]
     echo_table(("key", "entity", "attribute", "stored", "would be written"), rows)
     failed = len({each.key for each in proof.differences})
+    if failed < proof.items:
+        _show_proved(f"{proof.items - failed} items")
     click.secho(f"Not proved: {failed} of {proof.items} items.", fg="red", err=True)
+
+
+def _show_proved(count: str) -> None:
+    click.secho(f"Proved: {count} belong to one entity each, and are written back as they are stored.", bold=True)
