@@ -21,8 +21,8 @@ from partita import (
     insert,
     query,
 )
-from partita.errors import ModelError, TableInUse
-from partita.store import CreateTable, DescribeTable, Request, TableDescription
+from partita.errors import ModelError, ValidationFailed
+from partita.store import CreateIndex, CreateTable, DescribeTable, Request, SetStream, SetTimeToLive, TableDescription
 from partita.testing import FaultyStore
 
 
@@ -123,16 +123,37 @@ def test_a_table_that_cannot_be_brought_in_line_is_refused(db: Session, other: d
 
 
 class Overtaken(FaultyStore):
-    """A store in which another process creates each table just before this one does."""
+    """A store in which another process always makes the same change of a table first."""
 
     def execute(self, request: Request[Any]) -> Any:
-        response = super().execute(request)
-        if isinstance(request, CreateTable):
-            raise TableInUse("Table already exists: table")
-        return response
+        if isinstance(request, CreateTable | CreateIndex | SetTimeToLive | SetStream):
+            super().execute(request)
+        return super().execute(request)
 
 
 def test_two_processes_may_create_the_same_tables(db: Session, partita_store: EmbeddedStore) -> None:
     declared = table(indexes=[Index("GSI1")])
     Session(Overtaken(partita_store)).create_tables([declared])
     assert stored(db).schema == declared.schema
+
+
+def test_two_processes_may_add_the_same_to_a_table(db: Session, partita_store: EmbeddedStore) -> None:
+    db.create_tables([table()])
+    grown = table(indexes=[Index("GSI1"), Index("GSI2")], ttl="ttl", stream="KEYS_ONLY")
+    Session(Overtaken(partita_store)).create_tables([grown])
+    assert stored(db).schema == grown.schema
+
+
+class Refusing(FaultyStore):
+    """A store that enables no stream."""
+
+    def execute(self, request: Request[Any]) -> Any:
+        if isinstance(request, SetStream):
+            raise ValidationFailed("No streams.")
+        return super().execute(request)
+
+
+def test_a_change_that_the_store_refuses_is_not_repeated(db: Session, partita_store: EmbeddedStore) -> None:
+    db.create_tables([table()])
+    with pytest.raises(ValidationFailed, match="No streams"):
+        Session(Refusing(partita_store)).create_tables([table(stream="KEYS_ONLY")])

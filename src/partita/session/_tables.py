@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from partita.errors import ModelError, TableInUse, TableNotFound
+from partita.errors import ModelError, TableInUse, TableNotFound, ValidationFailed
 from partita.model import Table
 from partita.session._retries import StoreRequests
 from partita.store import (
@@ -43,7 +43,13 @@ def _ensure_table(declared: TableSchema) -> StoreRequests[None]:
         except TableInUse:
             yield from _ensure_table(declared)
         return
-    yield from _add_missing(declared, description.schema)
+    try:
+        yield from _add_missing(declared, description.schema)
+    except (TableInUse, ValidationFailed):
+        found: TableDescription = yield DescribeTable(declared.name)
+        if found.schema == description.schema:
+            raise
+        yield from _ensure_table(declared)  # another process has added something in the meantime
 
 
 def _add_missing(declared: TableSchema, stored: TableSchema) -> StoreRequests[None]:

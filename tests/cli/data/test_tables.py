@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from tests.cli.conftest import Run
 from tests.referee import ministack
 
-from partita import reports
+from partita import EmbeddedStore, reports
 from partita.cli.data._tables import differences
+from partita.errors import TableInUse, ValidationFailed
 from partita.store._interface import Store
-from partita.store._requests import CreateIndex, CreateTable, DeleteTable, ListTables, SetStream, SetTimeToLive
+from partita.store._requests import CreateIndex, CreateTable, DeleteTable, ListTables, Request, SetStream, SetTimeToLive
 from partita.store._schema import IndexSchema, KeyAttribute, TableSchema
 from partita.store.remote import Credentials, RemoteStore
 from partita_services.todo.model import TABLE
@@ -79,6 +81,50 @@ def test_where_workers_report_there_is_a_table_for_it(run: Run, service: str, *,
     assert (f"{reports.TABLE.name}  " in run("tables", "diff", service).output) is has_workers
     assert (f"{reports.TABLE.name}: created" in run("tables", "create", service).output) is has_workers
     assert run("tables", "diff", service).exit_code == 0
+
+
+@pytest.fixture
+def rival(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process, which is always the first to make the same changes of tables."""
+    execute = EmbeddedStore.execute
+
+    def overtaken(store: EmbeddedStore, request: Request[Any]) -> Any:
+        if isinstance(request, CreateTable | CreateIndex | SetTimeToLive | SetStream):
+            execute(store, request)
+        return execute(store, request)
+
+    monkeypatch.setattr(EmbeddedStore, "execute", overtaken)
+
+
+@pytest.mark.usefixtures("rival")
+def test_two_processes_may_create_the_tables_at_the_same_time(run: Run) -> None:
+    assert run("tables", "create", "todo").output.splitlines()[0] == f"{TABLE.name}: exists already"
+    assert "27 new" in run("seed", "todo").output
+
+
+@pytest.mark.usefixtures("rival")
+def test_two_processes_may_update_the_tables_at_the_same_time(run: Run, folder: Path) -> None:
+    folder.mkdir()
+    bare = replace(TABLE.schema, indexes=TABLE.schema.indexes[:1], ttl=None, stream=None)
+    with EmbeddedStore(folder / "partita.db") as store, pytest.raises(TableInUse):
+        store.execute(CreateTable(bare))
+    lines = run("tables", "update", "todo").output.splitlines()
+    assert len(lines) > 3
+    assert all(line.endswith(": fixed by another process") for line in lines)
+    assert run("tables", "diff", "todo").exit_code == 0
+
+
+def test_a_change_that_the_store_refuses_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    execute = EmbeddedStore.execute
+
+    def refusing(store: EmbeddedStore, request: Request[Any]) -> Any:
+        if isinstance(request, CreateTable):
+            raise ValidationFailed("Such tables are refused.")
+        return execute(store, request)
+
+    monkeypatch.setattr(EmbeddedStore, "execute", refusing)
+    result = run("tables", "update", "todo")
+    assert (result.exit_code, result.output) == (1, "Error: Such tables are refused.\n")
 
 
 def test_tables_are_created_on_a_server_as_they_are_declared(run: Run, server: Store) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.recipes.interleaving import overtaken
 
 from partita import Session
 from partita.cli import main
 from partita.errors import AlreadyExists, OperationError
 from partita.service import discover
+from partita.store import TransactWriteItems
 from partita.testing import FakeClock
 from partita_services.countries.bootstrap import SERVICE, seed
 from partita_services.countries.handlers import CountryGone, export_all, restore_country, show_country
@@ -103,6 +105,13 @@ def test_importing_the_same_list_again_adds_no_version(iso_db: Session, fake_clo
         with pytest.raises(AlreadyExists):
             iso_db.run(step)
     assert imported(iso_db, csv_text(iso_db.run(export_all()))) == []
+
+
+@pytest.mark.req("R06", "X02")
+def test_two_processes_may_import_the_list_at_the_same_time(partita_db: Session, fake_clock: FakeClock) -> None:
+    andorra, rival = seed(fake_clock())[0], seed(fake_clock())[0]
+    lost = overtaken(partita_db, andorra, lambda: partita_db.run(rival), on=TransactWriteItems)
+    assert isinstance(lost, AlreadyExists)
 
 
 @pytest.mark.req("R06")

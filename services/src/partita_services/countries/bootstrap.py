@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from partita import Operation, Prefix, Procedure, Span
+from partita import Operation, Prefix, Procedure, Span, retry_on_conflict
 from partita.recipes.idempotency import Command
 from partita.recipes.personal import PersonalData
 from partita.service import Service
@@ -33,8 +34,11 @@ _STANDARD: Final = Edit(by="ISO 3166-1")
 
 
 def seed(now: float) -> Sequence[Procedure[Country]]:  # noqa: ARG001 - the list has its own instants
-    """Apply every event of the standard, in order. Countries that have this content, or a later version, stay."""
-    return [apply(event, _STANDARD) for event in iso_events()]
+    """Apply every event of the standard, in order. Countries that have this content, or a later version, stay.
+
+    Another process may be doing the same.
+    """
+    return [retry_on_conflict(partial(apply, event, _STANDARD)) for event in iso_events()]
 
 
 def examples(now: float) -> Sequence[Operation[Any]]:  # noqa: ARG001 - the list has its own instants

@@ -13,7 +13,7 @@ from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services, services_argument
 from partita.cli._output import echo_json, echo_table, json_option
 from partita.cli._progress import progress_bar
-from partita.errors import TableNotFound
+from partita.errors import TableInUse, TableNotFound, ValidationFailed
 from partita.reports import with_reports
 from partita.service import Service
 from partita.store import (
@@ -58,11 +58,7 @@ def create(services: Sequence[Service], data: DataFolder) -> None:
     with closing(data.open_store()) as opened:
         for schema in _schemas(services):
             name = data.table_names.stored(schema.name)
-            if _stored(opened, schema.name) is None:
-                opened.execute(CreateTable(schema))
-                click.echo(f"{name}: created")
-            else:
-                click.echo(f"{name}: exists already")
+            click.echo(f"{name}: {'created' if _create(opened, schema) else 'exists already'}")
 
 
 @tables.command()
@@ -100,13 +96,30 @@ def update(services: Sequence[Service], data: DataFolder) -> None:
     with closing(data.open_store()) as opened:
         for each in _all_differences(opened, services):
             if each.change is not None:
-                _fix(opened, each.change)
-                click.echo(f"{each.table}: {each.what}: fixed")
+                try:
+                    _fix(opened, each.change)
+                except (TableInUse, ValidationFailed):
+                    if each in _all_differences(opened, services):
+                        raise
+                    click.echo(f"{each.table}: {each.what}: fixed by another process")
+                else:
+                    click.echo(f"{each.table}: {each.what}: fixed")
         remaining = [each for each in _all_differences(opened, services) if not each.is_harmless]
     for each in remaining:
         click.echo(f"{each.table}: {each.what}: {each.remedy}", err=True)
     if remaining:
         raise click.exceptions.Exit(1)
+
+
+def _create(store: Store, schema: TableSchema) -> bool:
+    """Create a table unless it exists, and return whether this command did; another process may do the same."""
+    if _stored(store, schema.name) is not None:
+        return False
+    try:
+        store.execute(CreateTable(schema))
+    except TableInUse:
+        return False
+    return True
 
 
 def _fix(store: Store, change: Request[TableDescription]) -> None:
