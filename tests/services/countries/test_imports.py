@@ -109,8 +109,11 @@ def test_importing_the_same_list_again_adds_no_version(iso_db: Session, fake_clo
 
 @pytest.mark.req("R06", "X02")
 def test_two_processes_may_import_the_list_at_the_same_time(partita_db: Session, fake_clock: FakeClock) -> None:
-    andorra, rival = seed(fake_clock())[0], seed(fake_clock())[0]
-    lost = overtaken(partita_db, andorra, lambda: partita_db.run(rival), on=TransactWriteItems)
+    *earlier, change = seed(fake_clock())
+    *_, of_rival = seed(fake_clock())
+    for step in earlier:
+        partita_db.run(step)
+    lost = overtaken(partita_db, change, lambda: partita_db.run(of_rival), on=TransactWriteItems)
     assert isinstance(lost, AlreadyExists)
 
 
