@@ -53,6 +53,15 @@ def test_an_archive_says_how_far_each_of_its_steps_is(folder: Path, tmp_path: Pa
     assert all(parts == sorted(parts) and parts[-1] == 1 for parts in seen.values())
 
 
+def test_unpacking_says_how_far_each_of_its_steps_is(folder: Path, tmp_path: Path) -> None:
+    seen: dict[str, list[float]] = {}
+    write_archive(folder, tmp_path / "a", 1.0)
+    with unpacked(tmp_path / "a", tmp_path, lambda step, done, of: seen.setdefault(step, []).append(done / max(of, 1))):
+        assert list(seen)[:2] == ["Unpacking partita.db", "Unpacking queue-work.db"]
+        assert "Checking partita.db" in seen
+        assert {fractions[-1] for fractions in seen.values()} == {1.0}
+
+
 @pytest.mark.parametrize("pages", [1, 1_000])
 def test_a_copy_says_how_far_it_is(folder: Path, tmp_path: Path, pages: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_copies, "_PAGES", pages)

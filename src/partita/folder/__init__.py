@@ -1,6 +1,14 @@
 """Consistent copies of a whole data folder: archives and branches."""
 
-from partita.folder._archive import ArchivedFile, Manifest, StepProgress, is_archive, unpacked, write_archive
+from partita.folder._archive import (
+    ArchivedFile,
+    Manifest,
+    StepProgress,
+    is_archive,
+    stream_archive,
+    unpacked,
+    write_archive,
+)
 from partita.folder._branches import MAIN, Branch, Branches, current_folder
 from partita.folder._copies import copy_databases, reflink
 from partita.folder._files import DataFile, data_files
@@ -21,6 +29,7 @@ __all__ = [
     "is_archive",
     "reflink",
     "replace_files",
+    "stream_archive",
     "unpacked",
     "write_archive",
 ]

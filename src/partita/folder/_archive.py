@@ -4,7 +4,7 @@
       manifest.json      the format, the creation time, and each file with its kind, size and SHA-256
       partita.db         …
 
-An archive is written under a temporary name and then linked to its final name; an existing file is never replaced. It
+An archive is written in a temporary folder and then linked to its final name; an existing file is never replaced. It
 is read in one pass, into a folder that only its owner can access, and is used only after all of it was verified.
 """
 
@@ -16,13 +16,10 @@ import hashlib
 import io
 import math
 import os
-import secrets
-import shutil
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -35,11 +32,13 @@ from partita.errors import StoreDamaged, StoreError, StoreFull, StoreNewer, Stor
 from partita.folder._copies import copy_databases, copy_file
 from partita.folder._files import DataFile, Kind, data_files, kind_of_file
 from partita.folder._proof import prove, scrub
+from partita.folder._temporary import temporary_folder
 from partita.runtime import create_private, open_private, sync
 
 FORMAT: Final = "partita-archive"
 FORMAT_VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
+_UNFINISHED: Final = "unfinished.tar.gz"
 _GZIP: Final = b"\x1f\x8b"
 _LEVEL: Final = 1
 _CHUNK: Final = 1 << 20
@@ -103,25 +102,54 @@ def write_archive(
         StoreError: the target exists or cannot be written. StoreDamaged: a database is damaged; no archive is written.
     """
     _refuse_existing(target)
-    wanted = [file for file in data_files(folder) if _is_wanted(file, with_secrets=with_secrets)]
-    left_out = tuple(file.name for file in data_files(folder) if file not in wanted)
-    # The name cannot be guessed: in a shared folder, another user could have created a link of that name.
-    unfinished = target.with_name(f"{target.name}.{secrets.token_hex(8)}.partial")
-    with _writing(target), _private_folder(target.parent) as staged:
-        _stage(folder, wanted, staged, progress)
-        files = tuple(_described(staged / file.name, file.kind) for file in wanted)
-        manifest = Manifest(FORMAT, FORMAT_VERSION, now, version("partita"), files, left_out)
+    if not target.parent.is_dir():
+        raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
+    with (
+        _blaming(f"The file {target}", "Free disk space, or choose another folder."),
+        temporary_folder(target.parent) as place,
+    ):
+        manifest = _staged(folder, place, now, progress, with_secrets=with_secrets)
+        with os.fdopen(open_private(place / _UNFINISHED), "wb") as file:
+            _write(file, manifest, place, progress)
+        sync(place / _UNFINISHED)
         try:
-            create_private(unfinished)
-            _write(unfinished, manifest, staged, progress)
-            os.link(unfinished, target)  # unlike a rename, this fails if the target was created meanwhile
-            sync(target.parent)
+            os.link(place / _UNFINISHED, target)  # unlike a rename, this fails if the target was created meanwhile
         except FileExistsError:
             _refuse_existing(target)
             raise
-        finally:
-            unfinished.unlink(missing_ok=True)
+        sync(target.parent)
     return manifest
+
+
+def stream_archive(
+    folder: Path,
+    output: IO[bytes],
+    now: float,
+    *,
+    with_secrets: bool = False,
+    progress: StepProgress = lambda _step, _done, _total: None,
+) -> Manifest:
+    """Write an archive to a stream, such as a pipe. The copies of the databases are made in the data folder.
+
+    Raises:
+        OSError: the stream cannot be written. StoreError: no copies can be made. StoreDamaged: a database is damaged.
+    """
+    with ExitStack() as opened:
+        with _blaming(f"A copy in {folder}", "Free disk space, or write the backup to a file."):
+            place = opened.enter_context(temporary_folder(folder))
+            manifest = _staged(folder, place, now, progress, with_secrets=with_secrets)
+        _write(output, manifest, place, progress)
+        output.flush()
+    return manifest
+
+
+def _staged(folder: Path, place: Path, now: float, progress: StepProgress, *, with_secrets: bool) -> Manifest:
+    """Copy the files of an archive to a temporary folder, and return their manifest."""
+    wanted = [file for file in data_files(folder) if _is_wanted(file, with_secrets=with_secrets)]
+    left_out = tuple(file.name for file in data_files(folder) if file not in wanted)
+    _stage(folder, wanted, place, progress)
+    files = tuple(_described(place / file.name, file.kind) for file in wanted)
+    return Manifest(FORMAT, FORMAT_VERSION, now, version("partita"), files, left_out)
 
 
 def _is_wanted(file: DataFile, *, with_secrets: bool) -> bool:
@@ -135,27 +163,15 @@ def _refuse_existing(target: Path) -> None:
 
 
 @contextmanager
-def _writing(target: Path) -> Iterator[None]:
-    if not target.parent.is_dir():
-        raise StoreReadOnly(f"The folder {target.parent} does not exist.", hint="Create it first.")
+def _blaming(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"The file {target} cannot be written ({error.strerror})."
-        raise _unwritten(error, message, "Free disk space, or choose another folder.") from error
+        raise _unwritten(error, f"{what} cannot be written ({error.strerror}).", remedy) from error
 
 
 def _unwritten(error: OSError, message: str, remedy: str) -> StoreError:
     return StoreFull(message, hint=remedy) if error.errno in _NO_SPACE else StoreReadOnly(message)
-
-
-@contextmanager
-def _private_folder(place: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=".partita-", dir=place))  # accessible by its owner only
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 def _stage(folder: Path, files: Sequence[DataFile], staged: Path, progress: StepProgress) -> None:
@@ -175,10 +191,9 @@ def _described(path: Path, kind: Kind) -> ArchivedFile:
         return ArchivedFile(path.name, kind, path.stat().st_size, hashlib.file_digest(content, "sha256").hexdigest())
 
 
-def _write(target: Path, manifest: Manifest, staged: Path, progress: StepProgress) -> None:
+def _write(output: IO[bytes], manifest: Manifest, staged: Path, progress: StepProgress) -> None:
     with (
-        os.fdopen(open_private(target), "wb") as file,
-        gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed,
+        gzip.GzipFile(fileobj=output, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         text = msgspec.json.format(msgspec.json.encode(manifest))
@@ -187,7 +202,6 @@ def _write(target: Path, manifest: Manifest, staged: Path, progress: StepProgres
             with (staged / each.name).open("rb") as content:
                 reader = _CountingReader(content, partial(progress, f"Packing {each.name}"), each.size)
                 _add(archive, each.name, reader, each.size, manifest.made_at)
-    sync(target)
 
 
 class _CountingReader:
@@ -221,20 +235,24 @@ def is_archive(path: Path) -> bool:
 
 
 @contextmanager
-def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
+def unpacked(
+    archive: Path, place: Path, progress: StepProgress = lambda _step, _done, _total: None
+) -> Iterator[tuple[Manifest, Path]]:
     """Unpack and verify an archive, in a temporary folder that is deleted when the block ends.
 
     Args:
         archive: a file that `write_archive` wrote.
         place: the folder in which the temporary folder is created.
+        progress: called during each step.
 
     Raises:
         StoreDamaged: the archive is damaged. StoreNewer: a newer version wrote it. StoreFull: no space is left.
         StoreReadOnly: the place cannot be written.
     """
-    with _private_folder(place) as folder:
+    with ExitStack() as opened:
         try:
-            manifest = _unpack(archive, folder)
+            folder = opened.enter_context(temporary_folder(place))
+            manifest = _unpack(archive, folder, progress)
         except _DAMAGE as error:
             raise _damaged(archive, str(error)) from error
         except OSError as error:
@@ -242,18 +260,18 @@ def unpacked(archive: Path, place: Path) -> Iterator[tuple[Manifest, Path]]:
             raise _unwritten(error, message, "Free disk space, and restore it again; nothing was changed.") from error
         for file in manifest.files:
             if kind_of_file(file.name) in ("database", "queue"):
-                prove(folder / file.name, file.kind, archive)
+                prove(folder / file.name, file.kind, archive, partial(progress, f"Checking {file.name}"))
         yield manifest, folder
 
 
-def _unpack(archive: Path, folder: Path) -> Manifest:
+def _unpack(archive: Path, folder: Path, progress: StepProgress) -> Manifest:
     with gzip.open(archive, "rb") as packed, _Members(cast("IO[bytes]", packed)) as members:
         first = members.next()
         if first is None or first.name != MANIFEST or not first.isreg() or first.size > _MAX_MANIFEST:
             raise _damaged(archive, "it does not begin with a manifest")
         manifest = _manifest(archive, members.content(first).read(_MAX_MANIFEST))
         for file in manifest.files:
-            _extract(archive, members, file, folder)
+            _extract(archive, members, file, folder, partial(progress, f"Unpacking {file.name}"))
         if members.next() is not None:
             raise _damaged(archive, "it contains files that are not in its manifest")
         while packed.read(_CHUNK):  # read to the end, where gzip verifies its checksum
@@ -316,7 +334,9 @@ def _manifest(archive: Path, text: bytes) -> Manifest:
     return manifest
 
 
-def _extract(archive: Path, members: _Members, file: ArchivedFile, folder: Path) -> None:
+def _extract(
+    archive: Path, members: _Members, file: ArchivedFile, folder: Path, progress: Callable[[int, int], None]
+) -> None:
     member = members.next()
     if member is None or member.name != file.name or not member.isreg() or member.size != file.size:
         raise _damaged(archive, f"{file.name} is missing or has another size")
@@ -327,6 +347,7 @@ def _extract(archive: Path, members: _Members, file: ArchivedFile, folder: Path)
         while chunk := content.read(_CHUNK):
             digest.update(chunk)
             target.write(chunk)
+            progress(target.tell(), file.size)
         target.flush()
         os.fsync(target.fileno())
     if digest.hexdigest() != file.sha256:

@@ -8,8 +8,6 @@ data/                       the folder itself: the branch `main`
 from __future__ import annotations
 
 import re
-import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -22,6 +20,7 @@ from msgspec import Struct
 from partita.errors import OperationError, StoreDamaged
 from partita.folder._copies import Clone, Method, copy_databases, copy_file, reflink
 from partita.folder._files import BRANCHES, data_files
+from partita.folder._temporary import temporary_folder
 from partita.runtime import make_private_folder, sync, write_private
 from partita.store.embedded.upkeep import unused
 
@@ -114,15 +113,12 @@ class Branches:
         if not place.is_dir() or not data_files(place):
             raise OperationError(f"There is nothing in {place} to branch from.", hint="Start `partita serve` first.")
         make_private_folder(self._root)
-        unfinished = self._root / f".{name}.{secrets.token_hex(8)}.partial"
-        unfinished.mkdir(mode=0o700)
-        try:
+        with temporary_folder(self._root) as temporary:
+            unfinished = temporary / name
+            unfinished.mkdir(mode=0o700)
             about = _About(source, self._clock(), self._fill(place, unfinished))
             write_private(unfinished / _ABOUT, msgspec.json.encode(about))
             self._finish(unfinished, name)
-        except BaseException:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            raise
         sync(self._root)
         return Branch(
             name, self._root / name, is_current=False, source=source, made_at=about.made_at, method=about.method
@@ -153,13 +149,11 @@ class Branches:
         if name == self.current:
             hint = "Use `partita branch switch main` to leave it."
             raise OperationError(f"The branch {name} is the current branch and cannot be dropped.", hint=hint)
-        with ExitStack() as locks:
+        with temporary_folder(self._root) as temporary, ExitStack() as locks:
             for file in data_files(path):
                 if file.is_database:
                     locks.enter_context(unused(path / file.name))
-            gone = self._root / f".{name}.{secrets.token_hex(8)}.partial"
-            path.rename(gone)
-        shutil.rmtree(gone)
+            path.rename(temporary / name)
 
     def _check_new(self, name: str) -> None:
         if not _NAME.fullmatch(name) or name in (MAIN, "current"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import closing
@@ -129,6 +130,36 @@ def test_a_backup_never_overwrites(seeded: Run, tmp_path: Path) -> None:
     assert target.read_text() == "precious"
 
 
+def test_a_backup_may_go_into_a_pipe(
+    seeded: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    result = seeded("backup", "-")
+    assert (result.exit_code, sorted(path.name for path in tmp_path.iterdir())) == (0, before)
+    assert result.stderr.startswith("partita.db: ")
+    (tmp_path / "archive").write_bytes(result.stdout_bytes)
+    assert seeded("restore", str(tmp_path / "archive"), "--data", str(tmp_path / "new")).exit_code == 0
+    assert (tmp_path / "new" / "partita.db").exists()
+    assert list(folder.glob(".*")) == []
+
+
+def test_an_archive_is_not_written_to_a_terminal(seeded: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: True)
+    result = seeded("backup", "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "An archive is not written to a terminal" in result.stderr
+
+
+def test_a_reader_that_goes_away_ends_the_backup_quietly(seeded: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_: object, **__: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr("partita.folder._archive._write", gone)
+    result = seeded("backup", "-")
+    assert (result.exit_code, result.output) == (1, "")
+
+
 def test_a_sound_database_passes_the_check(seeded: Run, folder: Path) -> None:
     result = seeded("check")
     assert (result.exit_code, result.output) == (0, f"{folder / 'partita.db'}: consistent\n")
@@ -154,7 +185,7 @@ def test_a_backup_into_nowhere_names_the_folder_that_is_missing(seeded: Run, tmp
 def test_a_backup_that_cannot_be_written_is_named_and_not_the_database(
     seeded: Run, folder: Path, tmp_path: Path
 ) -> None:
-    target = tmp_path / f"{'long' * 60}.db"  # too long with the suffix of the unfinished copy
+    target = tmp_path / f"{'long' * 70}.db"
     result = seeded("backup", str(target))
     assert (result.exit_code, result.output.splitlines()[-1].startswith(f"Error: The file {target} ")) == (1, True)
     assert str(folder) not in result.output

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from partita.cli._data_folder import whole_folder_option
 from partita.cli._output import echo_json, echo_table, json_option
+from partita.cli._signals import cleaning_up
 from partita.folder import Branches
 
 
@@ -46,7 +47,8 @@ def create(name: str, data: Path) -> None:
 
     The copy is of one instant. The current branch may be in use.
     """
-    made = Branches(data).create(name)
+    with cleaning_up():
+        made = Branches(data).create(name)
     shared = " that shares its blocks" if made.method == "reflink" else ""
     click.echo(f"{made.path}: a copy of {made.source}{shared}, {made.size:,} bytes.")
     click.echo(f"Use it with `partita branch switch {name}`, or with --data {made.path}.")
@@ -102,7 +104,8 @@ def drop(name: str, data: Path) -> None:
 
     Refused for the current branch, and while a process uses it.
     """
-    Branches(data).drop(name)
+    with cleaning_up():
+        Branches(data).drop(name)
     click.echo(f"{name}: dropped.")
 
 

@@ -6,6 +6,7 @@ import click
 
 from partita.cli._data_folder import DataFolder, data_option
 from partita.cli._progress import progress_bar
+from partita.cli._signals import cleaning_up
 from partita.cli.data._readable import readable
 from partita.queue.embedded import EmbeddedQueue
 
@@ -18,7 +19,7 @@ def check(data: DataFolder) -> None:
     Reads all of them completely, and compares items with index entries and streams, and messages with their groups.
     Changes nothing. Exits with 1 if there is an inconsistency.
     """
-    with readable(data) as folder:
+    with cleaning_up(), readable(data) as folder:
         with folder.open_existing() as store, progress_bar(f"Checking {data.database.name}") as progress:
             store.verify(progress)
         click.echo(f"{data.database}: consistent")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import click
 
 from partita.cli._data_folder import DataFolder, data_option
+from partita.cli._progress import progress_bar, progress_bars
+from partita.cli._signals import cleaning_up
 from partita.folder import Manifest, data_files, is_archive, replace_files, unpacked
-from partita.store.embedded.upkeep import Progress, copy_sound, replace_with_backup, unused
+from partita.store.embedded.upkeep import copy_sound, replace_with_backup, unused
 
 DERIVED: Final = ("*-projection.db*", "backfill-*.json", "seeding-*")
 """Files of the data folder that belong to the previous database: they are rebuilt, or are no longer needed."""
@@ -28,7 +30,7 @@ def restore(file: Path, data: DataFolder) -> None:
     FILE is an archive of `partita backup`, or a copy of the database alone. It is verified first, and does not change.
     No process may use the folder meanwhile. The previous files are kept under other names.
     """
-    with _made(data):
+    with cleaning_up(), _made(data):
         kept = _restore_archive(file, data) if is_archive(file) else _restore_database(file, data)
     for each in kept:
         click.echo(f"The previous contents are kept as {each}")
@@ -51,16 +53,16 @@ def _made(data: DataFolder) -> Iterator[None]:
 def _restore_archive(file: Path, data: DataFolder) -> list[Path]:
     now = time.time()
     with (
-        unpacked(file, data.path) as (manifest, folder),
+        progress_bars() as progress,
+        unpacked(file, data.path, progress) as (manifest, folder),
         _nobody_uses(data, manifest),
-        tempfile.TemporaryDirectory(prefix=".partita-", dir=data.path) as place,
     ):
-        staged = Path(place) / "staged"
+        staged = folder / "staged"
         staged.mkdir(mode=0o700)
         for each in manifest.files:
             if each.kind == "database":
-                with copying() as progress:
-                    copy_sound(folder / each.name, staged / each.name, now, progress)
+                step = partial(progress, f"Copying {each.name}")
+                copy_sound(folder / each.name, staged / each.name, now, step)
             else:
                 (folder / each.name).rename(staged / each.name)
         kept = replace_files(data.path, staged, [path.name for path in _derived(data)], now)
@@ -71,7 +73,7 @@ def _restore_archive(file: Path, data: DataFolder) -> list[Path]:
 
 def _restore_database(file: Path, data: DataFolder) -> list[Path]:
     with unused(data.database):
-        with copying() as progress:
+        with progress_bar(f"Copying {file.name}") as progress:
             kept = replace_with_backup(file, data.database, time.time(), progress)
         for derived in _derived(data):
             derived.unlink()
@@ -96,15 +98,3 @@ def _nobody_uses(data: DataFolder, manifest: Manifest) -> Iterator[None]:
         for name in sorted(names):
             locks.enter_context(unused(data.path / name))
         yield
-
-
-@contextmanager
-def copying() -> Iterator[Progress]:
-    """A progress bar for a copy."""
-    with click.progressbar(length=1, label="Copying") as bar:
-
-        def show(copied: int, pages: int) -> None:
-            bar.length = max(pages, 1)
-            bar.update(copied - bar.pos)
-
-        yield show
