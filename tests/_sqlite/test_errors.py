@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,8 @@ from tests.store.embedded.support import note, read
 
 from partita._sqlite import translated
 from partita.errors import StoreBusy, StoreFull
-from partita.store.embedded import EmbeddedStore
+from partita.store import TableNames, named_store, write_troubles
+from partita.store.embedded import EmbeddedStore, _store
 
 
 def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) -> None:
@@ -27,6 +29,42 @@ def test_a_full_disk_refuses_the_write_and_keeps_the_rest(store: EmbeddedStore) 
     writer.pragma("max_page_count", 1_000_000)
     store.execute(note(1, text="fits again"))
     store.verify()
+
+
+def refused(store: EmbeddedStore) -> None:
+    """Have a write refused for lack of space."""
+    writer = store._writer.connection
+    writer.pragma("max_page_count", writer.pragma("page_count") + 4)
+    with pytest.raises(StoreFull):
+        store.execute(note(1, text="x" * 100_000))
+    writer.pragma("max_page_count", 1_000_000)
+
+
+def test_a_store_knows_that_its_disk_is_full_until_there_is_space(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    assert write_troubles(store) == {}
+    refused(store)
+    named = named_store(store, TableNames(prefix="dev-"))
+    with monkeypatch.context() as patched:
+        patched.setattr(_store, "try_disk", full)
+        assert write_troubles(store) == write_troubles(named) == {"writes": "store_full"}
+    assert write_troubles(store) == write_troubles(named) == {}
+
+
+def test_a_store_does_not_write_to_a_disk_that_never_refused_data(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Path] = []
+    monkeypatch.setattr(_store, "try_disk", tried.append)
+    write_troubles(store)
+    refused(store)
+    write_troubles(store)
+    write_troubles(store)
+    assert tried == [Path(store.path).parent]
 
 
 def test_a_store_that_cannot_be_opened_on_a_full_disk_says_so() -> None:

@@ -8,6 +8,7 @@ import pytest
 from partita import AsyncSession, Consumption, Usage
 from partita.app import build_app
 from partita.app._metrics import BUCKETS
+from partita.errors import StoreFull
 from partita.http import AppState, Identity, Siblings
 from partita.reports import EndpointFigures, ServerFigures
 
@@ -31,6 +32,17 @@ async def test_health_names_what_cannot_go_on_in_the_background(session: AsyncSe
     assert (response.status_code, response.json()) == (
         200,
         {"status": "degraded", "troubles": {"lake of notes": "DeltaError"}},
+    )
+
+
+async def test_health_names_refused_writes_while_reads_work(
+    client: httpx.AsyncClient, session: AsyncSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session.store, "why_unwritable", lambda: StoreFull("No space is left."))
+    response = await client.get("/healthz")
+    assert (response.status_code, response.json()) == (
+        200,
+        {"status": "degraded", "troubles": {"writes": "store_full"}},
     )
 
 

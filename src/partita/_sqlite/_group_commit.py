@@ -93,6 +93,15 @@ class GroupCommit:
         """The number of committed transactions."""
         return self._transactions.commits
 
+    @property
+    def refused(self) -> StoreError | None:
+        """The last error of a disk that is full or cannot be written, until it is set to None."""
+        return self._transactions.refused
+
+    @refused.setter
+    def refused(self, error: StoreError | None) -> None:
+        self._transactions.refused = error
+
     def run(self, request: Any) -> Any:
         """Write, and return the response once the write is committed.
 

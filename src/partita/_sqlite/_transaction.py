@@ -13,7 +13,7 @@ from partita._sqlite._errors import DATABASE_ERRORS, translated
 from partita._sqlite._loop_commit import LoopCommits
 from partita._sqlite._pending_write import PendingWrite
 from partita._sqlite._process_lock import NoLock, ProcessLock
-from partita.errors import RequestError, StoreBusy
+from partita.errors import RequestError, StoreBusy, StoreError, StoreFull, StoreReadOnly
 
 Handler: TypeAlias = Callable[[Any, Any], Any]
 """Runs a request with a `Writer`, inside a transaction, and returns the response."""
@@ -53,6 +53,8 @@ class Transactions:
         commit_time: CommitTime,
     ) -> None:
         self.commits = 0
+        self.refused: StoreError | None = None
+        """The last error of a disk that is full or cannot be written."""
         self._writer = writer
         self._handlers = handlers
         self._path = path
@@ -98,7 +100,7 @@ class Transactions:
                 for write in batch:
                     self._commit_together([write], before_wait)
         except (apsw.Error, OSError, StoreBusy) as error:  # by the lock or a rollback: the other writes are not written
-            failure = error if isinstance(error, StoreBusy) else translated(error, self._path)
+            failure = error if isinstance(error, StoreBusy) else self._failure(translated(error, self._path))
             for write in batch:
                 if not write.finished:
                     write.finish(None, failure)
@@ -145,7 +147,10 @@ class Transactions:
             return None, refusal
 
     def _failure(self, error: Exception) -> Exception:
-        return translated(error, self._path) if isinstance(error, DATABASE_ERRORS) else error
+        failure = translated(error, self._path) if isinstance(error, DATABASE_ERRORS) else error
+        if isinstance(failure, StoreFull | StoreReadOnly):
+            self.refused = failure
+        return failure
 
     def _roll_back(self) -> None:
         self._writer.forget()

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -37,6 +38,7 @@ from partita.http import (
 )
 from partita.runtime import AllowedHosts
 from partita.service import Service
+from partita.store import write_troubles
 
 READ: Final = ["GET", "HEAD"]
 
@@ -101,7 +103,8 @@ def _add_figures(app: FastAPI, services: Sequence[Service], state: AppState, req
     @app.api_route("/healthz", methods=READ)
     async def healthz() -> Response:
         await check_store(state.session, services)
-        troubles = {**state.troubles, **await state.siblings.troubles()}
+        troubles = {**state.troubles, **await run_in_threadpool(write_troubles, state.session.store)}
+        troubles |= await state.siblings.troubles()
         return JSONResponse({"status": "degraded", "troubles": troubles} if troubles else {"status": "ok"})
 
     @app.api_route("/metrics", methods=READ)

@@ -1,9 +1,13 @@
-"""Flushing files to disk."""
+"""Flushing files to disk, and whether it has space."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+from typing import Final
+
+_SPACE: Final = bytes(1 << 16)
 
 
 def sync(path: Path) -> None:
@@ -15,3 +19,14 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def try_disk(folder: Path) -> None:
+    """Write a small temporary file.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written.
+    """
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        file.write(_SPACE)
+        os.fsync(file.fileno())

@@ -5,7 +5,7 @@ from partita._late import late_names
 _NAMES = {
     "_dynamodb_json": ("Json", "api_call", "plain_item", "wire_item"),
     "_dynamodb_tables": ("table_definition", "table_schema"),
-    "_interface": ("KeepsPast", "Store", "past_of"),
+    "_interface": ("KeepsPast", "KnowsDisk", "Store", "past_of", "write_troubles"),
     "_named_store": ("NamedStore", "named_store", "stored_request"),
     "_names": ("TableNames",),
     "_open": ("is_path", "open_store", "profile_of", "split_address"),

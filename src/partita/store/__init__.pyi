@@ -1,6 +1,6 @@
 from partita.store._dynamodb_json import Json, api_call, plain_item, wire_item
 from partita.store._dynamodb_tables import table_definition, table_schema
-from partita.store._interface import KeepsPast, Store, past_of
+from partita.store._interface import KeepsPast, KnowsDisk, Store, past_of, write_troubles
 from partita.store._named_store import NamedStore, named_store, stored_request
 from partita.store._names import TableNames
 from partita.store._open import is_path, open_store, profile_of, split_address
@@ -87,6 +87,7 @@ __all__ = [
     "KeepsPast",
     "KeyAttribute",
     "KeyType",
+    "KnowsDisk",
     "ListTables",
     "NamedStore",
     "PageResponse",
@@ -134,4 +135,5 @@ __all__ = [
     "table_definition",
     "table_schema",
     "wire_item",
+    "write_troubles",
 ]

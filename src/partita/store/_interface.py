@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar, runtime_checkable
 
-from partita.errors import RecoveryDisabled
+from partita.errors import RecoveryDisabled, StoreError
 from partita.store._requests import Request
 
 R = TypeVar("R")
@@ -51,6 +51,21 @@ class KeepsPast(Protocol):
             InstantOutOfRange: the instant is in the future.
         """
         ...
+
+
+@runtime_checkable
+class KnowsDisk(Protocol):
+    """A store that knows whether its disk accepts writes."""
+
+    def why_unwritable(self) -> StoreError | None:
+        """Why writes fail, if they do."""
+        ...
+
+
+def write_troubles(store: Store) -> dict[str, str]:
+    """Return the code of the error with which a store that can be read refuses writes, as `writes`; else nothing."""
+    error = store.why_unwritable() if isinstance(store, KnowsDisk) else None
+    return {} if error is None else {"writes": error.code}
 
 
 def past_of(store: Store, instant: float) -> Store:

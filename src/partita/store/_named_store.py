@@ -7,10 +7,11 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
+from partita.errors import StoreError
 from partita.store import _points
 from partita.store import _requests as rq
 from partita.store import _vector_requests as vrq
-from partita.store._interface import Store, past_of
+from partita.store._interface import KnowsDisk, Store, past_of
 from partita.store._names import TableNames
 
 R = TypeVar("R")
@@ -69,6 +70,10 @@ class NamedStore:
             RecoveryDisabled: the store does not keep past states.
         """
         return NamedStore(past_of(self._store, instant), self._names)
+
+    def why_unwritable(self) -> StoreError | None:
+        """Why writes fail, if they do."""
+        return self._store.why_unwritable() if isinstance(self._store, KnowsDisk) else None
 
     def close(self) -> None:
         """Close the store. Closing twice does nothing."""

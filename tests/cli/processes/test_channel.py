@@ -40,6 +40,15 @@ def test_a_process_says_what_it_counted_when_it_is_asked(ends: tuple[Connection,
     assert receive_from_process(supervisor) == Counted(FIGURES)
 
 
+def test_a_process_says_what_fails_when_it_is_asked(ends: tuple[Connection, ProcessChannel]) -> None:
+    supervisor, channel = ends
+    troubles: dict[str, str] = {}
+    channel.count_with(lambda: FIGURES, lambda: troubles)
+    troubles["writes"] = "store_full"
+    send(supervisor, Count())
+    assert receive_from_process(supervisor) == Counted(FIGURES, {"writes": "store_full"})
+
+
 def test_a_process_learns_how_the_others_are_doing(ends: tuple[Connection, ProcessChannel]) -> None:
     supervisor, channel = ends
     send(supervisor, Answer(0, troubles={"an": "old one"}))  # no thread waits for it any more

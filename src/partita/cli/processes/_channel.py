@@ -15,7 +15,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
-from types import MappingProxyType
 from typing import Final, TypeAlias
 
 import msgspec
@@ -125,7 +124,7 @@ class ProcessChannel:
         self._stop: Callable[[], None] = lambda: None
         self._cut: Callable[[], None] = lambda: None
         self._count: Callable[[], ServerFigures] = ServerFigures
-        self._troubles: Mapping[str, str] = {}
+        self._troubles: Callable[[], Mapping[str, str]] = dict
         self.stopping = threading.Event()
         """Set when the process has to end, because it was notified or the supervisor is gone."""
 
@@ -145,10 +144,8 @@ class ProcessChannel:
         self.on_stop(lambda: stopped.put(None), lambda: None)
         stopped.get()
 
-    def count_with(
-        self, count: Callable[[], ServerFigures], troubles: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
-        """Set the function that returns the figures of this process, from any thread, and its current failures."""
+    def count_with(self, count: Callable[[], ServerFigures], troubles: Callable[[], Mapping[str, str]] = dict) -> None:
+        """Set the functions that return the figures of this process and its current failures, from any thread."""
         self._count, self._troubles = count, troubles
 
     def ready(self, banner: str = "", before: ProcessFigures = ProcessFigures()) -> None:  # noqa: B008 - frozen
@@ -193,7 +190,7 @@ class ProcessChannel:
         return None
 
     def _counted(self) -> Counted:
-        return Counted(self._count(), dict(self._troubles))
+        return Counted(self._count(), dict(self._troubles()))
 
     def _send(self, message: FromProcess) -> None:
         with self._sending:

@@ -18,7 +18,7 @@ from partita.cli.processes import ConnectionBoard, ProcessChannel
 from partita.errors import TableNotFound
 from partita.reports import ServerFigures
 from partita.service import Service
-from partita.store import DescribeTable, Store
+from partita.store import DescribeTable, Store, write_troubles
 
 SWEEP_SECONDS: Final = 60.0
 
@@ -59,7 +59,7 @@ def run_background(
     with closing(data.open_store(sweep_every=SWEEP_SECONDS)) as store:
         before = prepare_reports(Session(store, meter=meter))
         data.secret("cursors")  # an error with it is reported once, here
-        channel.count_with(lambda: ServerFigures(meter.usage()), troubles)
+        channel.count_with(lambda: ServerFigures(meter.usage()), lambda: {**troubles, **write_troubles(store)})
         with projecting(services, store, data, troubles), filling(background.lake, services, store, data, troubles):
             channel.ready(before=before)
             channel.wait_for_stop()

@@ -22,6 +22,7 @@ from partita.cli.serving._served_app import ServedApp, ServeSettings, make_app, 
 from partita.http import Siblings
 from partita.reports import ServerFigures
 from partita.service import Service
+from partita.store import write_troubles
 
 
 class AskedSiblings(Siblings):
@@ -67,7 +68,7 @@ def run_server(
         )
         served = make_app(settings, shared)
         meter = served.state.session.meter
-        channel.count_with(lambda: requests.figures(meter.usage()))
+        channel.count_with(lambda: requests.figures(meter.usage()), lambda: write_troubles(store))
         SharingServer(served, listener, board, number, channel).run(sockets=[])
 
 

@@ -14,7 +14,7 @@ import apsw
 from partita import _sqlite
 from partita._sqlite import GroupCommit, NoLock, ProcessLock
 from partita.errors import StoreClosed, StoreDamaged, StoreError, TableNotFound
-from partita.runtime import Clock, in_thread, system_clock
+from partita.runtime import Clock, in_thread, system_clock, try_disk
 from partita.store import _requests as requests
 from partita.store import _vector_requests as vector_requests
 from partita.store._requests import Request
@@ -190,6 +190,16 @@ class EmbeddedStore:
                 raise error
             self._catalog = reader.catalog
             return read(reader, request)  # type: ignore[no-any-return]
+
+    def why_unwritable(self) -> StoreError | None:
+        """Why writes fail: the error of the last write that the disk refused, if it still refuses data; else None."""
+        if self._commit.refused is not None:
+            try:
+                try_disk(Path(self.path).parent)
+            except OSError:
+                return self._commit.refused
+            self._commit.refused = None
+        return None
 
     def sweep(self) -> int:
         """Delete expired items, trim streams and tokens, and truncate the log. Return the number of deleted items."""
