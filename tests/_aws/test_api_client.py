@@ -137,11 +137,12 @@ def test_after_the_last_try_the_error_is_raised(play: Play, error: type[PartitaE
 
 
 def test_an_endpoint_that_cannot_be_reached_is_named() -> None:
-    scripted = ScriptedStore(*[RequestNotSent("connection refused")] * 10)
+    scripted = ScriptedStore(*[RequestNotSent("connection refused", "Start the server.")] * 10)
     with pytest.raises(StoreUnavailable) as caught:
         scripted.store.execute(GET)
     assert str(caught.value) == (
-        f"The endpoint {scripted.store.endpoint} cannot be reached: connection refused. Nothing was sent."
+        f"The endpoint {scripted.store.endpoint} cannot be reached: connection refused. "
+        "Nothing was sent. Start the server."
     )
 
 

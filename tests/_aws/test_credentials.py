@@ -52,8 +52,28 @@ def test_without_any_the_hint_says_what_to_do() -> None:
 
 
 def test_a_profile_that_is_not_there_is_named() -> None:
-    with pytest.raises(AccessDenied, match="no-such-profile"):
+    with pytest.raises(OperationError, match="The AWS profile 'no-such-profile' is in neither"):
         ChainCredentials("no-such-profile").load()
+
+
+@pytest.mark.parametrize("name", ["AWS_PROFILE", "AWS_DEFAULT_PROFILE"])
+def test_a_profile_of_the_environment_that_is_not_there_is_named_with_the_files(
+    nothing_else: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "nosuch")
+    (nothing_else / "config").write_text("[profile work]\nregion = eu-north-1\n[profile home]\n")
+    with pytest.raises(OperationError) as caught:
+        RemoteStore(region="eu-central-1")
+    assert str(caught.value) == (
+        f"The AWS profile 'nosuch' that {name} names is in neither {nothing_else / 'config'} nor "
+        f"{nothing_else / 'credentials'} (which does not exist). Choose one of work, home."
+    )
+
+
+def test_a_configuration_that_cannot_be_read_is_named(nothing_else: Path) -> None:
+    (nothing_else / "config").write_text("[[broken")
+    with pytest.raises(OperationError, match=r"The AWS configuration cannot be read: .*config\.$"):
+        RemoteStore(region="eu-central-1")
 
 
 def test_for_a_server_on_this_machine_anyone_signs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import socket
 import ssl
@@ -11,7 +12,7 @@ import threading
 import pytest
 from tests._aws.talking import WHOLE, Client, read_request, request_to, responding, talking
 
-from partita._aws._transport import Limits, RequestNotSent, ResponseLost
+from partita._aws._transport import HttpRequest, Limits, RequestNotSent, ResponseLost
 from partita.errors import StoreClosed
 
 
@@ -44,8 +45,29 @@ async def test_a_connection_idle_for_too_long_is_not_used_again(*, awaited: bool
 async def test_without_a_connection_nothing_was_sent(client: Client) -> None:
     with talking(responding(WHOLE)) as server:
         pass
-    with pytest.raises(RequestNotSent):
+    with pytest.raises(RequestNotSent, match=r"^the connection was refused$") as refused:
         await client.send(request_to(server))
+    assert refused.value.hint == "Start the server, or correct the address."
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "its host name is unknown"),
+        (TimeoutError("timed out"), "it did not respond in time"),
+        (OSError(errno.EHOSTUNREACH, "No route to host"), "no route to host"),
+        (OSError("the proxy refuses"), "the proxy refuses"),
+    ],
+)
+async def test_what_prevents_a_connection_is_said_in_words(
+    client: Client, monkeypatch: pytest.MonkeyPatch, error: OSError, reason: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "create_connection", fail)
+    with pytest.raises(RequestNotSent, match=f"^{reason}$"):
+        await client.send(HttpRequest("http://127.0.0.1:1/", {}, b""))
 
 
 async def test_when_all_connections_are_in_use_nothing_was_sent(client: Client) -> None:

@@ -129,7 +129,8 @@ class ApiClient:
     def _unavailable(self, call: ApiCall, cause: RequestNotSent | ResponseLost) -> StoreUnavailable:
         if isinstance(cause, RequestNotSent):
             url = self._endpoint(call).url
-            error = StoreUnavailable(f"The endpoint {url} cannot be reached: {cause}.", hint="Nothing was sent.")
+            hint = f"Nothing was sent. {cause.hint}".rstrip()
+            error = StoreUnavailable(f"The endpoint {url} cannot be reached: {cause}.", hint=hint)
         else:
             hint = "" if call.repeatable else UNKNOWN
             error = StoreUnavailable(f"The store did not respond to {call.name}: {cause}.", hint=hint)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
@@ -170,16 +171,41 @@ def _frozen(found: Any) -> Credentials:
 
 
 def botocore_session(profile: str | None, *, is_local: bool = False) -> Any:
-    """Return a botocore session; for a server on this machine, one that does not query the EC2 metadata service."""
+    """Return a botocore session; for a server on this machine, one that does not query the EC2 metadata service.
+
+    Raises:
+        OperationError: there is no such profile, or the configuration cannot be read.
+    """
     require_botocore()
+    from botocore.exceptions import BotoCoreError, ProfileNotFound  # noqa: PLC0415 - of the extra `aws`
     from botocore.session import Session  # noqa: PLC0415 - of the extra `aws`
 
     session = Session(profile=profile)
+    try:
+        session.get_scoped_config()
+    except ProfileNotFound as error:
+        raise _no_such_profile(session, is_given=profile is not None) from error
+    except BotoCoreError as error:
+        raise OperationError(f"The AWS configuration cannot be read: {error}.") from error
     if region := os.environ.get("AWS_REGION"):  # AWS's other SDKs read it; botocore reads only AWS_DEFAULT_REGION
         session.set_config_variable("region", region)
     if is_local:
         session.get_component("credential_provider").remove("iam-role")
     return session
+
+
+def _no_such_profile(session: Any, *, is_given: bool) -> OperationError:
+    places = [Path(session.get_config_variable(name)).expanduser() for name in ("config_file", "credentials_file")]
+    read = " nor ".join(f"{path}{'' if path.exists() else ' (which does not exist)'}" for path in places)
+    origin = "" if is_given else f" that {_origin_of(session.profile)} names"
+    known = ", ".join(session.available_profiles)
+    hint = f"Choose one of {known}." if known else "No profile is configured there."
+    return OperationError(f"The AWS profile {session.profile!r}{origin} is in neither {read}.", hint=hint)
+
+
+def _origin_of(profile: str) -> str:
+    names = ("AWS_DEFAULT_PROFILE", "AWS_PROFILE")  # in the order in which botocore reads them
+    return next((name for name in names if os.environ.get(name) == profile), names[-1])
 
 
 def require_botocore() -> None:

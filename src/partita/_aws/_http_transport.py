@@ -7,6 +7,7 @@ request uses a non-blocking socket that is not bound to an event loop, so tasks 
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 import ssl
 import threading
@@ -86,7 +87,7 @@ class BlockingTransport:
                 connected.close()
                 raise
         except OSError as error:
-            raise RequestNotSent(str(error)) from error
+            raise RequestNotSent(*_reason_and_hint(error)) from error
         return BlockingConnection(connected)
 
 
@@ -178,7 +179,7 @@ class AsyncTransport:
                 await connection.secure(loop, *secured, self._limits.connect)
         except OSError as error:
             pending.abandon()
-            raise RequestNotSent(str(error) or type(error).__name__) from error
+            raise RequestNotSent(*_reason_and_hint(error)) from error
         except BaseException:
             pending.abandon()
             raise
@@ -249,4 +250,17 @@ def _encoded(request: HttpRequest) -> bytes:
 
 
 def _lost(error: Exception) -> ResponseLost:
-    return ResponseLost(str(error) or type(error).__name__)
+    return ResponseLost(_reason_and_hint(error)[0])
+
+
+def _reason_and_hint(error: Exception) -> tuple[str, str]:
+    """Return what failed, in words instead of with the number of the error, and what may help."""
+    if isinstance(error, socket.gaierror):
+        return "its host name is unknown", "Correct the name, or check the network."
+    if isinstance(error, ConnectionRefusedError):
+        return "the connection was refused", "Start the server, or correct the address."
+    if isinstance(error, TimeoutError):
+        return "it did not respond in time", "Check the address, the network and the firewall."
+    if isinstance(error, OSError) and error.errno and not isinstance(error, ssl.SSLError):
+        return os.strerror(error.errno).lower(), ""
+    return str(error) or type(error).__name__, ""

@@ -32,7 +32,11 @@ class HttpResponse(Struct, frozen=True):
 
 
 class RequestNotSent(Exception):
-    """No connection was made: the request was certainly not executed."""
+    """No connection was made: the request was certainly not executed. `hint` says what may help."""
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason)
+        self.hint = hint
 
 
 class ResponseLost(Exception):
