@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ from tests.adopt.tables import TABLES, schema
 
 from partita import Entity, Key, KeyFormat, Registry, Table
 from partita.adopt import Difference, adopt_items, prove, prove_file, table_in_file
-from partita.errors import ModelError
+from partita.errors import ModelError, StoreFull
 
 MODEL = """\
 from typing import ClassVar
@@ -94,6 +95,18 @@ def test_an_item_whose_fields_make_another_key_is_written_back_where_it_stands(t
     adoption = adopt_items(schema("table"), items, tmp_path / "model.py")
     assert adoption.draft.entities[0].keys[0].hash == "USER#{name}"
     assert adoption.proof.holds
+
+
+def test_a_model_that_cannot_be_written_leaves_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, *_: object, **__: object) -> None:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    declared, items = TABLES["single"]
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(StoreFull, match=r"model\.py cannot be written"):
+        adopt_items(declared, items, tmp_path / "model.py")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_table_in_a_file_is_found(tmp_path: Path) -> None:

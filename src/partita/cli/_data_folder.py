@@ -18,10 +18,10 @@ from msgspec import Struct
 
 from partita import EmbeddedStore
 from partita.encryption import KeyProvider, open_keys
-from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreMoved, StoreReadOnly
+from partita.errors import OperationError, SecretExposed, StoreDamaged, StoreError, StoreMoved
 from partita.folder import current_folder, finish_replacement
 from partita.queue import Queue, QueuePolicy, open_queue
-from partita.runtime import make_private_folder, protecting_command
+from partita.runtime import disk_error, make_private_folder, protecting_command
 from partita.store import Store, TableNames, is_path, named_store, open_store
 
 _SECRET_BYTES: Final = 32
@@ -81,7 +81,7 @@ class DataFolder(Struct, frozen=True):
             hint = "SQLite requires UTF-8 names. Choose another folder with --data."
             raise StoreError(f"The name of the folder {str(self.path)!a} is not UTF-8.", hint=hint) from error
         except OSError as error:
-            raise StoreReadOnly(f"The folder {self.path} cannot be created ({error.strerror}).") from error
+            raise disk_error(error, f"The folder {self.path} cannot be created") from error
 
     def open_store(self, *, sweep_every: float | None = None, must_exist: bool = False) -> Store:
         """Open the store that `--store` names; by default the database in this folder.
@@ -187,7 +187,7 @@ class DataFolder(Struct, frozen=True):
             key = _read_or_make(path)
             remedy = protecting_command(path)
         except OSError as error:
-            raise StoreReadOnly(f"The key {path} cannot be used ({error.strerror}).") from error
+            raise disk_error(error, f"The key {path} cannot be used") from error
         if len(key) != _SECRET_BYTES:  # signatures made with a shorter key could be forged
             hint = "Restore it, or delete it, which ends all tokens."
             raise StoreDamaged(f"The key {path} has {len(key)} bytes, not {_SECRET_BYTES}.", hint=hint)

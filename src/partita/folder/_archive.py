@@ -10,7 +10,6 @@ is read in one pass, into a folder that only its owner can access, and is used o
 
 from __future__ import annotations
 
-import errno
 import gzip
 import hashlib
 import io
@@ -28,12 +27,12 @@ from typing import IO, Annotated, Final, Protocol, Self, TypeAlias, cast
 import msgspec
 from msgspec import Meta, Struct
 
-from partita.errors import StoreDamaged, StoreError, StoreFull, StoreNewer, StoreReadOnly
+from partita.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from partita.folder._copies import copy_databases, copy_file
 from partita.folder._files import DataFile, Kind, data_files, kind_of_file
 from partita.folder._proof import prove, scrub
 from partita.folder._temporary import temporary_folder
-from partita.runtime import create_private, open_private, sync
+from partita.runtime import create_private, disk_error, open_private, sync
 
 FORMAT: Final = "partita-archive"
 FORMAT_VERSION: Final = 1
@@ -45,7 +44,6 @@ _CHUNK: Final = 1 << 20
 _MAX_MANIFEST: Final = 1 << 20
 _DAMAGE: Final = (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, msgspec.MsgspecError, ValueError)
 """Errors of reading the contents of an archive. Other errors of the system do not mean that it is damaged."""
-_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 _MAX_HEADER: Final = 1 << 16
 """More than `tarfile` reads ahead, and than the header of a file of any size has."""
 
@@ -167,11 +165,7 @@ def _blaming(what: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _unwritten(error, f"{what} cannot be written ({error.strerror}).", remedy) from error
-
-
-def _unwritten(error: OSError, message: str, remedy: str) -> StoreError:
-    return StoreFull(message, hint=remedy) if error.errno in _NO_SPACE else StoreReadOnly(message)
+        raise disk_error(error, f"{what} cannot be written", if_full=remedy) from error
 
 
 def _stage(folder: Path, files: Sequence[DataFile], staged: Path, progress: StepProgress) -> None:
@@ -256,8 +250,8 @@ def unpacked(
         except _DAMAGE as error:
             raise _damaged(archive, str(error)) from error
         except OSError as error:
-            message = f"The archive {archive} cannot be unpacked in {place} ({error.strerror})."
-            raise _unwritten(error, message, "Free disk space, and restore it again; nothing was changed.") from error
+            remedy = "Free disk space, and restore it again; nothing was changed."
+            raise disk_error(error, f"The archive {archive} cannot be unpacked in {place}", if_full=remedy) from error
         for file in manifest.files:
             if kind_of_file(file.name) in ("database", "queue"):
                 prove(folder / file.name, file.kind, archive, partial(progress, f"Checking {file.name}"))

@@ -22,8 +22,7 @@ from typing import Final, Literal, TypeAlias
 import apsw
 
 from partita import _sqlite
-from partita.errors import StoreReadOnly
-from partita.runtime import create_private, open_private
+from partita.runtime import create_private, disk_error, open_private
 
 Method: TypeAlias = Literal["reflink", "copy"]
 CopyProgress: TypeAlias = Callable[[Path, int, int], None]
@@ -135,7 +134,7 @@ def _cloned(copies: Mapping[Path, Path], clone: Clone) -> bool:
         for _, target in files:
             target.unlink()
         if error.errno not in _UNABLE:
-            raise StoreReadOnly(f"The folder {files[0][1].parent} cannot be written ({error.strerror}).") from error
+            raise disk_error(error, f"A copy in {files[0][1].parent} cannot be written") from error
         return False
     return True
 

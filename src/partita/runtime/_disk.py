@@ -1,13 +1,17 @@
-"""Flushing files to disk, and whether it has space."""
+"""Flushing files to disk, whether it has space, and the error if it has none."""
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
 from typing import Final
 
+from partita.errors import StoreError, StoreFull, StoreReadOnly
+
 _SPACE: Final = bytes(1 << 16)
+_NO_SPACE: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 def sync(path: Path) -> None:
@@ -30,3 +34,12 @@ def try_disk(folder: Path) -> None:
     with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
         file.write(_SPACE)
         os.fsync(file.fileno())
+
+
+def disk_error(error: OSError, problem: str, *, if_full: str = "") -> StoreError:
+    """Return the error for a problem with the disk, such as "The file x cannot be written".
+
+    `if_full` is the hint if no space is left.
+    """
+    message = f"{problem} ({error.strerror})."
+    return StoreFull(message, hint=if_full) if error.errno in _NO_SPACE else StoreReadOnly(message)

@@ -13,8 +13,8 @@ import click
 from partita import Session
 from partita.cli._data_folder import DataFolder, store_options
 from partita.cli._names import chosen_services
-from partita.errors import AlreadyExists, StoreReadOnly
-from partita.runtime import open_private
+from partita.errors import AlreadyExists
+from partita.runtime import disk_error, open_private
 from partita.service import Service
 
 
@@ -42,13 +42,13 @@ def begin_seeding(service: Service, data: DataFolder) -> None:
     """Record that a service gets sample data; the mark is removed when the data is complete.
 
     Raises:
-        StoreReadOnly: the data folder cannot be written.
+        StoreError: the data folder cannot be written.
     """
     data.create()
     try:
         os.close(open_private(_marker(service, data)))
     except OSError as error:
-        raise StoreReadOnly(f"The folder {data.path} cannot be written ({error.strerror}).") from error
+        raise disk_error(error, f"The folder {data.path} cannot be written") from error
 
 
 def _marker(service: Service, data: DataFolder) -> Path:
