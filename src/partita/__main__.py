@@ -1,6 +1,6 @@
 """`python -m partita`: the command line, in case the program `partita` is not on the path."""
 
-from partita.cli import main
+from partita.cli._program import run
 
 if __name__ == "__main__":
-    main(prog_name="partita")
+    run()

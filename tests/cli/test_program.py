@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
+import runpy
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -14,11 +15,13 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import partita
 from partita.cli import _program, main
 from partita.cli._program import COMMANDS, FEW_COLLECTIONS, help_text, run, service_names
 from partita.service import GROUP
 
 COLUMNS = 80
+MAIN = Path(partita.__file__).parent / "__main__.py"
 LOADED = """
 import sys
 before = set(sys.modules)
@@ -45,15 +48,18 @@ def test_python_can_run_the_package() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == help_text()
 
 
-def test_an_interrupt_while_it_is_loaded_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted() -> None:
+@pytest.mark.parametrize("start", [run, lambda: runpy.run_path(str(MAIN), run_name="__main__")])
+def test_an_interrupt_while_it_is_loaded_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, start: Callable[[], object]
+) -> None:
+    def interrupted(**_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(sys, "argv", ["partita", "patterns"])
     monkeypatch.setattr(gc, "set_threshold", lambda *_: None)
     monkeypatch.setattr("partita.cli.main", interrupted)
     with pytest.raises(SystemExit, match="Aborted!"):
-        run()
+        start()
 
 
 def test_the_help_fits_a_terminal() -> None:
@@ -110,7 +116,7 @@ def collecting() -> Iterator[None]:
 def test_all_but_the_help_goes_to_the_commands(collecting: None, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[list[str]] = []
     commands = ModuleType("partita.cli")
-    monkeypatch.setattr(commands, "main", lambda: called.append(sys.argv[1:]), raising=False)
+    monkeypatch.setattr(commands, "main", lambda **_: called.append(sys.argv[1:]), raising=False)
     monkeypatch.setitem(sys.modules, "partita.cli", commands)
     for words in ([], ["--version"], ["serve", "--help"], ["--help", "serve"]):
         monkeypatch.setattr(sys, "argv", ["partita", *words])

@@ -70,7 +70,7 @@ def run() -> None:
     try:
         from partita.cli import main
 
-        main()
+        main(prog_name="partita")
     except KeyboardInterrupt:  # during imports; once a command runs, click handles it
         sys.exit("\nAborted!")
 
