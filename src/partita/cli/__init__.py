@@ -12,6 +12,7 @@ _NAMES = {
     "_listen": ("listening", "run_app"),
     "_main": ("main",),
     "_output": ("echo_table",),
+    "_program": ("run",),
     "_token_file": ("identity_of",),
 }
 __getattr__, __dir__, __all__ = late_names(__name__, _NAMES)

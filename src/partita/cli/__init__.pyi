@@ -4,6 +4,7 @@ from partita.cli._installation import installation_of
 from partita.cli._listen import listening, run_app
 from partita.cli._main import main
 from partita.cli._output import echo_table
+from partita.cli._program import run
 from partita.cli._token_file import identity_of
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "main",
     "needs_serve",
     "queue_options",
+    "run",
     "run_app",
     "store_and_queue_options",
     "store_options",
