@@ -34,21 +34,24 @@ def temporary_folder(place: Path) -> Iterator[Path]:
     """
     _delete_abandoned(place)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+    lock: int | None = None
     try:
         lock = _lock(folder)
-        try:
-            yield folder
-        finally:
-            os.close(lock)
+        yield folder
     finally:
-        shutil.rmtree(folder)
+        try:
+            shutil.rmtree(folder)  # with the lock, so that no other process deletes it at the same time
+        finally:
+            if lock is not None:
+                os.close(lock)
 
 
-def _lock(folder: Path) -> int:
+def _lock(folder: Path) -> int | None:
+    if fcntl is None:
+        return None
     unnamed = folder / f"{_LOCK}.new"
     lock = open_private(unnamed)
-    if fcntl is not None:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    fcntl.flock(lock, fcntl.LOCK_EX)
     unnamed.rename(folder / _LOCK)
     return lock
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -31,7 +30,9 @@ def try_disk(folder: Path) -> None:
     Raises:
         OSError: the disk is full, or the folder cannot be written.
     """
-    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+    from tempfile import TemporaryFile  # noqa: PLC0415 - it loads many modules, and this is rarely called
+
+    with TemporaryFile(dir=folder, buffering=0) as file:
         file.write(_SPACE)
         os.fsync(file.fileno())
 
