@@ -17,7 +17,6 @@ from partita.expressions import (
     validate_condition,
     validate_projection,
 )
-from partita.store._dynamodb_json import wire_item
 from partita.store._requests import Capacity, PageResponse, QueryTable, ScanTable
 from partita.store.embedded import _ranges
 from partita.store.embedded._connection import Reader
@@ -153,6 +152,8 @@ def _other_segment(request: ScanTable) -> ValidationFailed:
 
 
 def _single_start(start: Item) -> ValidationFailed:
+    from partita.store._dynamodb_json import wire_item  # noqa: PLC0415 - only this message needs it
+
     shown = ", ".join(
         f"{name}=AttributeValue: {{{', '.join(f'{tag}:{content}' for tag, content in tagged.items())}}}"
         for name, tagged in wire_item(start).items()
