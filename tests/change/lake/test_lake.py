@@ -222,6 +222,25 @@ def test_a_changed_model_adds_columns_and_breaks_nothing(store: EmbeddedStore, p
         assert rows(place, f"SELECT note_id, size, colour, size_string FROM {name} ORDER BY 1") == expected  # noqa: S608
 
 
+@pytest.mark.req("T43")
+def test_a_row_that_is_written_again_keeps_no_value_of_a_field_that_is_gone(
+    store: EmbeddedStore, place: LakeLocation
+) -> None:
+    days: list[dict[str, Any]] = [{"size": 1, "colour": "red"}, {"size": "big"}]
+    for fields in days:
+        table, note = note_table(**fields)
+        db = Session(store)
+        db.create_tables([table])
+        with closing(Lake(place, table)) as lake:
+            consumer = Consumer(store, table, lake)
+            consumer.catch_up()
+            db.run(put(note(note_id="n")))
+            consumer.catch_up()
+    assert rows(place, "SELECT size, colour, size_string FROM note") == [
+        {"size": None, "colour": None, "size_string": "big"}
+    ]
+
+
 def test_an_entity_that_is_declared_later_gets_its_items_by_a_rebuild(
     store: EmbeddedStore, place: LakeLocation
 ) -> None:

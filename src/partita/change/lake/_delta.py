@@ -142,12 +142,14 @@ class LakeTable:
     def merge(self, rows: pa.Table, reached: TableState) -> None:
         """Replace the row with the same key, or add the row, for each row. No key may occur twice.
 
+        Columns of the table that the rows do not have become null.
+
         Raises:
             CommitConflict: another writer was faster.
         """
         with self._committing(reached):
             merger = self._delta.merge(
-                rows,
+                _widened(rows, self.columns),
                 "there._key = new._key",
                 source_alias="new",
                 target_alias="there",
@@ -240,6 +242,14 @@ class LakeTable:
         self._reached = None
         self._options = self._location.options()
         self._delta = DeltaTable(self._location.uri, storage_options=self._options)
+
+
+def _widened(rows: pa.Table, columns: Mapping[str, pa.DataType]) -> pa.Table:
+    """Return rows with nulls in columns that they lack, because a merge would keep the values of earlier rows there."""
+    for name, kind in columns.items():
+        if name not in rows.column_names:
+            rows = rows.append_column(name, pa.nulls(len(rows), kind))
+    return rows
 
 
 def reached_in(location: LakeLocation) -> TableState:
