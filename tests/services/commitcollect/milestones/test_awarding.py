@@ -86,6 +86,12 @@ def test_part_i_of_n_is_earned_at_its_share_of_the_target(value: float, expected
 
 
 @pytest.mark.req("C12")
+@pytest.mark.parametrize(("value", "expected"), [(67.599, 0), (67.6, 1), (135.2, 2), (540.799, 7), (540.8, 8)])
+def test_a_share_with_decimal_places_is_exact(value: float, expected: int) -> None:
+    assert parts_earned(value, 1014, 15) == expected
+
+
+@pytest.mark.req("C12")
 def test_parts_come_with_workouts_and_the_last_one_completes(world: World) -> None:
     milestone = world.commit()
     train(world, range(1, 4))

@@ -20,6 +20,9 @@ from partita_services.commitcollect.model import (
 )
 
 OTHER_SPORT: Final = "other_sport"
+_PLACES: Final = 3
+"""The decimal places of a sum."""
+_PARTS_OF_A_UNIT: Final = 10**_PLACES
 _NONE: Final[WalkResult[CountedWorkout]] = WalkResult((), truncated=False)
 
 
@@ -53,7 +56,8 @@ def _complete(milestone: AnyMilestone, progress: Progress) -> Progress:
 
 def parts_earned(value: float, target: int, parts_total: int) -> int:
     """Return how many parts a value has earned: part i of n at target * i / n."""
-    return min(math.floor(value * parts_total / target), parts_total)
+    # In whole thousandths, because the floats 67.6 * 15 / 1014 are less than 1.
+    return min(round(value * _PARTS_OF_A_UNIT) * parts_total // (target * _PARTS_OF_A_UNIT), parts_total)
 
 
 def progress_of(milestone: AnyMilestone, walked: WalkResult[CountedWorkout]) -> Progress:
@@ -84,7 +88,7 @@ def why_not(workout: CountedWorkout, milestone: AnyMilestone) -> str | None:
 
 def _total(workouts: Iterable[CountedWorkout], metric: Metric) -> float:
     # fsum does not depend on the order, so two workers never differ by a rounding error.
-    return round(math.fsum(_amount(workout, metric) for workout in workouts), 3)
+    return round(math.fsum(_amount(workout, metric) for workout in workouts), _PLACES)
 
 
 def _amount(workout: CountedWorkout, metric: Metric) -> float:
