@@ -283,6 +283,8 @@ async def test_what_is_overdue_depends_on_where_the_caller_is(
     assert await overdue("Pacific/Kiritimati") == next_day_already
     assert len(await overdue("Pacific/Kiritimati", wanted="false")) == 12 - len(next_day_already)
     assert len((await api.get("/tasks?overdue=true")).json()["items"]) == 2
+    both = await api.get("/tasks?overdue=true&time_zone=Pacific/Kiritimati", headers={"X-Time-Zone": "UTC"})
+    assert len(both.json()["items"]) == len(next_day_already)  # the parameter is used instead of the header
 
 
 @pytest.mark.req("X06", "T15")
