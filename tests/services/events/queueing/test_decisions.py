@@ -88,6 +88,17 @@ def test_what_is_delivered_again_changes_nothing(db: Session) -> None:
     assert [current(db, request) for request in requests[:3]] == before[:3]
 
 
+@pytest.mark.req("E03", "E07")
+def test_a_request_that_was_sent_twice_has_the_place_of_its_first_message(db: Session) -> None:
+    event = opened(db, capacity=1)
+    first, second = applied(db, event, "first", "second")
+    sent = [*arrivals([first, second]), *arrivals([first], sent_at=NOW.timestamp() + 40)]
+    db.run(decide(event, sent, attempt(NOW)))
+    assert in_queue_order(db, event) == [current(db, first), current(db, second)]
+    assert [current(db, each).status for each in (first, second)] == [Status.SUCCEEDED, Status.REJECTED]
+    assert current(db, first).queued_at == NOW
+
+
 def test_a_request_that_is_gone_is_skipped(db: Session) -> None:
     event = opened(db, capacity=2)
     (request,) = applied(db, event, "a")

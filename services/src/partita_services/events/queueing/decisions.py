@@ -38,14 +38,18 @@ _TICK: Final = timedelta(microseconds=1)
 def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Attempt]) -> Procedure[None]:
     """Decide requests of one event in the given order. Requests that are already decided, or gone, are skipped.
 
+    A request that was sent more than once has the place of its first arrival.
+
     Raises:
         ItemMissing: the event has no seats. TransactionCancelled: other workers were faster on every try.
     """
     seats = yield from seats_of(event.event_id).consistent()
     if seats is None:
         raise ItemMissing(f"There is no event {event.event_id}.")
-    waiting = list({arrival.request_id: arrival for arrival in reversed(arrivals)}.values())[::-1]
-    for chunk in chunks(waiting, max_decisions(event)):
+    first: dict[str, Arrival] = {}
+    for arrival in arrivals:
+        first.setdefault(arrival.request_id, arrival)
+    for chunk in chunks(list(first.values()), max_decisions(event)):
         seats = yield from _decide_some(event, seats, chunk, attempt())
     if free_for_the_list(event, seats):
         yield from give_out(event, attempt().at)
