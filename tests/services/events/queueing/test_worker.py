@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import pytest
@@ -62,13 +64,48 @@ def test_several_events_are_served_at_once(db: Session, queue: Queue, worker: Wo
         check_first_come(db, event, 1, [request.request_id for request in in_queue_order(db, event)])
 
 
+class InterleavingQueue:
+    """A queue that returns the messages of several groups in turn, as SQS may do."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
+
+    def execute(self, request: Any) -> Any:
+        found = self._queue.execute(request)
+        if not isinstance(request, Receive):
+            return found
+        before: Counter[str] = Counter()
+        turns = []
+        for message in found:
+            before[message.group] += 1
+            turns.append((before[message.group], message))
+        return tuple(message for _, message in sorted(turns, key=itemgetter(0)))
+
+
+@pytest.mark.req("E03", "E06")
+def test_messages_of_a_group_that_are_not_next_to_each_other_wait_together(
+    db: Session, queue: Queue, store: FaultyStore, fake_clock: FakeClock
+) -> None:
+    first, second = opened(db, capacity=1), opened(db, capacity=1)
+    requests = sent(db, queue, first, "a", "b")
+    sent(db, queue, second, "c")
+    between: Any = InterleavingQueue(queue)
+    store.throttle(8, on=TransactWriteItems)  # all tries of a session
+    worker = Worker(db, between, "w1")
+    assert worker.serve() == 3
+    assert {current(db, request).status for request in requests} == {Status.PROCESSING}
+    fake_clock.advance(pause_after(1))
+    assert worker.serve() == 2
+    check_first_come(db, first, 1, [request.request_id for request in requests])
+
+
 @pytest.mark.req("E06")
 def test_trouble_that_passes_is_written_down_and_tried_again_later(
     db: Session, queue: Queue, worker: Worker, store: FaultyStore, fake_clock: FakeClock
 ) -> None:
     event = opened(db, capacity=1)
     (request,) = sent(db, queue, event, "a")
-    store.throttle(8, on=TransactWriteItems)  # all tries of a session
+    store.throttle(16, on=TransactWriteItems)  # all tries of two sessions
     assert worker.serve() == 1
     waits = current(db, request)
     assert (waits.status, waits.failure_class, waits.error_code) == (
@@ -76,9 +113,12 @@ def test_trouble_that_passes_is_written_down_and_tried_again_later(
         FailureClass.TRANSIENT,
         "throttled",
     )
-    assert worker.serve() == 0
-    fake_clock.advance(pause_after(1))
-    assert worker.serve() == 1
+    for receives in (1, 2):
+        assert worker.serve() == 0
+        fake_clock.advance(pause_after(receives) - 1)
+        assert worker.serve() == 0
+        fake_clock.advance(1)
+        assert worker.serve() == 1
     done = current(db, request)
     assert (done.status, done.failure_class, done.error_code, done.error_message) == (
         Status.SUCCEEDED,

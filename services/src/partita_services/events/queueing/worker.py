@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
@@ -76,7 +75,10 @@ class Worker:
     def serve(self, *, wait: float = 0.0) -> int:
         """Receive messages once and decide their requests. Return how many messages there were."""
         messages = self._queue.execute(Receive(MESSAGES, wait, VISIBILITY_SECONDS))
-        for _, group in groupby(messages, key=lambda message: message.group):
+        groups: dict[str, list[Message]] = {}
+        for message in messages:  # those of a group need not be next to each other
+            groups.setdefault(message.group, []).append(message)
+        for group in groups.values():
             self._serve_group(self._readable(group))
         return len(messages)
 
