@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from tests.services.events.acting import current, opened, sent
+from tests.services.events.acting import current, in_queue_order, opened, sent
+from tests.services.events.draws.drawing import drawn, lottery
 from tests.services.events.test_http import draft
 
 from partita import EmbeddedStore, Session, Span
@@ -13,7 +14,7 @@ from partita.testing import FakeClock
 from partita_services.events.changes.drafts import EventDraft
 from partita_services.events.model import LogEntry, lock_of, log_of, request_by_id
 from partita_services.events.queueing.worker import Worker
-from partita_services.events.terms import Reason, Status
+from partita_services.events.terms import FreedSeats, Reason, Status
 from partita_services.events.waitlist.model import waiting_pages
 
 pytestmark = pytest.mark.req("E17")
@@ -61,11 +62,21 @@ async def test_how_long_is_bounded(days: int, api: httpx.AsyncClient, fake_clock
 
 
 def test_whoever_is_rejected_reads_why(db: Session, queue: Queue) -> None:
-    event = opened(db, capacity=1)
-    requests = sent(db, queue, event, "a", "b")
+    waiting_list, released = opened(db, capacity=1), opened(db, capacity=1, freed_seats=FreedSeats.RELEASE)
+    drawn_from = lottery(db, 1, 2)
+    drawn(db, drawn_from)
+    for event in (waiting_list, released, drawn_from):
+        sent(db, queue, event, "a", "b")
     Worker(db, queue, "w1").serve()
-    rejected = current(db, requests[1])
-    assert (rejected.error_code, rejected.error_message) == (
-        Reason.WAITING_LIST,
-        "All seats were taken. The request is on the waiting list.",
-    )
+    reasons = {
+        (request.error_code, request.error_message)
+        for event in (waiting_list, released, drawn_from)
+        for request in in_queue_order(db, event)
+        if request.status is Status.REJECTED
+    }
+    assert reasons == {
+        (Reason.WAITING_LIST, "All seats were taken. The request is on the waiting list."),
+        (Reason.WAITING_LIST, "Others were drawn. The request is on the waiting list."),
+        (Reason.CAPACITY, "All seats were taken."),
+        (Reason.CLOSED, "The entry came after the draw had begun."),
+    }

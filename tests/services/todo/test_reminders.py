@@ -22,7 +22,7 @@ from partita.testing import Crash, FakeClock, FaultyStore
 from partita_services.todo.handlers import Profile, write_user
 from partita_services.todo.model import TABLE, Priority, Status, Task, create_task, user_by_id
 from partita_services.todo.personal import PERSONAL
-from partita_services.todo.reminders import next_reminder, remind_all
+from partita_services.todo.reminders import next_reminder, remind, remind_all, slot_of
 from partita_services.todo.worker import POLICY, QUEUE, open_tools, run, work_once
 
 pytestmark = pytest.mark.req("T33")
@@ -163,6 +163,15 @@ class TestSettings:
         for hour in ("08:00", "09:30", "09:30", None, "07:00"):
             profile(db, remind_at=hour)
         assert slots(db) == [f"AT#{seconds('2026-03-02T07:00'):012}#ann"]
+
+    def test_a_slot_that_was_read_before_the_hour_changed_is_left(self, db: Session, fake_clock: FakeClock) -> None:
+        profile(db)
+        add(db, "today", "2026-03-02")
+        fake_clock.advance(3 * HOUR)
+        read = slot_of("ann", seconds("2026-03-02T08:00"))
+        profile(db, remind_at="10:00")
+        assert db.run(remind(read, fake_clock())) is False
+        assert slots(db) == [f"AT#{seconds('2026-03-02T10:00'):012}#ann"]
 
     def test_who_takes_it_back_has_none(self, db: Session, queue: EmbeddedQueue, fake_clock: FakeClock) -> None:
         profile(db)

@@ -16,7 +16,7 @@ from partita.testing import FakeClock
 from partita_services.events.changes.drafts import EventEdit, InvalidEvent
 from partita_services.events.changes.editing import EditRefused, edit
 from partita_services.events.model import Event, active_event, listed_events
-from partita_services.events.terms import EventType, instant
+from partita_services.events.terms import RETENTION_DAYS, EventType, instant
 
 pytestmark = pytest.mark.req("E15")
 
@@ -70,9 +70,9 @@ def test_a_closed_lottery_keeps_its_seats(db: Session) -> None:
 @pytest.mark.parametrize(
     ("closes_in", "message"),
     [
-        (timedelta(minutes=-1), "after opensAt"),
-        (timedelta(minutes=5), "in the future"),
-        (timedelta(days=401), "before the requests expire"),
+        (timedelta(0), "after opensAt"),
+        (HOUR / 2, "in the future"),
+        (HOUR + timedelta(days=RETENTION_DAYS), "before the requests expire"),
     ],
 )
 def test_a_closing_that_cannot_be_is_named(

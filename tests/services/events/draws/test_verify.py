@@ -10,7 +10,7 @@ from tests.services.events.draws.drawing import CHANGES, as_json, drawn, lottery
 
 from partita import Session
 from partita.cli import main
-from partita_services.events.draws.verify import problems_of
+from partita_services.events.draws.verify import hash_of, problems_of
 
 pytestmark = pytest.mark.req("E05")
 
@@ -20,6 +20,14 @@ def test_every_change_is_detected(db: Session, change: str) -> None:
     event = lottery(db, 2, 6)
     draw = as_json(drawn(db, event))
     assert problems_of(CHANGES[change](draw), event.commitment) != []
+
+
+def test_an_entry_that_was_frozen_twice_is_detected(db: Session) -> None:
+    draw = as_json(drawn(db, lottery(db, 2, 6)))
+    winners = [draw["winners"][0], draw["winners"][0]]  # all hashes and orders are right, but one user has two chances
+    twice = draw | {"winners": winners, "waitingList": [draw["winners"][1], *draw["waitingList"]]}
+    twice["entriesHash"] = hash_of([*winners, *twice["waitingList"]])
+    assert problems_of(twice) == ["An entry was drawn twice."]
 
 
 def test_the_command_verifies(db: Session) -> None:
