@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -59,6 +59,10 @@ class Town(BaseModel):
     title: str
 
 
+class Options(BaseModel):
+    theme: str = "light"
+
+
 class Tree(BaseModel):
     children: list[Tree] = []
 
@@ -78,6 +82,9 @@ COMPATIBLE: list[tuple[Any, Any]] = [
     (City | None, Place | None),
     (list[City], list[Place]),
     (Tree, Tree),
+    (bytes, bytes | None),
+    (timedelta, timedelta | str),
+    (dict[str, bytes], dict[str, bytes | None]),
 ]
 BREAKING: list[tuple[Any, Any]] = [
     (int, str),
@@ -96,6 +103,10 @@ BREAKING: list[tuple[Any, Any]] = [
     (Place, City),
     (City, str),
     (list[City], list[Town]),
+    (bytes, str),
+    (timedelta, str),
+    (list[bytes], list[str]),
+    (dict[str, str], Options),
 ]
 
 
@@ -155,6 +166,16 @@ def test_each_kind_of_change_is_named() -> None:
         'compatible: extra was added, {"default": 0, "type": "integer"}',
         "compatible: relaxed was given a default",
     ]
+
+
+@pytest.mark.req("A05")
+def test_a_default_that_is_computed_differs_from_none() -> None:
+    none, computed = fields(tags=(list[int] | None, None)), fields(tags=(list[int] | None, Field(default_factory=list)))
+    assert [str(difference) for difference in differences(none, computed)] == [
+        "breaking: tags changed its default from null to a computed value"
+    ]
+    assert breaking(computed, none)
+    assert not breaking(computed, computed)
 
 
 def test_a_change_inside_a_nested_model_is_named_by_its_path() -> None:

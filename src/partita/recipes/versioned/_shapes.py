@@ -18,6 +18,10 @@ _MOST: Final = frozenset(("maximum", "exclusiveMaximum", "maxLength", "maxItems"
 _COMPARED_APART: Final = frozenset(
     ("type", "anyOf", "enum", "const", "default", "properties", "required", "items", "additionalProperties")
 )
+_STORED_AS_OTHERS: Final = frozenset(("binary", "duration"))
+"""Formats of JSON strings that are stored as another type: bytes as binary, a duration as a number."""
+_COMPUTED: Final = object()
+"""The default of a field with a factory, which the schema does not show."""
 
 
 class SchemaDifference(Struct, frozen=True):
@@ -86,8 +90,9 @@ def _between_objects(old: Json, new: Json, prefix: str) -> Iterator[SchemaDiffer
         was_required = name in old.get("required", ())
         if name in required and not was_required:
             yield SchemaDifference(f"{prefix}{name}", "no longer has a default", breaking=True)
-        if name not in required and not was_required and before[name].get("default") != after[name].get("default"):
-            change = f"from {_text(before[name].get('default'))} to {_text(after[name].get('default'))}"
+        was, now = before[name].get("default", _COMPUTED), after[name].get("default", _COMPUTED)
+        if name not in required and not was_required and was != now:
+            change = f"from {_text(was)} to {_text(now)}"
             yield SchemaDifference(f"{prefix}{name}", f"changed its default {change}", breaking=True)
         if was_required and name not in required:
             yield SchemaDifference(f"{prefix}{name}", "was given a default", breaking=False)
@@ -128,6 +133,8 @@ def _accepts(new: Json, old: Json) -> bool:
 
 def _accepts_type(new: Json, old: Json) -> bool:
     wanted = new.get("type")
+    if wanted is not None and _STORED_AS_OTHERS & {old.get("format")} != _STORED_AS_OTHERS & {new.get("format")}:
+        return False
     return wanted is None or old.get("type") == wanted or (wanted == "number" and old.get("type") == "integer")
 
 
@@ -141,7 +148,9 @@ def _options(schema: Json) -> list[Any] | None:
 
 
 def _accepts_members(new: Json, old: Json) -> bool:
-    if "properties" in new or "properties" in old:
+    if "properties" in new and "properties" not in old:
+        return False  # a model does not keep all names of a map
+    if "properties" in old:
         return not any(difference.breaking for difference in _between_objects(old, new, ""))
     return all(
         _accepts(new[keyword], old.get(keyword, {}))
@@ -161,5 +170,7 @@ def _accepts_limit(keyword: str, new: Json, old: Json) -> bool:
 
 
 def _text(value: Any) -> str:
+    if value is _COMPUTED:
+        return "a computed value"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 100 else f"{text[:99]}…"  # noqa: PLR2004 - one line of a message
