@@ -58,6 +58,7 @@ async def test_the_longest_text_is_taken_within_the_budgets(api: httpx.AsyncClie
     longest = "\N{GRINNING FACE}" * MAX_DESCRIPTION
     event = await event_in(api, fake_clock, description=longest)
     at = f"/events/{event['eventId']}"
+    assert (await api.get(at)).json()["description"] == longest
     assert (await api.patch(at, json={"description": longest[:-1] + "x", "name": "C", "capacityTotal": 9})).is_success
     assert (await api.get(at)).json()["description"][-1] == "x"
 
