@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import msgspec
 import pytest
 from tests.services.commitcollect.simulated import ALEX, APPLICATION, serving_simulator, simulated
@@ -31,6 +32,8 @@ from partita_services.commitcollect.strava.interface import (
 from partita_services.commitcollect.strava.settings import Settings
 
 pytestmark = pytest.mark.req("C08")
+
+DAY = 86_400
 
 
 class Webhook:
@@ -150,6 +153,42 @@ def test_an_exhausted_limit_says_when_to_go_on(
     assert reached.value.open_at.timestamp() == (fake_clock() // 900 + 1) * 900
     fake_clock.advance(900)
     assert client.execute(ReadAthlete(grant.access_token)).id == ALEX
+
+
+@pytest.mark.req("C06")
+@pytest.mark.parametrize(
+    ("name", "usage", "waits"),
+    [
+        ("X-RateLimit", "199,1999", 0),
+        ("X-RateLimit", "200,1", 900),
+        ("X-RateLimit", "1,2000", DAY),
+        ("X-ReadRateLimit", "200,1", 900),
+        ("X-ReadRateLimit", "201,2001", DAY),
+        ("X-ReadRateLimit", "many", 0),
+    ],
+)
+def test_a_limit_that_is_used_up_stops_reads_before_strava_refuses_one(
+    name: str, usage: str, waits: int, fake_clock: FakeClock
+) -> None:
+    headers = [{f"{name}-Limit": "200,2000", f"{name}-Usage": usage}]
+    calls: list[str] = []
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        calls.append(request.url.path)
+        return httpx.Response(200, headers=headers.pop() if headers else {}, json={"id": ALEX, "firstname": "Alex"})
+
+    settings = Settings("http://127.0.0.1", "http://strava.test", "1", "secret", "verify-me", b"k" * 32)
+    with httpx.Client(transport=httpx.MockTransport(respond)) as http:
+        client = StravaClient(settings, fake_clock, http)
+        client.execute(ReadAthlete("token"))
+        if waits:
+            with pytest.raises(LimitReached) as reached:
+                client.execute(ReadAthlete("token"))
+            assert reached.value.open_at.timestamp() == (fake_clock() // waits + 1) * waits
+            client.execute(Deauthorize("token"))  # not a read
+            fake_clock.set(reached.value.open_at)
+        client.execute(ReadAthlete("token"))
+    assert calls.count("/api/v3/athlete") == 2
 
 
 @pytest.mark.req("C03")
