@@ -178,7 +178,7 @@ async def test_a_milestone_shows_its_progress_and_what_does_not_count(
         connected.strava.train(number, **changes)
         await browser.post(WEBHOOK, json=strava_says(number, "create", connected))
     connected.work()
-    created = await create(browser, sport_types=["Run"])
+    created = await create(browser, sport_types=["TrailRun", "Run"])
     shown = (await browser.get(f"/api/milestones/{created['milestone_id']}")).json()
     assert shown["progress"] == {
         "value": 2500.4,
@@ -217,6 +217,7 @@ async def test_a_stale_edit_is_refused_with_the_current_version(browser: httpx.A
 @pytest.mark.req("C10")
 async def test_a_milestone_only_moves_forwards(browser: httpx.AsyncClient, connected: World) -> None:
     cancelled, over = await create(browser), await create(browser, ends_on="2026-01-01")
+    unread = await create(browser, ends_on="2026-01-01")
     path = f"/api/milestones/{cancelled['milestone_id']}"
     assert (await browser.patch(path, json={"version": 1, "status": "CANCELLED"})).json()["status"] == "CANCELLED"
     late = await browser.patch(path, json={"version": 2, "title": "Again"})
@@ -228,6 +229,10 @@ async def test_a_milestone_only_moves_forwards(browser: httpx.AsyncClient, conne
     assert (await browser.get(path)).json()["status"] == "EXPIRED"
     late = await browser.patch(path, json={"version": 2, "ends_on": "2026-02-01"})
     assert (late.status_code, late.json()["code"]) == (409, "illegal_transition")
+    late = await browser.patch(
+        f"/api/milestones/{unread['milestone_id']}", json={"version": 1, "ends_on": "2026-02-01"}
+    )
+    assert (late.status_code, late.json()["code"]) == (409, "illegal_transition")  # still stored as active
 
 
 @pytest.mark.req("C10", "C12")
