@@ -13,7 +13,7 @@ from tests.services.commitcollect.world import TRACE, Checkpoint, World, event, 
 
 from partita import insert
 from partita.errors import ItemMissing
-from partita.queue import GetStats
+from partita.queue import GetStats, Send
 from partita.store import ScanTable
 from partita_services.commitcollect.audit import AUDIT_TABLE
 from partita_services.commitcollect.bootstrap import SERVICE
@@ -95,6 +95,17 @@ def test_cut_off_after_every_single_request_it_is_finished_when_it_is_run_again(
             assert left(world) == {}
             cut += 1
     assert cut > 25
+
+
+def test_after_a_request_that_dies_when_the_job_is_queued_the_job_ends_the_sessions() -> None:
+    with new_world() as world:
+        full_world(world)
+        request = Player(request_deletion(world.user_id, TRACE), world.db, world.tools)
+        while not isinstance(request.next, Send):
+            request.move()
+        request.crash(after=True)
+        world.do(erase(world.app, EraseJob("r2", "c2", world.user_id)))
+        assert left(world) == {}
 
 
 def test_what_is_under_way_writes_nothing_any_more() -> None:
