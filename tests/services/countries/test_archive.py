@@ -135,6 +135,8 @@ async def test_countries_are_found_by_names_and_codes_that_they_had(
 async def test_a_search_puts_what_is_current_first_and_finds_nothing_in_nothing(standard: httpx.AsyncClient) -> None:
     found = (await got(standard, "/search", q="germ"))["items"]
     assert [each["country"]["alpha2Code"] for each in found] == ["DE", "DD"]
+    kingdom = (await got(standard, "/search", q="united kingdom"))["items"]  # all words, not any
+    assert [each["country"]["alpha2Code"] for each in kingdom] == ["GB"]
     assert (await got(standard, "/search", q="atlantis"))["items"] == []
     assert (await got(standard, "/search", q="\u0301"))["items"] == []
     assert (await standard.get("/search")).status_code == 422
@@ -148,6 +150,11 @@ async def test_the_whole_list_as_of_a_day(standard: httpx.AsyncClient) -> None:
     assert by_code["TR"] == "Turkey"
     assert "HR" not in by_code
     assert len(then) == len(by_code)
+    for instant, name in (("2022-07-10T23:59:59.999999Z", "Turkey"), ("2022-07-11", "T\u00fcrkiye")):
+        turkey = [
+            each["name"] for each in await got(standard, "/countries.json", as_of=instant) if each["alpha2Code"] == "TR"
+        ]
+        assert turkey == [name]
     now = await got(standard, "/countries.json")
     assert await got(standard, "/countries.json", as_of="2026-01-01") == now
     table = (await standard.get("/countries.csv?as_of=1985-06-01")).text
