@@ -174,8 +174,10 @@ async def test_two_versions_are_compared_by_their_numbers(standard: httpx.AsyncC
 
 
 @pytest.mark.req("R16")
-@pytest.mark.parametrize("limit", [1, 2])
-async def test_the_feed_is_followed_without_a_gap(api: httpx.AsyncClient, fake_clock: FakeClock, limit: int) -> None:
+@pytest.mark.parametrize(("limit", "pause"), [(1, 0.0), (2, 0.6)])
+async def test_the_feed_is_followed_without_a_gap(
+    api: httpx.AsyncClient, fake_clock: FakeClock, limit: int, pause: float
+) -> None:
     seen: list[tuple[str, str]] = []
     position: str | None = None
 
@@ -192,6 +194,7 @@ async def test_the_feed_is_followed_without_a_gap(api: httpx.AsyncClient, fake_c
             if cursor is None:
                 position = last
                 return
+            fake_clock.advance(pause)
 
     await follow()
     await api.put("/countries/BO", json=BOLIVIA)
