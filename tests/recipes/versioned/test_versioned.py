@@ -177,16 +177,18 @@ def test_a_change_that_loses_twice_gives_the_current_item_without_another_read(c
     db.run(ACCOUNTS.insert(mapped()))
     other = Session(store, clock=clock)
     seen: list[int] = []
+    reads: list[bool] = []
 
     def always_late(account: Account) -> Account:
         seen.append(account.balance)
+        reads.extend(request.consistent for request in store.requests if isinstance(request, GetItem))
         other.run(ACCOUNTS.change(deposited(1), "a1"))
         store.requests.clear()
         return account.model_copy(update={"name": "late"})
 
     with pytest.raises(VersionConflict) as caught:
         db.run(ACCOUNTS.change(always_late, "a1"))
-    assert seen == [0, 1]
+    assert (seen, reads) == ([0, 1], [False, True])
     assert caught.value.current.data == mapped(balance=2)
     assert [type(request) for request in store.requests] == [PutItem]
 
