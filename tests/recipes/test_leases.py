@@ -236,6 +236,10 @@ class TestCost:
 
 
 class TestDeclaration:
+    def test_it_stays_out_of_the_lake(self) -> None:
+        """A worker renews its lease every few seconds, for ever."""
+        assert LeaseRecord.in_lake is False
+
     def test_a_lease_that_could_expire_is_refused(self) -> None:
         table = Table("expiring", ttl="until_ms", registry=Registry())
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from partita.errors import ConditionFailed, LeaseHeld, LeaseLost, ModelError, OperationError
 from partita.expressions import Condition
@@ -34,6 +34,8 @@ L = TypeVar("L", bound="LeaseRecord")
 
 class LeaseRecord(Entity):
     """The holder of a lease. Subclass it with a table and a key of `name`. It is kept, so `fence` never decreases."""
+
+    in_lake: ClassVar = False
 
     name: str
     owner: str | None = None
