@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
+from contextlib import closing, suppress
 from random import Random
 
 import pytest
@@ -19,9 +19,9 @@ from tests.services.events.draws.drawing import (
     status_of,
 )
 
-from partita import Session, f, update
+from partita import EmbeddedStore, Session, f, update
 from partita.queue import Queue
-from partita.testing import Crash, FakeClock, FaultyStore
+from partita.testing import Crash, FakeClock, FaultyStore, Realism, RealisticStore
 from partita_services.events.cancelling import cancel
 from partita_services.events.draws.draw import PAGE, DrawRefused, hold_draw, show_draw
 from partita_services.events.draws.verify import problems_of
@@ -75,6 +75,30 @@ def test_it_is_held_when_the_event_is_closed_and_all_entries_have_arrived(
         drawn(db, event)
     Worker(db, queue, "w1").serve()
     assert len(drawn(db, event).order) == 1
+
+
+def test_an_index_that_lags_changes_no_entry(fake_clock: FakeClock) -> None:
+    """As many entries have left as have come since the index was current, so their number is right."""
+    lagging = RealisticStore(
+        EmbeddedStore(":memory:", clock=fake_clock), Realism(index_seconds=10, seed=1), clock=fake_clock
+    )
+    with closing(lagging):
+        db = Session(lagging, clock=fake_clock)
+        db.create_tables([TABLE])
+        event = lottery(db, 2, 4)
+        fake_clock.advance(59)
+        lagging.catch_up()
+        left = in_queue_order(db, event)[0]
+        db.run(cancel(left.request_id, None, instant(fake_clock())))
+        (late,) = applied(db, event, "late")
+        entry = Arrival(late.request_id, late.user_id, fake_clock())
+        db.run(decide(event, [entry], attempt(instant(fake_clock()))))
+        with pytest.raises(DrawRefused, match="not visible yet"):
+            drawn(db, event)
+        lagging.catch_up()
+        found = drawn(db, event)
+        assert (late.request_id in found.order, left.request_id in found.order) == (True, False)
+        assert problems_of(as_json(found), event.commitment) == []
 
 
 def test_only_a_lottery_is_drawn(db: Session) -> None:

@@ -15,12 +15,13 @@ from tests.services.events.acting import SEED, applied, attempt, in_queue_order,
 from tests.services.events.draws.drawing import as_json
 from tests.services.events.test_http import draft
 
-from partita import Session
+from partita import Session, f, update
 from partita.cli import main
 from partita.queue import Queue
 from partita.testing import FakeClock
 from partita_services.events.changes.event_cancelling import cancel_whole_event
 from partita_services.events.draws.draw import DrawRefused, hold_draw, show_draw
+from partita_services.events.draws.model import Draw
 from partita_services.events.draws.verify import problems_of
 from partita_services.events.model import Event, Request
 from partita_services.events.queueing.decisions import decide
@@ -102,6 +103,17 @@ def test_an_entry_that_is_delivered_again_while_the_value_is_waited_for_stays(
     found = db.run(hold_draw(event.event_id, now, VALUE))
     assert sorted(found.order) == sorted(request.request_id for request in requests)
     assert problems_of(as_json(found), event.commitment, VALUE) == []
+
+
+def test_other_entries_than_the_frozen_ones_are_not_drawn(db: Session) -> None:
+    """An index may show fewer entries than it did when they were frozen."""
+    event, _ = lottery(db, entropy_source=SOURCE)
+    frozen = db.run(hold_draw(event.event_id, event.closes_at)).draw
+    assert frozen is not None
+    db.run(update(frozen, f(Draw.entries_hash).set("00" * 32)))
+    with pytest.raises(DrawRefused, match="not visible yet"):
+        db.run(hold_draw(event.event_id, event.closes_at, VALUE))
+    assert {request.finished_at for request in in_queue_order(db, event)} == {None}
 
 
 def test_a_value_that_was_given_stays(db: Session, fake_clock: FakeClock) -> None:
