@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import Any
 
 import httpx
 import pytest
 from tests.services.fields import check_fields
 
-from partita import Session
+from partita import EmbeddedStore, Session
 from partita.errors import ItemMissing
 from partita.http import Caller, Identity, Role
-from partita.testing import FakeClock, FaultyStore
+from partita.recipes.idempotency import run_plan
+from partita.testing import FakeClock, FaultyStore, Realism, RealisticStore
 from partita_services.accounts.access import Actor, reach
-from partita_services.accounts.model import ACCOUNTS, AccountData
+from partita_services.accounts.bootstrap import SERVICE
+from partita_services.accounts.handlers import AccountDraft, GrantDraft, add_account, grant_access, revoke_access
+from partita_services.accounts.model import ACCOUNTS, Access, AccountData
+from partita_services.accounts.movements import Movement, Occasion, withdraw
 
 pytestmark = pytest.mark.req("A11")
 
@@ -43,6 +48,22 @@ async def test_nobody_is_an_operator_unless_it_is_said(api: httpx.AsyncClient, s
     with pytest.raises(ItemMissing):
         db.run(reach(Actor("stranger"), "a1"))
     assert db.run(reach(Actor("stranger", is_operator=True), "a1")).data.pk == "a1"
+
+
+def test_a_grant_that_was_revoked_moves_no_money_although_reads_may_be_stale(fake_clock: FakeClock) -> None:
+    stale = RealisticStore(EmbeddedStore(":memory:", clock=fake_clock), Realism(stale_seconds=60), clock=fake_clock)
+    with closing(stale):
+        db = Session(stale, clock=fake_clock)
+        db.create_tables(SERVICE.tables)
+        ann, bob = Actor("ann"), Actor("bob")
+        begun = Occasion(ann, fake_clock(), "e1")
+        db.run(run_plan(add_account(AccountDraft(pk="a1", name="a1", balance=100), begun)))
+        db.run(grant_access("a1", "bob", GrantDraft(access=Access.USE), begun))
+        stale.catch_up()
+        db.run(revoke_access("a1", "bob", ann))
+        assert db.run(reach(bob, "a1", consistent=False)).data.balance == 100  # it may still be shown
+        with pytest.raises(ItemMissing):
+            db.run(withdraw("a1", Movement(amount=1), Occasion(bob, fake_clock(), "e2")))
 
 
 CALLS: list[tuple[str, str, dict[str, Any] | None]] = [

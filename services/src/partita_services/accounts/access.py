@@ -85,7 +85,8 @@ def reach_with_right(actor: Actor, pk: str, *, consistent: bool = True) -> Proce
         raise no_account(pk)
     if actor.is_operator or account.data.owner == actor.user_id:
         return account, Right.OWN
-    grant = yield from grant_of(pk, actor.user_id)
+    stored = grant_of(pk, actor.user_id)
+    grant = yield from (stored.consistent() if consistent else stored)
     if grant is None or not is_for(grant, account):
         raise no_account(pk)
     return account, RIGHTS[grant.access]

@@ -302,7 +302,7 @@ def versions_of(account: str, opened: int) -> None:
     """The versions of an account, newest first."""
 
 
-@get(Grant, budget=Rcu(0.5))
+@get(Grant, budget=Rcu(1))
 def grant_of(account: str, user_id: str) -> None:
     """The grant of a user on someone else's account."""
 

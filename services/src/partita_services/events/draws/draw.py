@@ -47,11 +47,13 @@ from partita_services.events.model import (
 from partita_services.events.reading import show_event_now
 from partita_services.events.terms import ALWAYS, EventStatus, EventType, Reason, Status, waiting_shards
 from partita_services.events.transitions import because_of, logged
+from partita_services.events.waitlist.model import requests_by_ids
 
 M = TypeVar("M", bound=BaseModel)
 
 PAGE: Final = 1_000
 PAGES_AT_ONCE: Final = 16
+READ_AT_ONCE: Final = 100
 
 
 class DrawRefused(ConditionFailed):
@@ -161,10 +163,10 @@ def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
     waiting = yield from _some_wait(event.event_id)
     requests = yield from _all_pages(requests_of_event(event.event_id), PAGE)
     entries = [request.request_id for request in requests if request.status is Status.PROCESSING]
-    if waiting or len(entries) != seats.entered:
+    if waiting or len(entries) != seats.entered or not (yield from _take_part(entries)):
         if (yield from draw_of(event.event_id).consistent()) is not None:
             return  # another process has frozen them in the meantime, and has continued
-        raise DrawRefused("Some entries are still in the queue.", hint="Try again in a moment.")
+        raise DrawRefused("Some entries are still in the queue, or not visible yet.", hint="Try again in a moment.")
     draw = Draw(
         event_id=event.event_id,
         commitment=event.commitment or "",
@@ -180,6 +182,18 @@ def _freeze(found: DrawFound, now: datetime) -> Procedure[None]:
             raise
         if cancelled.reasons[1].error is None:  # an entry was added or cancelled; there was no other draw
             raise DrawRefused("An entry was added or cancelled in the meantime.", hint="Try again.") from cancelled
+
+
+def _take_part(entries: Sequence[str]) -> Procedure[bool]:
+    """Whether all entries that the index shows take part now.
+
+    The index may still show an entry that was cancelled, and not yet another one, so their number alone proves nothing.
+    """
+    for together in chunks(entries, READ_AT_ONCE):
+        requests = yield from requests_by_ids(together)
+        if any(request is None or request.status is not Status.PROCESSING for request in requests):
+            return False
+    return True
 
 
 def _finish(event: Event, draw: Draw, now: datetime) -> Procedure[None]:

@@ -18,7 +18,7 @@ def waiting_pages(event_id: str, first: Span[int]) -> None:
 
 @pattern(budget=Rcu(100))
 def requests_by_ids(request_ids: Sequence[str]) -> BatchGet[Request]:
-    """The current requests of a page of a waiting list."""
+    """Up to 100 requests, read consistently: a page of a waiting list, or entries of a draw."""
     return batch_get([request_by_id(request_id).consistent() for request_id in request_ids])
 
 
