@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import httpx
 import msgspec
 import pytest
@@ -9,19 +11,20 @@ from tests.services.events.acting import current, in_queue_order, opened, seats,
 from tests.services.events.draws.drawing import drawn, lottery
 from tests.services.events.test_http import apply, as_user, event_in
 
-from partita import Session
+from partita import EmbeddedStore, Session
 from partita.errors import OperationError
 from partita.http import Identity
 from partita.queue import Queue
 from partita.recipes.outbox import OutboxMessage
 from partita.store import TransactWriteItems
-from partita.testing import Crash, FakeClock, FaultyStore
+from partita.testing import Crash, FakeClock, FaultyStore, Realism, RealisticStore
 from partita_services.events.cancelling import cancel
 from partita_services.events.changes.event_cancelling import DrawGoesOn, cancel_whole_event
 from partita_services.events.changes.model import NOTICES, RequestNews
 from partita_services.events.changes.notices import send_notices, sender_of
 from partita_services.events.draws.draw import DrawRefused, hold_draw
-from partita_services.events.model import ActiveEvent, Event, active_event, event_by_id, log_of
+from partita_services.events.model import TABLE, ActiveEvent, Event, active_event, event_by_id, log_of
+from partita_services.events.queueing.messages import sending
 from partita_services.events.queueing.sweeper import Sweeper
 from partita_services.events.queueing.worker import Worker
 from partita_services.events.terms import EventStatus, EventType, Reason, Status, instant
@@ -78,6 +81,41 @@ def test_everybody_who_applied_is_told_once(
     assert told(db) == sorted([*notified, "u020"])  # u020 was also notified of the promotion
     assert (stored(db, event).notified, db.run(active_event(event.event_id))) == (80, None)
     assert [each.reason for each in db.run(log_of(requests[0].request_id))][-1] == Reason.EVENT_CANCELLED
+
+
+def test_whose_request_was_still_in_the_queue_is_told_like_the_others(
+    db: Session, queue: Queue, worker: Worker, sweeper: Sweeper
+) -> None:
+    event = opened(db, capacity=5, keeps_log=True)
+    requests = sent(db, queue, event, *users(150), together=100)
+    (twice,) = sent(db, queue, event, "twice")
+    queue.execute(sending([twice], once="again"))
+    db.run(cancel_whole_event(event.event_id, "Rain.", NOW))
+    worker.serve()  # before any sweep
+    for request in (*requests, twice):
+        found = current(db, request)
+        assert (found.status, found.error_code) == (Status.REJECTED, Reason.EVENT_CANCELLED)
+        assert found.error_message == "The event was cancelled. Rain."
+    assert [each.status for each in db.run(log_of(twice.request_id))] == [Status.RECEIVED, Status.REJECTED]
+    sweeper.sweep()
+    assert told(db) == sorted([*users(150), "twice"])
+    assert (stored(db, event).notified, waiting(db, event)) == (151, [])
+
+
+def test_an_index_that_lags_leaves_nobody_untold(queue: Queue, fake_clock: FakeClock) -> None:
+    lagging = RealisticStore(EmbeddedStore(":memory:", clock=fake_clock), Realism(index_seconds=5), clock=fake_clock)
+    with closing(lagging):
+        db = Session(lagging, clock=fake_clock)
+        db.create_tables([TABLE])
+        event = opened(db, capacity=1)
+        sent(db, queue, event, "ann", "bob")
+        Worker(db, queue, "w1").serve()
+        db.run(cancel_whole_event(event.event_id, "Rain.", instant(fake_clock())))
+        sweeper = Sweeper(db, queue, "w1")
+        for _ in range(4):
+            sweeper.sweep()
+            fake_clock.advance(5)
+        assert (told(db), stored(db, event).notified) == (["ann", "bob"], 2)
 
 
 @pytest.mark.req("E07")

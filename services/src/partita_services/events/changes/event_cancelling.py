@@ -13,7 +13,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from partita import Action, Procedure, absent, check, delete, f, put, retry_on_conflict, update
-from partita.errors import ConditionFailed, TransactionCancelled
+from partita.errors import ConditionFailed, ItemMissing, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita.recipes.texts import VisibleText
 from partita.runtime import chunks
@@ -42,9 +42,11 @@ from partita_services.events.terms import (
     waiting_shards,
 )
 from partita_services.events.transitions import because_of, logged, standing
+from partita_services.events.waitlist.model import requests_by_ids
 
 MAX_TRIES: Final = 100
 PAGE: Final = 1_000
+READ_AT_ONCE: Final = 100
 AT_ONCE: Final = 33
 """How many users are notified in one transaction: each is an update, a log entry and a notice."""
 _HOPEFUL: Final = (Reason.WAITING_LIST, Reason.CAPACITY)
@@ -104,16 +106,29 @@ def _check_of_the_draw(event: Event) -> Procedure[Sequence[Action]]:
 
 
 def withdraw_all(event: Event, now: datetime) -> Procedure[int]:
-    """Notify everyone who applied for a cancelled event. Return how many were notified; repeat until that is 0."""
-    notified = 0
+    """Notify everyone who applied for a cancelled event. Return how many were not notified yet; repeat until 0."""
+    unnotified = 0
     for shard in (*waiting_shards(event.event_id), event.event_id):
         query = requests_of_event(shard)
         page = yield from query.page(PAGE)
-        notified += yield from _withdraw(event, page.items, now)
+        unnotified += yield from _withdraw(event, page.items, now)
         while page.next_cursor is not None:
             page = yield from query.page(PAGE, after=page.next_cursor)
-            notified += yield from _withdraw(event, page.items, now)
-    return notified
+            unnotified += yield from _withdraw(event, page.items, now)
+    return unnotified
+
+
+def withdraw_arrived(event_id: str, request_ids: Sequence[str], now: datetime) -> Procedure[None]:
+    """Notify the users of requests that a queue delivers for a cancelled event, unless they are notified already."""
+    event = yield from event_by_id(event_id).consistent()
+    if event is None:
+        raise ItemMissing(f"There is no event {event_id}.")
+    for together in chunks(request_ids, READ_AT_ONCE):
+        unnotified = 1
+        while unnotified:  # others may change some in the meantime
+            requests = yield from requests_by_ids(together)
+            present = [request for request in requests if request is not None]
+            unnotified = yield from _withdraw(event, present, now)
 
 
 def finish_cancelled(event: Event) -> Procedure[None]:
@@ -128,8 +143,8 @@ def finish_cancelled(event: Event) -> Procedure[None]:
 
 
 def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Procedure[int]:
+    """Notify the users of these requests. Return how many were not notified yet; some may have changed since."""
     unnotified = [request for request in requests if request.status in OPEN or _hopes(request)]
-    notified = 0
     for together in chunks(unnotified, AT_ONCE):
         left = list(together)
         while left:
@@ -141,8 +156,8 @@ def _withdraw(event: Event, requests: Sequence[Request], now: datetime) -> Proce
                     raise
                 left = _unchanged(left, actions, cancelled)
             else:
-                notified, left = notified + len(left), []
-    return notified
+                left = []
+    return len(unnotified)
 
 
 def _hopes(request: Request) -> bool:

@@ -16,6 +16,7 @@ from partita.errors import ItemMissing, TransactionCancelled
 from partita.recipes.idempotency import Plan
 from partita.runtime import chunks
 from partita_services.events import model
+from partita_services.events.changes.event_cancelling import withdraw_arrived
 from partita_services.events.model import Event, Seats, WaitingPage, seats_of
 from partita_services.events.terms import EventType, Reason, instant
 from partita_services.events.transitions import (
@@ -38,7 +39,8 @@ _TICK: Final = timedelta(microseconds=1)
 def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Attempt]) -> Procedure[None]:
     """Decide requests of one event in the given order. Requests that are already decided, or gone, are skipped.
 
-    A request that was sent more than once has the place of its first arrival.
+    A request that was sent more than once has the place of its first arrival. Of a cancelled event nothing is decided:
+    the users are notified, as those are whose requests arrived before.
 
     Raises:
         ItemMissing: the event has no seats. TransactionCancelled: other workers were faster on every try.
@@ -51,16 +53,21 @@ def decide(event: Event, arrivals: Sequence[Arrival], attempt: Callable[[], Atte
         first.setdefault(arrival.request_id, arrival)
     for chunk in chunks(list(first.values()), max_decisions(event)):
         seats = yield from _decide_some(event, seats, chunk, attempt())
-    if free_for_the_list(event, seats):
+    if seats.is_cancelled:
+        yield from withdraw_arrived(event.event_id, list(first), attempt().at)
+    elif free_for_the_list(event, seats):
         yield from give_out(event, attempt().at)
 
 
 def _decide_some(event: Event, seats: Seats, arrivals: Sequence[Arrival], attempt: Attempt) -> Procedure[Seats]:
-    """Decide the requests of one transaction; if another worker was first, those that it has left."""
+    """Decide the requests of one transaction; if another worker was first, those that it has left.
+
+    If the event is cancelled, nothing is decided.
+    """
 
     def decide_rest() -> Procedure[Seats]:
         nonlocal seats, arrivals
-        if not arrivals:
+        if not arrivals or seats.is_cancelled:
             return seats
         places = list(_places(seats, arrivals))
         after = _seats_after(event, seats, places, attempt)
@@ -89,12 +96,12 @@ def _places(seats: Seats, arrivals: Sequence[Arrival]) -> Iterator[QueuePlace]:
 def _seats_after(event: Event, seats: Seats, places: Sequence[QueuePlace], attempt: Attempt) -> Seats:
     changed = {"last_queued_at": places[-1].queued_at, "updated_at": attempt.at, "version": seats.version + 1}
     if event.event_type is EventType.FIRST_COME:
-        won = 0 if seats.is_cancelled else min(len(places), free_for_arrivals(event, seats))
-        listed = 0 if seats.is_cancelled or not event.has_waiting_list else len(places) - won
+        won = min(len(places), free_for_arrivals(event, seats))
+        listed = len(places) - won if event.has_waiting_list else 0
         taken = {"remaining": seats.remaining - won, "listed": seats.listed + listed}
         return seats.model_copy(update={**taken, **changed})
-    is_shut = seats.is_frozen or seats.is_cancelled
-    return seats.model_copy(update={"entered": seats.entered + (0 if is_shut else len(places)), **changed})
+    entered = 0 if seats.is_frozen else len(places)
+    return seats.model_copy(update={"entered": seats.entered + entered, **changed})
 
 
 def _taking(seats: Seats, after: Seats) -> Action:
@@ -122,9 +129,7 @@ def _transitions(
 ) -> Iterator[tuple[Action, ...]]:
     free = free_for_arrivals(event, seats)
     for number, place in enumerate(places):
-        if seats.is_cancelled:
-            yield lost(event, place, attempt, Reason.EVENT_CANCELLED)
-        elif event.event_type is EventType.LOTTERY:
+        if event.event_type is EventType.LOTTERY:
             yield too_late(event, place, attempt) if seats.is_frozen else entered(event, place, attempt)
         elif number < free:
             yield won(event, place, attempt)

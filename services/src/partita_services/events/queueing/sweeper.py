@@ -45,6 +45,8 @@ from partita_services.events.waitlist.promoting import give_out
 EVERY: Final = timedelta(seconds=10)
 LEASE: Final = timedelta(seconds=30)
 """How long a request may be on its way to the queue, or a sweeper may be silent."""
+SETTLED: Final = timedelta(seconds=10)
+"""How long after its last change a cancelled event is swept: longer than servers and indexes lag."""
 RESENT_AFTER: Final = timedelta(minutes=5)
 """A request that was sent again and is still undecided may be sent once more after this time."""
 PAGE: Final = 1_000
@@ -139,8 +141,10 @@ class Sweeper:
 
     def _withdraw(self, event: Event) -> int:
         """Notify those who applied for a cancelled event, until all are notified."""
-        notified = self._session.run(withdraw_all(event, self._now()))
-        if not notified:
+        unnotified = self._session.run(withdraw_all(event, self._now()))
+        seats = self._session.run(seats_of(event.event_id).consistent())
+        # An index may not show a request that was accepted or decided just before.
+        if not unnotified and seats is not None and seats.updated_at + SETTLED <= self._now():
             self._session.run(finish_cancelled(event))
         return 0
 
