@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from partita import EmbeddedStore, Session, batch_write, delete, put
 from partita.change._snapshot import snapshot
 from partita.errors import RebuildRequired
 from partita.store import ScanTable
-from partita.testing import FakeClock, FaultyStore
+from partita.testing import FakeClock, FaultyStore, Realism, RealisticStore
 
 pytestmark = pytest.mark.req("T42")
 
@@ -37,6 +38,21 @@ def test_it_has_all_items_when_nobody_writes(store: EmbeddedStore, db: Session, 
         items = [change.new_item for change in taken]
         assert (by_key(items), len(taken)) == (by_key(stored(store)), len(items))
         assert taken.positions == {SHARD: records(store)[-1].sequence}
+
+
+def test_a_table_with_stale_reads_is_read_whole(fake_clock: FakeClock) -> None:
+    stale = RealisticStore(
+        EmbeddedStore(":memory:", clock=fake_clock),
+        Realism(stale_seconds=60),
+        clock=fake_clock,
+        sleep=fake_clock.advance,
+    )
+    with closing(stale):
+        db = Session(stale, clock=fake_clock)
+        db.create_tables([TABLE])
+        db.run(put(User(user_id="u")))
+        with snapshot(stale, TABLE, clock=fake_clock, pause=fake_clock.advance) as taken:
+            assert len(taken) == 1
 
 
 def test_who_wants_one_entity_does_not_read_the_others(
