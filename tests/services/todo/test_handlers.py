@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from datetime import date
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from partita import EmbeddedStore, Operation, Precondition, Procedure, Session
 from partita.errors import AlreadyExists, ConditionFailed, ItemMissing, UniqueTaken, VersionConflict
 from partita.recipes.idempotency import run_plan
+from partita.testing import FakeClock, Realism, RealisticStore
+from partita_services.todo.bulk import TaskOutcome, change_status
 from partita_services.todo.changes import MAX_TRIES, TaskChange, with_change
-from partita_services.todo.handlers import _was_second, change_task, remove_task
+from partita_services.todo.handlers import _was_second, change_task, remove_task, show_task
 from partita_services.todo.model import TABLE, Status, Task, create_task, task_by_id
 
 OPEN = Task(user_id="ann", task_id="t1", title="a", created_at=1, updated_at=1, version=3)
@@ -69,18 +72,36 @@ def test_a_change_that_always_comes_second_is_a_conflict() -> None:
 @pytest.mark.req("T30")
 def test_a_version_that_is_not_allowed_changes_nothing() -> None:
     with pytest.raises(VersionConflict):
-        run_on(change_task("ann", "t1", {"title": "ours"}, 10, only=Precondition(frozenset({1, 2}))), OPEN)
+        run_on(change_task("ann", "t1", {"title": "ours"}, 10, only=Precondition(frozenset({1, 2}))), OPEN, OPEN)
     with pytest.raises(VersionConflict):
-        run_on(remove_task("ann", "t1", only=Precondition(frozenset({1, 2}))), OPEN)
+        run_on(remove_task("ann", "t1", only=Precondition(frozenset({1, 2}))), OPEN, OPEN)
 
 
 def test_what_is_missing_cannot_be_changed_or_removed() -> None:
     with pytest.raises(ItemMissing):
-        run_on(change_task("ann", "t1", {"title": "ours"}, now=10), None)
+        run_on(change_task("ann", "t1", {"title": "ours"}, now=10), None, None)
     with pytest.raises(ItemMissing):
         run_on(run_plan(remove_task("ann", "t1")), ItemMissing("gone"))
     with pytest.raises(ItemMissing):
-        run_on(remove_task("ann", "t1", only=Precondition(frozenset({1}))), None)
+        run_on(remove_task("ann", "t1", only=Precondition(frozenset({1}))), None, None)
+
+
+@pytest.mark.req("T30", "T18")
+def test_a_caller_s_own_last_write_counts_although_reads_may_be_stale(fake_clock: FakeClock) -> None:
+    stale = RealisticStore(EmbeddedStore(":memory:", clock=fake_clock), Realism(stale_seconds=60), clock=fake_clock)
+    with closing(stale):
+        db = Session(stale, clock=fake_clock)
+        db.create_tables([TABLE])
+        task = db.run(create_task(OPEN.model_copy(update={"version": 0})))
+        assert db.run(show_task("ann", "t1")) == task
+        changed = db.run(change_task("ann", "t1", {"title": "b"}, 10, Precondition(frozenset({task.version}))))
+        (done, again) = [db.run(change_status("ann", ["t1"], Status.COMPLETED, 20))[0] for _ in range(2)]
+        assert (done.outcome, again.outcome) == (TaskOutcome.CHANGED, TaskOutcome.UNCHANGED)
+        stale.catch_up()
+        db.run(change_task("ann", "t1", {"title": "c"}, 30))
+        last = Precondition(frozenset({changed.version + 2}))
+        db.run(run_plan(remove_task("ann", "t1", last)))
+        assert db.run(task_by_id("ann", "t1").consistent()) is None
 
 
 def test_a_task_deleted_in_between_is_missing() -> None:

@@ -11,8 +11,8 @@ from pydantic import BaseModel
 from partita import Procedure
 from partita.errors import ConditionFailed, ItemMissing, VersionConflict
 from partita.recipes.idempotency import run_plan
-from partita_services.todo.changes import TaskChange, rewrite
-from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, task_by_id, tasks_by_ids
+from partita_services.todo.changes import TaskChange, find_task, rewrite
+from partita_services.todo.model import Status, Task, completed_tasks, delete_completed_task, tasks_by_ids
 
 MAX_DELETES: Final = 1_000
 """The maximum number of tasks that one call deletes, so that a request ends in time."""
@@ -51,21 +51,22 @@ def change_status(
     tasks = yield from tasks_by_ids(user_id, wanted)
     results = []
     for task_id, task in zip(wanted, tasks, strict=True):
-        results.append((yield from _change_one(task_id, task, status, now, keep)))
+        results.append((yield from _change_one(user_id, task_id, task, status, now, keep)))
     return results
 
 
-def _change_one(task_id: str, task: Task | None, status: Status, now: int, keep: int | None) -> Procedure[TaskResult]:
-    if task is None:
-        return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
-    at, change = task_by_id(task.user_id, task_id), TaskChange(status=status)
+def _change_one(
+    user_id: str, task_id: str, known: Task | None, status: Status, now: int, keep: int | None
+) -> Procedure[TaskResult]:
+    change = TaskChange(status=status)
     try:
-        changed = yield from rewrite(at, change, now, keep=keep, commit=run_plan, known=task)
+        known = known or (yield from find_task(user_id, task_id))
+        changed = yield from rewrite(user_id, task_id, change, now, keep=keep, commit=run_plan, known=known)
     except ItemMissing:
         return TaskResult(task_id=task_id, outcome=TaskOutcome.MISSING)
     except VersionConflict:
         return TaskResult(task_id=task_id, outcome=TaskOutcome.CONFLICT)
-    outcome = TaskOutcome.UNCHANGED if changed is task else TaskOutcome.CHANGED
+    outcome = TaskOutcome.UNCHANGED if changed is known else TaskOutcome.CHANGED
     return TaskResult(task_id=task_id, outcome=outcome, version=changed.version)
 
 

@@ -8,12 +8,22 @@ from typing import Annotated, Final, TypeVar
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from partita import Get, Precondition, Procedure, retry_on_conflict
+from partita import Precondition, Procedure, retry_on_conflict
 from partita.errors import ConditionFailed, ItemMissing, PartitaError, VersionConflict
 from partita.recipes.idempotency import Plan
 from partita.recipes.texts import VisibleText
 from partita_services.todo.filters import Day
-from partita_services.todo.model import Category, Description, Priority, Status, Task, Title, update_task
+from partita_services.todo.model import (
+    Category,
+    Description,
+    Priority,
+    Status,
+    Task,
+    Title,
+    latest_task,
+    task_by_id,
+    update_task,
+)
 
 R = TypeVar("R")
 
@@ -52,8 +62,23 @@ class TaskChange(TypedDict, total=False):
     due_date: Day | None
 
 
+def find_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[Task]:
+    """Return a task. The first read may be stale, so it is confirmed that the task is missing, or has another version.
+
+    Raises:
+        ItemMissing: the user has no such task.
+        VersionConflict: `only` does not allow the version of the task.
+    """
+    task = yield from task_by_id(user_id, task_id)
+    if task is None or not is_allowed(task, only):
+        task = existing((yield from latest_task(user_id, task_id)))
+        check_version(task, only)
+    return task
+
+
 def rewrite(
-    at: Get[Task],
+    user_id: str,
+    task_id: str,
     change: TaskChange,
     now: int,
     only: Precondition | None = None,
@@ -64,8 +89,11 @@ def rewrite(
 ) -> Procedure[R]:
     """Change fields of a task; changes by other writers since it was read are kept.
 
+    After a conflict the task is not read again, because the conflict contains it.
+
     Args:
-        at: reads the task. After a conflict it does not run again, because the conflict contains the task.
+        user_id: the user who has the task.
+        task_id: the task.
         change: the fields to change.
         now: the current time.
         only: the versions that may be changed.
@@ -80,8 +108,11 @@ def rewrite(
     states: list[Task | None] = [] if known is None else [known]
 
     def plan() -> Procedure[Plan[Task]]:
-        task = existing(states[-1] if states else (yield from at))
-        check_version(task, only)
+        if states:
+            task = existing(states[-1])
+            check_version(task, only)
+        else:
+            task = yield from find_task(user_id, task_id, only)
         changed = with_change(task, change, now, keep)
         if changed is task:
             return Plan(task)

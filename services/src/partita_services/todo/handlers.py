@@ -16,9 +16,8 @@ from partita_services.todo.changes import (
     MAX_TRIES,
     TaskChange,
     TaskDraft,
-    check_version,
     completion,
-    existing,
+    find_task,
     no_task,
     rewrite,
 )
@@ -128,8 +127,7 @@ def show_task(user_id: str, task_id: str) -> Procedure[Task]:
     Raises:
         ItemMissing: the user has no such task.
     """
-    task = yield from task_by_id(user_id, task_id)
-    return existing(task)
+    return (yield from find_task(user_id, task_id))
 
 
 def change_task(
@@ -161,7 +159,7 @@ def change_task_by(
     keep: int | None = None,
 ) -> Procedure[R]:
     """The same as `change_task`, but `commit` writes the plan, for example with the record of a request."""
-    return (yield from rewrite(task_by_id(user_id, task_id), change, now, only, keep=keep, commit=commit))
+    return (yield from rewrite(user_id, task_id, change, now, only, keep=keep, commit=commit))
 
 
 def remove_task(user_id: str, task_id: str, only: Precondition | None = None) -> Procedure[Plan[None]]:
@@ -174,8 +172,7 @@ def remove_task(user_id: str, task_id: str, only: Precondition | None = None) ->
     if only is None:
         write = delete_task(task_by_id(user_id, task_id)).when(f(Task.task_id).exists())
         return Plan(None, write.failing_as(lambda _: no_task()))
-    task = yield from show_task(user_id, task_id)
-    check_version(task, only)
+    task = yield from find_task(user_id, task_id, only)
     return Plan(None, delete_task(task))
 
 

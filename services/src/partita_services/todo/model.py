@@ -209,6 +209,12 @@ def task_by_id(user_id: str, task_id: str) -> None:
     """One task."""
 
 
+@pattern(budget=Rcu(1), via=task_by_id)
+def latest_task(user_id: str, task_id: str) -> Get[Task]:
+    """One task, read consistently."""
+    return task_by_id(user_id, task_id).consistent()
+
+
 @query(Task, Task.primary, budget=PAGE)
 def tasks_of_user(user_id: str) -> None:
     """All tasks of a user, oldest first."""
