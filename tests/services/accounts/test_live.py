@@ -140,9 +140,15 @@ async def test_a_reader_goes_on_where_it_was_and_an_operator_hears_of_all(
     projection.consumer.catch_up()
     news = await heard(api, monkeypatch, STREAM, last=was_at)
     assert [(event, data.get("pk")) for event, data in news] == [("ready", None), ("account", "a1"), ("account", "a2")]
+    opened = changes_after(projection.sink, None, []).number
+    read = (await api.get("/accounts/a2")).headers["ETag"]
+    assert (await api.delete("/accounts/a2", headers={"If-Match": read})).status_code == 204
+    projection.consumer.catch_up()
+    news = await heard(api, monkeypatch, STREAM, last=opened)
+    assert [(event, data.get("pk")) for event, data in news] == [("ready", None), ("account", "a2")]  # it was closed
     api.headers.update(as_user(identity, "boss", Role.OPERATOR)["headers"])
     news = await heard(api, monkeypatch, STREAM, last=was_at)
-    assert [data.get("pk") for _, data in news] == [None, "a1", "a2", "b1"]
+    assert [data.get("pk") for _, data in news] == [None, "a1", "b1", "a2"]
 
 
 async def test_entries_of_a_month_come_newest_first_where_that_is_asked_for(api: httpx.AsyncClient) -> None:
