@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from starlette.responses import RedirectResponse, Response
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
@@ -24,6 +26,9 @@ PAGE_HEADERS: Final = {
 }
 """The headers of a page, which let a browser load resources only from this server."""
 
+_SMALL: Final = 256 * 1024
+"""The size in bytes up to which a file is read at once: handing it to threads would take longer than reading it."""
+
 
 class Pages(StaticFiles):
     """Serves the files of a folder; `index.html` for the folder itself."""
@@ -37,6 +42,19 @@ class Pages(StaticFiles):
         if isinstance(response, RedirectResponse):
             response = folder_redirect(scope)
         response.headers.update(PAGE_HEADERS)
+        return response
+
+    def file_response(
+        self, full_path: os.PathLike[str] | str, stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """Return the file; a small one already read, unless a part of it is requested."""
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        is_whole = scope["method"] == "GET" and "range" not in Headers(scope=scope)
+        if isinstance(response, FileResponse) and is_whole and stat_result.st_size <= _SMALL:
+            content = Path(full_path).read_bytes()
+            headers = response.headers.mutablecopy()
+            headers["Content-Length"] = str(len(content))
+            return Response(content, status_code, headers)
         return response
 
 
