@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 
+import botocore.session
 import pytest
 from hypothesis import settings
 from tests.referee import Referee, ministack
@@ -15,6 +17,9 @@ pytest_plugins = ("tests.collecting", "tests.workers")
 
 # Tests use one process, except those of several processes in tests/cli/processes.
 os.environ.setdefault("PARTITA_PROCESSES", "1")
+
+# All clients of AWS share what botocore loads, which takes a tenth of a second for each client otherwise.
+botocore.session.create_loader = cache(botocore.session.create_loader)
 
 # The same examples in every run, without a deadline, because the machine may be busy.
 settings.register_profile("steady", deadline=None, derandomize=True)
