@@ -13,7 +13,7 @@ from tests.referee import Referee, ministack
 
 from partita.store.remote import Credentials, RemoteStore
 
-pytest_plugins = ("tests.collecting", "tests.workers")
+pytest_plugins = ("tests.collecting", "tests.ending", "tests.workers")
 
 # Tests use one process, except those of several processes in tests/cli/processes.
 os.environ.setdefault("PARTITA_PROCESSES", "1")

@@ -62,6 +62,30 @@ def test_waits(server, request):
     (request.config.rootpath / "begun").write_text("begun")
     select.select([woken], [], [])
 """
+FORKING = """
+import os, signal
+
+def test_forks():
+    pid = os.fork()
+    if pid == 0:
+        os.kill(os.getpid(), signal.SIGTERM)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGTERM
+"""
+TEARING_DOWN = """
+import os, signal
+import pytest
+
+@pytest.fixture(scope="session", autouse=True)
+def server(request):
+    yield
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+    (request.config.rootpath / "finished").touch()
+
+def test_is_interrupted():
+    os.kill(os.getpid(), signal.SIGTERM)
+"""
 AS_IN_A_TERMINAL = """
 import signal, pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -72,7 +96,7 @@ raise SystemExit(pytest.main())
 
 def started(folder: Path, *options: str) -> subprocess.Popen[bytes]:
     """Start pytest with the tests of a folder, run by workers, and only with the plugins that they need."""
-    plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider")
+    plugins = ("-p", "xdist", "-p", "tests.ending", "-p", "tests.workers", "-p", "no:cacheprovider")
     command = [sys.executable, "-c", AS_IN_A_TERMINAL, *plugins, "--dist=loadgroup", *options]
     # Not a pipe, because its reader would wait for processes that a dead worker may have left behind.
     with (folder / "said.txt").open("w") as said:
@@ -137,11 +161,26 @@ def test_after_the_first_failure_no_more_is_run(tmp_path: Path) -> None:
     assert int(found[1]) < 499, said
 
 
-def test_an_interrupt_ends_the_workers_and_what_they_have_started(tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["-n0", "-n1"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_workers_and_what_they_have_started(
+    tmp_path: Path, number: signal.Signals, workers: str
+) -> None:
     (tmp_path / "test_d.py").write_text(WAITING)
     os.mkfifo(tmp_path / "begun")
-    process = started(tmp_path, "-n1")
+    process = started(tmp_path, workers)
     assert (tmp_path / "begun").read_text() == "begun"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     assert process.wait() == pytest.ExitCode.INTERRUPTED, (tmp_path / "said.txt").read_text()
     assert (tmp_path / "stopped").exists()
+
+
+def test_a_fork_of_a_test_ends_on_a_signal_as_any_process(tmp_path: Path) -> None:
+    (tmp_path / "test_e.py").write_text(FORKING)
+    assert "1 passed" in run(tmp_path, "-n1")
+
+
+def test_a_second_signal_does_not_interrupt_the_teardown(tmp_path: Path) -> None:
+    (tmp_path / "test_f.py").write_text(TEARING_DOWN)
+    said = run(tmp_path, "-n1")
+    assert (tmp_path / "finished").exists(), said

@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 import pytest
 from _pytest.capture import CaptureManager
+from tests.ending import finish_undisturbed, interrupt_on_sigterm
 from tests.scheduling import GroupScheduling, units_of
 
 EVERY = 1.0
@@ -86,8 +87,8 @@ class Worker:
         self._send(None)
 
     def interrupt(self) -> None:
-        """End immediately, after the teardown of fixtures; if signals are ignored, after the current test."""
-        os.kill(self.pid, signal.SIGINT)
+        """End immediately, after the teardown of fixtures."""
+        os.kill(self.pid, signal.SIGTERM)
         self.connection.close()
 
     def _send(self, message: Message) -> None:
@@ -244,6 +245,7 @@ def _work(name: str, session: pytest.Session, connection: Connection) -> NoRetur
         try:
             _run_tests(session, reports, connection)
         finally:
+            finish_undisturbed()
             session._setupstate.teardown_exact(None)
         status = 0
     except KeyboardInterrupt:
@@ -257,7 +259,8 @@ def _work(name: str, session: pytest.Session, connection: Connection) -> NoRetur
 
 
 def _become(name: str, config: pytest.Config) -> Reports:
-    """Replace what the worker inherited by its own: folder of temporary files, capture of output, and reporter."""
+    """Replace what the worker inherited by its own: folder of temporary files, output, reporter, and signals."""
+    interrupt_on_sigterm()
     os.environ["PYTEST_XDIST_WORKER"] = name
     folders = _folders(config)
     folders._basetemp = folders.getbasetemp() / name
