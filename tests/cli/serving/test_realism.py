@@ -23,5 +23,5 @@ def test_a_switch_puts_a_realistic_store_before_it() -> None:
 
 @pytest.mark.parametrize(("text", "reason"), [("5", "READ:WRITE"), ("a:b", "READ:WRITE"), ("0:5", "greater than 0")])
 def test_units_have_two_parts(run: Run, text: str, reason: str) -> None:
-    result = run("dynamodb", "--table-units", text)
+    result = run("dynamodb", "--port", "0", "--table-units", text)
     assert (result.exit_code, reason in result.output) == (2, True)

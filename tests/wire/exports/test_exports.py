@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -264,7 +266,10 @@ def test_a_record_of_a_csv_file_has_a_bound(call: Exporting, bucket: Path, long:
     assert call.names("long") == ["1"]
 
 
-def test_each_record_of_a_csv_file_may_be_that_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_record_of_a_csv_file_may_be_that_long(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    request.addfinalizer(partial(csv.field_size_limit, csv.field_size_limit()))  # the limit is of the whole process
     monkeypatch.setattr(_csv, "MAX_RECORD_BYTES", 10)
     rows = io.BytesIO(b"aa,bb,cc\n" * 3 + b"aa,b,cccc\n" + b"aa,bb,cccc\n")
     assert [type(each) for each in _csv.csv_records({}, ",", None, rows, 1)] == [BulkPut, BulkPut, Unreadable]
