@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Run
 
 from partita.cli import DataFolder, identity_of
-from partita.errors import SecretExposed, StoreReadOnly
+from partita.errors import SecretExposed, StoreFull
 from partita.http import Caller, Role
 
 pytestmark = pytest.mark.req("X03")
@@ -84,7 +84,7 @@ def test_a_key_that_could_not_be_written_leaves_nothing(folder: Path, monkeypatc
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreReadOnly, match="No space left on device"):
+    with pytest.raises(StoreFull, match="No space left on device"):
         DataFolder(folder).secret("tokens")
     assert list(folder.iterdir()) == []
 
