@@ -151,6 +151,62 @@ def test_of_thousands_of_rows_those_near_the_screen_are_drawn(page: Page) -> Non
     assert found["revealed"] == "4999"
 
 
+LONG_LIST = """async (rem) => {
+    const { KeyedList } = await import("/assets/list.js");
+    const { el } = await import("/assets/dom.js");
+    const rows = el("ul", {});
+    document.getElementById("main").append(rows);
+    const draw = (item) => {
+        const row = el("li", {}, String(item.id));
+        row.style.height = `${rem[item.id % rem.length]}rem`;
+        return row;
+    };
+    const list = new KeyedList(rows, { key: (item) => String(item.id), draw });
+    list.show(Array.from({ length: 5000 }, (_, id) => ({ id })));
+    window.settled = () => new Promise((passed) => requestAnimationFrame(() => requestAnimationFrame(passed)));
+    window.seenAt = (at) => Number(document.elementFromPoint(100, at).dataset.key ?? -1);
+}"""
+
+
+def test_a_list_stays_where_it_is_when_the_font_changes(page: Page) -> None:
+    page.evaluate(LONG_LIST, [1.1, 1.47, 1.84, 2.21, 2.58, 2.95, 3.32])
+    found = page.evaluate("""async () => {
+        const seen = [];
+        const see = async (change) => {
+            change();
+            await settled();
+            seen.push([5, 300, 800].map(seenAt));
+        };
+        await see(() => scrollTo(0, 60_000));
+        const { style } = document.documentElement;
+        for (const size of ["32px", "8px", "16px"]) await see(() => { style.fontSize = size; });
+        await see(() => scrollBy(0, 700));
+        return seen;
+    }""")
+    assert all(0 <= top < middle < end for top, middle, end in found), found  # no place is empty
+    jumped, larger, smaller, back, further = (top for top, _, _ in found)
+    assert {larger, smaller, back} <= {jumped, jumped - 1, jumped + 1}
+    assert 18 <= further - back <= 22  # 700 pixels of 35 for each row
+
+
+def test_a_list_prints_all_its_rows_and_stays_where_it_is(page: Page) -> None:
+    page.evaluate(LONG_LIST, [1, 2, 3])
+    page.evaluate("""async () => {
+        scrollTo(0, 60_000);
+        await settled();
+        window.before = seenAt(300);
+        addEventListener("beforeprint", () => { window.printed = document.querySelectorAll("li[data-key]").length; });
+    }""")
+    page.pdf()
+    found = page.evaluate("""async () => {
+        await settled();
+        return { printed, drawn: document.querySelectorAll("li[data-key]").length, moved: seenAt(300) - before };
+    }""")
+    assert found["printed"] == 5000
+    assert found["drawn"] < 400
+    assert found["moved"] == 0
+
+
 def test_a_grid_of_thousands_keeps_its_columns_and_the_keyboard(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { KeyedList } = await import("/assets/list.js");

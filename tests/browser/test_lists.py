@@ -60,6 +60,22 @@ def read_until(page: Page, rows: str, last: str) -> None:
     page.wait_for_function(SCROLL_TO_THE_END, arg=[rows, last])
 
 
+def prints_what_was_loaded(page: Page, rows: str, least: int) -> None:
+    page.evaluate(
+        """(rows) => addEventListener("beforeprint", () => {
+        window.printed = document.querySelectorAll(rows).length;
+    })""",
+        rows,
+    )
+    page.pdf()
+    assert page.evaluate("window.printed") >= least
+    continues = page.get_by_text("The list continues: only what was loaded is printed.")
+    expect(continues).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(continues).to_be_visible()
+    page.emulate_media(media="screen")
+
+
 def test_five_thousand_events_and_requests(open_page: OpenPage, server: Server) -> None:
     page = open_page()
     page.route("**/api/events?*", paged([event(number) for number in range(MANY)]))
@@ -71,6 +87,7 @@ def test_five_thousand_events_and_requests(open_page: OpenPage, server: Server) 
     expect(page.locator(".card")).to_have_count(100)
     read_until(page, ".cards > li:not(.spacer)", "Event 700")
     assert page.locator(".cards > li").count() < 250
+    prints_what_was_loaded(page, ".cards > li:not(.spacer)", 701)
     page.goto(f"{server.url}/events/#/mine")
     expect(page.locator(".rows li").first).to_be_visible()
     read_until(page, ".rows li:not(.spacer)", "Event 0")

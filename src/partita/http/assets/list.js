@@ -1,11 +1,12 @@
 // Lists that redraw only the rows that changed: all others keep their element, focus and place. Of thousands of rows, only
-// those near the screen are drawn.
+// those near the screen are drawn; for printing, all are.
 
 import { el } from "./dom.js";
 
 const ALL = 200; // a list of up to this many rows is drawn whole, so that the browser's own search finds all of them
 const AROUND = 1200; // pixels above and below the screen in which rows are drawn
 const GUESS = 80; // height of a row that was never drawn
+const TRIES = 4;
 const CONTROLS = "a[href], button, input, select, textarea, [tabindex]";
 
 export class KeyedList {
@@ -14,6 +15,9 @@ export class KeyedList {
   #items = [];
   #window = [0, 0];
   #across = 1; // items in one line
+  #look = ""; // what the heights of all rows depend on
+  #seen = null; // the first visible row after the last scrolling
+  #isPrinted = false;
   #above;
   #below;
 
@@ -26,6 +30,10 @@ export class KeyedList {
     this.#below = this.#above.cloneNode();
     document.addEventListener("scroll", () => this.#scrolled(), { capture: true, passive: true, signal });
     addEventListener("resize", () => this.#scrolled(), { signal });
+    const sizes = new ResizeObserver(() => this.#resized());
+    sizes.observe(element);
+    signal?.addEventListener("abort", () => sizes.disconnect());
+    for (const event of ["beforeprint", "afterprint"]) addEventListener(event, () => this.#print(event === "beforeprint"), { signal });
   }
 
   get items() {
@@ -35,6 +43,7 @@ export class KeyedList {
   show(items) {
     this.#items = items;
     this.#draw();
+    this.#fill();
   }
 
   // Returns the element of an item, which is drawn if necessary, or null.
@@ -46,16 +55,54 @@ export class KeyedList {
     return this.#rows.get(key).element;
   }
 
+  get #isVirtual() {
+    return this.#items.length > this.most;
+  }
+
   #scrolled() {
-    if (this.#items.length <= this.most || !this.element.isConnected) return;
-    const [from, to] = this.#wanted();
-    if (from < this.#window[0] || to > this.#window[1]) this.#draw();
+    if (!this.#isVirtual || this.#isPrinted || !this.element.isConnected) return;
+    this.#measure();
+    this.#fill();
+    this.#seen = this.#firstSeen();
+  }
+
+  // Draws until all wanted rows are drawn: after a jump, rows are not where they were expected, because heights were guessed.
+  #fill() {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const [from, to] = this.#wanted();
+      if (from >= this.#window[0] && to <= this.#window[1]) return;
+      this.#draw([from, to]);
+    }
+  }
+
+  #print(isPrinted) {
+    this.#isPrinted = isPrinted;
+    if (this.#isVirtual) this.#draw();
+  }
+
+  // After a change of width, columns or font, all heights are different: those of the rows that are not drawn are forgotten, and
+  // the row that was visible before stays where it was.
+  #resized() {
+    if (!this.#isVirtual || this.#isPrinted || !this.element.isConnected || !this.element.offsetWidth) return;
+    const before = this.#look;
+    this.#readLook();
+    if (this.#look === before) return;
+    this.#heights.clear();
+    this.#space();
+    this.#stay(this.#seen);
+    this.#scrolled();
+  }
+
+  #readLook() {
+    const { fontSize, gridTemplateColumns } = getComputedStyle(this.element);
+    this.#look = `${this.element.offsetWidth} ${fontSize} ${gridTemplateColumns}`;
+    this.#across = gridTemplateColumns.split(" ").filter((track) => track.endsWith("px")).length || 1;
   }
 
   // The range of items near the screen, in whole lines.
   #wanted() {
-    if (this.#items.length <= this.most) return [0, this.#items.length];
-    this.#measureAcross();
+    if (!this.#isVirtual || this.#isPrinted) return [0, this.#items.length];
+    if (!this.#look) this.#readLook();
     const top = this.element.getBoundingClientRect().top - this.element.scrollTop;
     const [first, last] = [-top - AROUND, -top + innerHeight + AROUND];
     let [at, from, to] = [0, null, 0];
@@ -66,14 +113,6 @@ export class KeyedList {
       to = Math.min(number + this.#across, this.#items.length);
     }
     return [from ?? this.#lineOf(Math.max(0, to - 1)), to];
-  }
-
-  // In a grid, a line has as many items as there are columns. If their number changes, all heights change.
-  #measureAcross() {
-    const tracks = getComputedStyle(this.element).gridTemplateColumns.split(" ");
-    const across = tracks.filter((track) => track.endsWith("px")).length || 1;
-    if (across !== this.#across) this.#heights.clear();
-    this.#across = across;
   }
 
   #lineOf = (at) => at - (at % this.#across);
@@ -107,19 +146,23 @@ export class KeyedList {
     this.#reconcile(drawn);
     if (control?.isConnected && document.activeElement !== control) control.focus({ preventScroll: true }); // moving it took the focus away
     this.#space();
-    if (seen?.row.isConnected) seen.scroller.scrollTop += top(seen.row) - seen.top;
+    this.#stay(seen);
   }
 
   // The first visible row, which must stay where it is although the space above it changes: the browser's own scroll anchor
   // does not handle this. None at the very top, where new rows should appear.
   #firstSeen() {
-    const isVirtual = this.#items.length > this.most;
-    this.element.style.overflowAnchor = isVirtual ? "none" : "";
-    const scroller = isVirtual ? scrollerOf(this.element) : null;
+    this.element.style.overflowAnchor = this.#isVirtual ? "none" : "";
+    const scroller = this.#isVirtual ? scrollerOf(this.element) : null;
     if (!scroller?.scrollTop) return null;
     const edge = Math.max(0, scroller === document.scrollingElement ? 0 : top(scroller));
     const row = [...this.element.children].find((each) => each.dataset.key !== undefined && each.getBoundingClientRect().bottom > edge);
-    return row && top(row) < innerHeight ? { row, scroller, top: top(row) } : null;
+    return row && top(row) < innerHeight ? { key: row.dataset.key, scroller, top: top(row) } : null;
+  }
+
+  #stay(seen) {
+    const row = seen && this.#rows.get(seen.key)?.element;
+    if (row) seen.scroller.scrollTop += top(row) - seen.top;
   }
 
   #focusedKey() {
@@ -170,13 +213,13 @@ export class KeyedList {
   // Sizes the spacers for the rows that are not drawn, by their known or estimated heights.
   #space() {
     const [from, to] = this.#window;
-    if (this.#items.length <= this.most) {
+    if (!this.#isVirtual) {
       this.#above.remove();
       this.#below.remove();
       return;
     }
     const gap = gapOf(this.element);
-    for (const [key, { element }] of this.#rows) if (element.offsetHeight) this.#heights.set(key, outerHeight(element) + gap);
+    this.#measure();
     const room = (spacer, first, end) => {
       spacer.hidden = first >= end;
       let height = -gap; // the spacer itself adds one gap
@@ -187,6 +230,14 @@ export class KeyedList {
     room(this.#below, to, this.#items.length);
     if (this.element.firstElementChild !== this.#above) this.element.prepend(this.#above);
     if (this.element.lastElementChild !== this.#below) this.element.append(this.#below);
+  }
+
+  #measure() {
+    const gap = gapOf(this.element);
+    for (const [key, { element }] of this.#rows) {
+      const height = outerHeight(element);
+      if (height) this.#heights.set(key, height + gap);
+    }
   }
 }
 
@@ -208,4 +259,5 @@ function scrollerOf(element) {
 
 const gapOf = (element) => Number.parseFloat(getComputedStyle(element).rowGap) || 0;
 
-const outerHeight = (element) => element.offsetHeight + Number.parseFloat(getComputedStyle(element).marginBottom);
+// With fractions of a pixel, which add up over thousands of rows.
+const outerHeight = (element) => element.offsetHeight && element.getBoundingClientRect().height + Number.parseFloat(getComputedStyle(element).marginBottom);

@@ -81,7 +81,7 @@ export class PagesAgain {
 // A button that reads the next page: when it is pressed, and automatically when it comes near the screen, so that a list
 // continues while one scrolls. If `work` fails, it returns null, and the button waits to be pressed.
 export function moreButton(work, { className = "link more", byItself = true, signal } = {}) {
-  const button = el("button", { className, type: "button", hidden: true }, "Show more");
+  const button = el("button", { className, type: "button", hidden: true }, el("span", {}, "Show more"), el("span", { className: "on-paper" }, "The list continues: only what was loaded is printed."));
   const near = new IntersectionObserver((entries) => {
     if (entries.some(({ isIntersecting }) => isIntersecting)) read();
   }, { rootMargin: "400px", scrollMargin: "400px" });
