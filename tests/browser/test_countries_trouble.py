@@ -205,10 +205,18 @@ def test_two_tabs_keep_each_others_words(open_page: OpenPage, server: Server, ad
     other = page.context.new_page()
     as_operator(other, server, f"{address}#/QU")
     page.get_by_label("Name", exact=True).fill("Mine")
+    places = page.locator("#list")
+    places.evaluate("list => { list.scrollTop = 1000; }")
     other.get_by_label("Name", exact=True).fill("Theirs")
     other.get_by_role("button", name="Save version").click()
     title(page, "Theirs")  # reported by the other tab; the text typed here stays
     expect(page.get_by_label("Name", exact=True)).to_have_value("Mine")
+    expect(places.locator("[data-code=QU]")).to_contain_text("Theirs")
+    assert places.evaluate("list => list.scrollTop") == 1000  # read again, and still where it was
+    page.get_by_label("Search by name or code").fill("an")
+    assert places.evaluate("list => list.scrollTop") == 0  # the best matches
+    page.get_by_label("Search by name or code").fill("")
+    expect(places.locator("[data-code=QU]")).to_be_in_viewport()
     page.get_by_role("button", name="Save version").click()
     expect(page.get_by_role("alert").filter(has_text="changed elsewhere while you were writing")).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_value("Mine")

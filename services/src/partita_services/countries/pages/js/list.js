@@ -2,7 +2,7 @@
 
 import { el, replace, write } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
-import { KeyedList } from "/assets/list.js";
+import { kept, KeyedList } from "/assets/list.js";
 import { failed, skeleton } from "/assets/states.js";
 import { flag } from "./flag.js";
 import { fold } from "./format.js";
@@ -13,6 +13,8 @@ export class CountryList {
   #entries = null;
   #recalled = latest();
   #chosen = "";
+  #isToReveal = false; // whether the chosen country must still be scrolled into view
+  #wanted = ""; // the search that is shown
   #isWaiting = false; // whether another list is being read
   #asOf = ""; // the day of the list, which its links contain
 
@@ -22,7 +24,7 @@ export class CountryList {
     this.rows = el("ul", {});
     this.others = el("div", {});
     // All rows are drawn, because there are at most 676 codes, and so the browser's own search finds them.
-    this.keyed = new KeyedList(this.rows, { key: ({ key }) => key, draw: ({ draw }) => draw(), isWhole: true });
+    this.keyed = new KeyedList(this.rows, { key: ({ key }) => key, draw: ({ draw, country, href }) => (draw ? draw() : row(country, href)), isWhole: true });
     search.form.addEventListener("submit", (event) => {
       event.preventDefault();
       list.querySelector("a")?.click();
@@ -46,7 +48,7 @@ export class CountryList {
   show(countries, asOf) {
     this.#isWaiting = false;
     this.#asOf = asOf;
-    this.#entries = countries.map((country) => entry(country, this.#address(country)));
+    this.#entries = kept(this.#entries ?? [], countries.map((country) => entry(country, this.#address(country))), ({ key }) => key);
     if (!this.rows.isConnected) replace(this.list, this.rows, this.others);
     this.draw();
   }
@@ -61,18 +63,34 @@ export class CountryList {
     this.keyed.show(wanted ? matches : withLetters(matches));
     const isNothing = wanted && !matches.length && !isUnknownCode;
     replace(this.others, isUnknownCode ? lookup(wanted) : null, isNothing ? el("p", { className: "lookup" }, "No country of this list has such a name or code.") : null);
-    this.mark(this.#chosen);
+    if (wanted !== this.#wanted) this.#searched(wanted);
+    this.#mark();
     this.#recall(wanted, matches);
   }
 
+  // The best matches are at the top. After the search, the chosen country is to be seen again.
+  #searched(wanted) {
+    this.#wanted = wanted;
+    this.#isToReveal = !wanted;
+    this.rows.firstElementChild?.scrollIntoView({ block: "nearest" });
+  }
+
   mark(code) {
-    this.#chosen = code.toUpperCase();
+    const chosen = code.toUpperCase();
+    if (chosen !== this.#chosen) this.#isToReveal = true;
+    this.#chosen = chosen;
+    this.#mark();
+  }
+
+  // Scrolls to the chosen country once, as soon as it is in the list. When the list is read again, it stays in place.
+  #mark() {
     for (const link of this.list.querySelectorAll("a[data-code]")) {
-      if (link.dataset.code !== this.#chosen) link.removeAttribute("aria-current");
-      else if (!link.hasAttribute("aria-current")) {
-        link.setAttribute("aria-current", "page");
-        if (link.checkVisibility()) link.scrollIntoView({ block: "nearest" });
-      }
+      const isChosen = link.dataset.code === this.#chosen;
+      if (!isChosen) link.removeAttribute("aria-current");
+      else if (!link.hasAttribute("aria-current")) link.setAttribute("aria-current", "page");
+      if (!isChosen || !this.#isToReveal || !link.checkVisibility()) continue;
+      link.scrollIntoView({ block: "nearest" });
+      this.#isToReveal = false;
     }
   }
 
@@ -83,7 +101,7 @@ export class CountryList {
     const show = (matches) => {
       if (!matches.length) return;
       this.others.append(el("section", { className: "former" }, el("h2", {}, "Formerly"), el("ul", {}, ...matches.map(formerRow))));
-      this.mark(this.#chosen);
+      this.#mark();
     };
     return this.#recalled(ask, show, (error) => {
       if (error.status === undefined) throw error;
@@ -95,13 +113,13 @@ export class CountryList {
   #address = ({ alpha2Code }) => `#/${alpha2Code}${this.#asOf && `?as_of=${this.#asOf}`}`;
 }
 
-function entry(country, address) {
+function entry(country, href) {
   return {
     key: country.alpha2Code,
     country,
     words: fold(country.name),
     codes: [country.alpha2Code, country.alpha3Code, country.numericCode ?? ""].map((code) => code.toLowerCase()),
-    draw: () => row(country, address),
+    href,
   };
 }
 
