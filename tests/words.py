@@ -33,6 +33,7 @@ INSTEAD: Final = {
     r"leverag(?:e|es|ed|ing)": "use",
     r"seamless(?:ly)?": "say what happens",
     r"blazing(?:ly)?(?: fast)?": "a figure, with the command that made it",
+    r"[Ll]og(?:s|ged|ging)? out|[Ll]ogged[ -]in(?! steps)": "sign in, sign out",
     r"simply|obviously": "leave it out",
 }
 PATTERN: Final = re.compile("|".join(rf"\b(?P<w{n}>{word})\b" for n, word in enumerate(INSTEAD)))
@@ -40,11 +41,12 @@ CODE: Final = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
 def pages() -> Iterator[Path]:
-    """Yield the files to check: the documentation, and the sources with their docstrings."""
+    """Yield the files to check: the documentation, and the sources with their docstrings and the pages."""
     yield from ROOT.glob("*.md")
     yield from (ROOT / "docs").rglob("*.md")
     for folder in ("src", "services/src", "examples"):
         yield from (ROOT / folder).rglob("*.py")
+        yield from (ROOT / folder).rglob("*.js")
 
 
 def found_in(text: str) -> Iterator[tuple[int, str, str]]:

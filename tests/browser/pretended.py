@@ -1,4 +1,4 @@
-"""A fake of CommitCollect's API for pages: a user is logged in, and has as much data as a test wants."""
+"""A fake of CommitCollect's API for pages: a user is signed in, and has as much data as a test wants."""
 
 from __future__ import annotations
 

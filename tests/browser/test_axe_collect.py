@@ -75,7 +75,7 @@ def test_the_dashboard(open_page: OpenPage, server: Server) -> None:
     tell(page)
     expect(page.locator(".stale")).not_to_be_empty()
     page.route("**/auth/logout-everywhere", lambda route: route.abort())
-    page.get_by_role("button", name="Log out everywhere").click()
+    page.get_by_role("button", name="Sign out everywhere").click()
     expect(page.locator(".toast.wrong")).to_be_visible()
     check(page, "out of date, with a message")
 

@@ -1,4 +1,4 @@
-"""CommitCollect in a real browser: from the login through the simulator to a finished model and a deleted account."""
+"""CommitCollect in a real browser: from the sign-in through the simulator to a finished model and a deleted account."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def address(server: Server) -> str:
 
 
 def log_in(page: Page, address: str, athlete: str) -> None:
-    """Log in through the simulator, and wait for the dashboard."""
+    """Sign in through the simulator, and wait for the dashboard."""
     page.goto(address)
     page.get_by_role("link", name="Connect with Strava").click()
     page.get_by_label(athlete).check()
@@ -125,9 +125,9 @@ def test_the_whole_story(open_page: OpenPage, server: Server, address: str) -> N
     expect(page.locator(".audit li").filter(has_text="Eight swims")).to_have_count(0)  # not the user's own words
     expect(page.locator(".audit li").nth(8)).to_be_visible()
 
-    # After a logout and a login, the collection is still there.
-    page.get_by_role("button", name="Log out", exact=True).click()
-    expect(page.get_by_text("You are logged out.")).to_be_visible()
+    # After a sign-out and a sign-in, the collection is still there.
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
     log_in(page, address, ALEX)
     expect(page.get_by_role("article", name="Eight swims").locator(".chip")).to_have_text("Completed")
 
@@ -251,8 +251,8 @@ def test_logging_out_everywhere_ends_all_browsers(open_page: OpenPage, address: 
     one, other = open_page(), open_page()
     for page in (one, other):
         log_in(page, address, ROBIN)
-    one.get_by_role("button", name="Log out everywhere").click()
-    expect(one.get_by_text("You are logged out in all browsers.")).to_be_visible()
+    one.get_by_role("button", name="Sign out everywhere").click()
+    expect(one.get_by_text("You are signed out in all browsers.")).to_be_visible()
     expect(other.get_by_role("link", name="Connect with Strava")).to_be_visible()
 
 
@@ -305,7 +305,7 @@ def test_a_key_that_strava_takes_no_more_is_asked_for_again(open_page: OpenPage,
     page.request.put(f"{control}/chaos", data={"duplicates": 0, "spread": 0, "failures": 1})  # all events get lost
     page.request.post(f"{control}/athletes/1003/deauthorize", data={})
     page.get_by_role("button", name="Sync again").click()
-    # If the subscription was created after the login, the service checks with Strava, and the user is not connected.
+    # If the subscription was created after the sign-in, the service checks with Strava, and the user is not connected.
     expect(page.locator(".connection .chip")).to_have_text(re.compile("Needs you|Not connected"))
     page.get_by_role("link", name=re.compile("^(Reconnect|Connect Strava)$")).click()
     page.get_by_label(SAM).wait_for()

@@ -137,11 +137,11 @@ def test_a_slow_look_shows_nothing_older_than_a_change_or_a_farewell(open_page: 
     tell(page)
     while not pretended.held["me"]:
         page.wait_for_timeout(20)
-    page.get_by_role("button", name="Log out", exact=True).click()
-    expect(page.get_by_text("You are logged out.")).to_be_visible()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
     pretended.release("me", status=401, json={"code": "unauthenticated", "detail": "You are out."})
     page.wait_for_timeout(50)
-    expect(page.get_by_text("You are logged out.")).to_be_visible()
+    expect(page.get_by_text("You are signed out.")).to_be_visible()
 
 
 def test_what_cannot_be_read_is_tried_again(open_page: OpenPage, address: str) -> None:
@@ -173,8 +173,8 @@ def test_what_one_tab_changes_the_other_shows(open_page: OpenPage, address: str)
     expect(other.get_by_role("article", name="From the first")).to_be_attached()
     expect(written.get_by_label("Title")).to_have_value("Half a word")
     written.get_by_role("button", name="Close").click()
-    page.get_by_role("button", name="Log out", exact=True).click()
-    expect(other.get_by_text("You are logged out.")).to_be_visible()
+    page.get_by_role("button", name="Sign out", exact=True).click()
+    expect(other.get_by_text("You are signed out.")).to_be_visible()
 
 
 def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(
@@ -186,19 +186,19 @@ def test_who_is_logged_out_meanwhile_logs_in_and_loses_no_word(
     dialog = begin(page, "Kept words")
     end_streams(page, 1, page.context.clear_cookies)
     dialog.get_by_role("button", name="Commit to it").click()
-    expect(dialog.get_by_role("alert")).to_contain_text("You are not logged in.")
+    expect(dialog.get_by_role("alert")).to_contain_text("You are not signed in.")
     assert violations(page) == {}
     dialog.get_by_role("button", name="Sign in again").click()
-    again = page.get_by_role("dialog", name="Log in again")
+    again = page.get_by_role("dialog", name="Sign in again")
     with page.context.expect_page() as opened:
-        again.get_by_role("button", name="Log in with Strava").click()
+        again.get_by_role("button", name="Sign in with Strava").click()
     opened.value.get_by_label(ROBIN).check()
     opened.value.get_by_role("button", name="Authorize").click()
     expect(again).to_have_count(0)
     expect(dialog).to_have_count(0)
     expect(page.get_by_role("article", name="Kept words")).to_have_count(1)
-    train(page, server, 1002, sport_type="Ride", name="After the login")  # reported by the stream, which is open again
-    expect(feed(page, "Your workouts").get_by_text("After the login").first).to_be_visible()
+    train(page, server, 1002, sport_type="Ride", name="After the sign-in")  # the stream is open again
+    expect(feed(page, "Your workouts").get_by_text("After the sign-in").first).to_be_visible()
 
 
 def test_a_server_that_was_killed_comes_back(open_page: OpenPage, tmp_path_factory: pytest.TempPathFactory) -> None:

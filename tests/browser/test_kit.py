@@ -278,7 +278,7 @@ def test_changes_wait_for_each_other_and_go_back_together(page: Page) -> None:
         (401, {"detail": "Send `Authorization: Bearer TOKEN`."}, "Sign in to continue."),
         (401, {"detail": "The token has expired."}, "Your sign-in has expired."),
         (401, {"code": "unauthenticated", "detail": "The token is not valid."}, "Sign in to continue."),
-        (401, {"code": "unauthenticated", "detail": "You are not logged in."}, "You are not logged in."),
+        (401, {"code": "unauthenticated", "detail": "You are not signed in."}, "You are not signed in."),
         (
             422,
             {"errors": [{"field": "", "message": "closesAt must be after opensAt"}]},

@@ -1,4 +1,4 @@
-"""A journey through CommitCollect: a user logs in, trains, collects parts, and finally deletes the account."""
+"""A journey through CommitCollect: a user signs in, trains, collects parts, and finally deletes the account."""
 
 from __future__ import annotations
 

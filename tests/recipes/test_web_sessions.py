@@ -1,4 +1,4 @@
-"""Browser sessions: the holder of a cookie is logged in until the session ends, and nobody else is."""
+"""Browser sessions: the holder of a cookie is signed in until the session ends, and nobody else is."""
 
 from __future__ import annotations
 
@@ -223,7 +223,7 @@ class TestEndingAll:
 
 
 class SessionMachine(RuleBasedStateMachine):
-    """Random logins, visits, rotations, logouts and waiting times, compared with a model in a dictionary."""
+    """Random sign-ins, visits, rotations, sign-outs and waiting times, compared with a model in a dictionary."""
 
     def __init__(self) -> None:
         super().__init__()

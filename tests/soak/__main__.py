@@ -73,7 +73,7 @@ def _run(folder: Path, options: argparse.Namespace) -> tuple[list[Sample], list[
 
 
 def _seeded(folder: Path) -> tuple[int, str]:
-    """Write the sample data. Return the total balance of its accounts, and the cookie header of a logged-in browser."""
+    """Write the sample data. Return the total balance of its accounts, and the cookie header of a signed-in browser."""
     subprocess.run([*MAIN, "seed", "--all", "--data", str(folder)], check=True, capture_output=True)
     with EmbeddedStore(folder / "partita.db") as store:
         db = Session(store)

@@ -54,7 +54,7 @@ MIN_ID_LENGTH: Final = 22
 
 
 class WebSession(Entity):
-    """A login. Subclass it with a table that has a TTL, a key of `session_hash`, and an index by `user_id`."""
+    """A sign-in. Subclass it with a table that has a TTL, a key of `session_hash`, and an index by `user_id`."""
 
     by_user: ClassVar[Key]
 
@@ -104,7 +104,7 @@ class WebSessions(Generic[S]):
         Args:
             record: a subclass of `WebSession` with a table and keys.
             idle: a session ends after this time without use.
-            absolute: a session ends this long after the login, even if it is in use.
+            absolute: a session ends this long after the sign-in, even if it is in use.
             touch_every: the use of a session is recorded at most this often, so it may end earlier by this much.
 
         Raises:
@@ -160,7 +160,7 @@ class WebSessions(Generic[S]):
         return renamed
 
     def end(self, session_id: str) -> Delete[S]:
-        """End a session, for example at logout. It is not an error if the session has already ended."""
+        """End a session, for example at sign-out. It is not an error if the session has already ended."""
         return delete(self._at(session_id)).labelled(f"{self._schema.name}.end")
 
     def end_all(self, user_id: str) -> Procedure[int]:
@@ -254,4 +254,4 @@ def _secret(session_id: str) -> str:
 
 
 def _ended() -> ItemMissing:
-    return ItemMissing("The session has ended.", hint="Log in again.")
+    return ItemMissing("The session has ended.", hint="Sign in again.")

@@ -1,4 +1,4 @@
-"""CommitCollect's site with a browser that is logged in, on a store that records its requests."""
+"""CommitCollect's site with a browser that is signed in, on a store that records its requests."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def store(partita_store: Store) -> FaultyStore:
 
 @pytest.fixture
 def connected(store: FaultyStore, fake_clock: FakeClock) -> Iterator[World]:
-    """A world on the store of the test, in which nobody has logged in yet."""
+    """A world on the store of the test, in which nobody has signed in yet."""
     with new_world(store=store, clock=fake_clock) as world:
         yield world
 
 
 @pytest.fixture
 async def stranger(connected: World, store: FaultyStore, identity: Identity) -> AsyncIterator[httpx.AsyncClient]:
-    """A browser that is not logged in; exceeding a budget raises."""
+    """A browser that is not signed in; exceeding a budget raises."""
     session = AsyncSession(store, clock=connected.clock, secret=b"fake", strict_budgets=True)
     app = build_app([SERVICE], AppState(session, identity, {SERVICE.name: connected.tools}))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=SITE) as client:
@@ -56,7 +56,7 @@ async def stranger(connected: World, store: FaultyStore, identity: Identity) -> 
 
 @pytest.fixture
 async def browser(connected: World, stranger: httpx.AsyncClient) -> httpx.AsyncClient:
-    """A browser that is logged in, after the jobs of the login."""
+    """A browser that is signed in, after the jobs of the sign-in."""
     stranger.cookies.set(SECURE, connected.log_in(), domain="collect.test", path="/")
     connected.work()
     return stranger

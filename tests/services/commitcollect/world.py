@@ -1,4 +1,4 @@
-"""CommitCollect without HTTP: a store, a fake Strava, a queue, and a user who can log in."""
+"""CommitCollect without HTTP: a store, a fake Strava, a queue, and a user who can sign in."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TODAY = date(2026, 1, 1)
 
 
 class World(Struct):
-    """A session, Strava, the tools of the service, a clock, and the user who logged in last."""
+    """A session, Strava, the tools of the service, a clock, and the user who signed in last."""
 
     db: Session
     strava: StravaModel

@@ -38,17 +38,17 @@ AUDIT: Final = AuditTrail(AuditEntry, retention=timedelta(days=90))
 
 
 class LoggedIn(AuditEvent):
-    """A browser was logged in."""
+    """A browser was signed in."""
 
     is_new_user: bool
 
 
 class LoggedOut(AuditEvent):
-    """A browser was logged out."""
+    """A browser was signed out."""
 
 
 class LoggedOutEverywhere(AuditEvent):
-    """All browsers of a user were logged out."""
+    """All browsers of a user were signed out."""
 
     browsers: int
 

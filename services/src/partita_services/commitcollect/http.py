@@ -151,7 +151,7 @@ async def synchronise(visitor: CurrentVisitor, db: Db, tools: Resources[Tools], 
         work = handlers.synchronise(tools.application, visitor.user_id, trace)
         return BackfillView.of(await do_async(work, db, tools))
     except NotConnected as refused:
-        raise HttpProblem(409, "not_connected", str(refused), hint="Log in with Strava again.") from refused
+        raise HttpProblem(409, "not_connected", str(refused), hint="Sign in with Strava again.") from refused
 
 
 @ROUTER.get("/milestones", responses={304: {"description": "Not modified"}, **describe_problems(400)})

@@ -51,7 +51,7 @@ async def user_news(parts: Sequence[str]) -> Sequence[NewsEvent]:
 
 
 def session_check(db: AsyncSession, session_id: str) -> Callable[[], Awaitable[bool]]:
-    """Return a function that reports whether a browser is still logged in; it reads the session only now and then."""
+    """Return a function that reports whether a browser is still signed in; it reads the session only now and then."""
     looks = 0
 
     async def is_valid() -> bool:

@@ -106,7 +106,7 @@ class Profile(Entity, table=TABLE):
 
     user_id: str
     athlete_id: str
-    """The Strava athlete who logs in as this user."""
+    """The Strava athlete who signs in as this user."""
     name: str
     created_at: datetime
     closing: bool = False

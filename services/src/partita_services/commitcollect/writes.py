@@ -53,7 +53,7 @@ from partita_services.commitcollect.strava.model import Tickets, tickets_of
 _PUT: Final = (PutItem,)
 _CHECK: Final = (ConditionCheck,)
 _ENTRY: Final = (PutItem, DeleteItem)
-"""The writes of a login: a new session, and the deletion of the browser's previous session."""
+"""The writes of a sign-in: a new session, and the deletion of the browser's previous session."""
 
 
 @pattern(

@@ -2,10 +2,10 @@
 
 import { el, line } from "./dom.js";
 
-export function leaveButton(leave, text = "Sign out") {
-  return el("button", { className: "button leave", type: "button", onclick: leave }, line("M10 4H5v16h5M14 8l4 4-4 4M18 12H9"), el("span", {}, text));
+export function leaveButton(leave) {
+  return el("button", { className: "button leave", type: "button", onclick: leave }, line("M10 4H5v16h5M14 8l4 4-4 4M18 12H9"), el("span", {}, "Sign out"));
 }
 
-export function person(name, leave, text) {
-  return [el("span", { className: "person", dir: "auto", title: name }, name), leaveButton(leave, text)];
+export function person(name, leave) {
+  return [el("span", { className: "person", dir: "auto", title: name }, name), leaveButton(leave)];
 }

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.req("C05")
 
 
 def trained(world: World) -> World:
-    """Log in, record two workouts, and complete a milestone with one of them; return the world."""
+    """Sign in, record two workouts, and complete a milestone with one of them; return the world."""
     world.log_in()
     world.work()
     world.commit(metric=Metric.COUNT, target=1, starts_on=TODAY)
@@ -61,7 +61,7 @@ def test_the_grant_is_given_up_and_workouts_are_removed(world: World) -> None:
     assert world.awards == awards
     (milestone,) = world.db.run(milestones_of(world.user_id))
     assert milestone.status is MilestoneStatus.COMPLETED
-    assert world.db.run(owner_of(str(ATHLETE))) is not None  # so the user can log in again
+    assert world.db.run(owner_of(str(ATHLETE))) is not None  # so the user can sign in again
     trail = {entry.event_type: entry.details for entry in world.db.run(events_of_user(world.user_id))}
     assert trail["disconnect_requested"] == {"athlete_id": str(ATHLETE)}
     assert trail["athlete_unlinked"] == {"athlete_id": str(ATHLETE), "workouts": 2}

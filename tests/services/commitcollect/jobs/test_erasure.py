@@ -30,7 +30,7 @@ pytestmark = pytest.mark.req("C23")
 
 
 def full_world(world: World) -> None:
-    """Log in, and create data of every kind for the user, some of it expired."""
+    """Sign in, and create data of every kind for the user, some of it expired."""
     world.log_in()
     world.log_in()
     world.commit(target=1_000)

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.req("C05")
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """A world with a user who is connected and has a workout; no job of the login has run yet."""
+    """A world with a user who is connected and has a workout; no job of the sign-in has run yet."""
     with new_world() as world:
         world.log_in()
         world.strava.train(1)
@@ -33,7 +33,7 @@ def world() -> Iterator[World]:
 
 
 def jobs_of(world: World) -> dict[str, Callable[[], object]]:
-    """Return the jobs after a withdrawal: a read that Strava refuses, its event, and the subscription of the login."""
+    """Return the jobs after a withdrawal: a read that Strava refuses, its event, and the sign-in's subscription."""
     backfill = world.connection.backfill
     assert backfill is not None
     page = BackfillJob("r", "c", world.user_id, backfill.sync_id, 1)

@@ -40,7 +40,7 @@ SITE = "https://collect.test/commitcollect"
 
 @pytest.fixture
 def world() -> Iterator[World]:
-    """A world with a connected user, whose login and its jobs were a quarter of an hour ago."""
+    """A world with a connected user, whose sign-in and its jobs were a quarter of an hour ago."""
     with queued_world() as world:
         world.log_in()
         world.work()

@@ -1,4 +1,4 @@
-"""Servers that other machines can reach: what they serve, and that nobody can log in through the simulator."""
+"""Servers that other machines can reach: what they serve, and that nobody can sign in through the simulator."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HERE = "http://127.0.0.1:8321"
 EVERYWHERE = "http://0.0.0.0:8321"
 OUTSIDE = "http://192.0.2.7:8321"
 HTTPS = "https://collect.test"
-WARNS_OF_NO_STRAVA = "Strava is not set up for CommitCollect, so nobody can log in: set PARTITA_STRAVA_URL."
+WARNS_OF_NO_STRAVA = "Strava is not set up for CommitCollect, so nobody can sign in: set PARTITA_STRAVA_URL."
 
 Serve = Callable[[str], AbstractAsyncContextManager[httpx.AsyncClient]]
 
@@ -58,7 +58,7 @@ def installed(folder: Path, url: str) -> Installation:
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8321", "localhost", "[::1]", "0.0.0.0:8321"])
 @pytest.mark.parametrize("url", [EVERYWHERE, OUTSIDE, "http://[::]:8321"])
 async def test_a_host_header_of_this_machine_opens_nothing_beyond_it(serve: Serve, url: str, host: str) -> None:
-    """The attack: open the simulator, log in as any of its athletes, and return with the development cookie."""
+    """The attack: open the simulator, sign in as any of its athletes, and return with the development cookie."""
     async with serve(url) as eve:
         eve.headers["Host"] = host
         login = await eve.get("/commitcollect/auth/login")
@@ -107,7 +107,7 @@ async def test_on_this_machine_the_simulator_is_used(serve: Serve, url: str) -> 
             OUTSIDE,
             {PUBLIC_URL: HTTPS, SIMULATOR: "everyone"},
             ["/strava-simulator"],
-            [f"Anyone who reaches {HTTPS} can log in as any athlete of the Strava simulator."],
+            [f"Anyone who reaches {HTTPS} can sign in as any athlete of the Strava simulator."],
         ),
         (HERE, {SIMULATOR: "everyone"}, ["/strava-simulator"], []),
     ],

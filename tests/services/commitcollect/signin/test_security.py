@@ -67,7 +67,7 @@ async def browser(world: World) -> AsyncIterator[Browsing]:
 
 
 async def leave_for_strava(browser: httpx.AsyncClient) -> str:
-    """Begin a login, and return its state."""
+    """Begin a sign-in, and return its state."""
     response = await browser.get("/auth/login")
     assert response.status_code == 302
     return parse_qs(urlsplit(response.headers["Location"]).query)["state"][0]
@@ -85,7 +85,7 @@ async def log_in(browser: httpx.AsyncClient) -> httpx.Response:
 
 
 def refused(response: httpx.Response) -> str:
-    """Check that a login was refused and began no session, and return the code of the problem."""
+    """Check that a sign-in was refused and began no session, and return the code of the problem."""
     assert response.status_code == 303
     assert [name for name, cookie in cookies(response).items() if cookie["max-age"] != "0"] == []
     target = urlsplit(response.headers["Location"])
@@ -102,7 +102,7 @@ async def is_logged_in(browser: httpx.AsyncClient) -> bool:
     return (await browser.get("/api/me")).status_code == 200
 
 
-# --- the login
+# --- the sign-in
 
 
 @pytest.mark.req("C01")

@@ -1,8 +1,8 @@
-"""The subscription to Strava's webhook: a worker creates it after the first login, and stores it.
+"""The subscription to Strava's webhook: a worker creates it after the first sign-in, and stores it.
 
 Strava does not report anything that happened before the subscription. If an athlete withdrew the authorization between
-the login and the subscription, the user would be asked to connect again, and the workouts would stay. So once the
-subscription exists, the worker checks with Strava about users who logged in before it.
+the sign-in and the subscription, the user would be asked to connect again, and the workouts would stay. So once the
+subscription exists, the worker checks with Strava about users who signed in before it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class SubscribeJob(Job, frozen=True):
     kind = "subscribe"
 
     user_id: str = ""
-    """The user who has logged in; empty if a worker has started."""
+    """The user who has signed in; empty if a worker has started."""
 
 
 def subscribe(app: Application, job: SubscribeJob) -> Work[None]:

@@ -93,7 +93,7 @@ async def receive_event(db: Db, tools: Resources[Tools], trace: CurrentTrace, ev
     if known is None or known.subscription_id != event.subscription_id:
         raise _refused(tools, 403, "forbidden", "The subscription is not the one of this service.")
     owner_id = str(event.owner_id)
-    # An athlete who is logging in right now misses nothing: all activities are read after the owner was written.
+    # An athlete who is signing in right now misses nothing: all activities are read after the owner was written.
     if (await db.run(owner_of(owner_id).consistent())) is None:
         return {}
     if wait := tools.webhook_limits.events.take(owner_id, tools.application.clock()):

@@ -28,7 +28,7 @@ from partita_services.commitcollect.strava.model import Tickets
 
 SAMPLE_USER: Final = "demo"
 SAMPLE_ATHLETE: Final = "1003"
-"""The simulator's athlete whose login shows the sample data."""
+"""The simulator's athlete whose sign-in shows the sample data."""
 _FIRST_DAY: Final = 95
 _LAST_DAY: Final = 36
 """The days of the workouts, in days ago: earlier than a backfill reads, so it does not change them."""
@@ -88,7 +88,7 @@ def _parts(model_id: str) -> list[Part]:
 
 
 def _connection(since: datetime) -> Connection:
-    """A lost connection, because there are no tokens for it before the athlete logs in."""
+    """A lost connection, because there are no tokens for it before the athlete signs in."""
     return Connection(
         user_id=SAMPLE_USER,
         athlete_id=SAMPLE_ATHLETE,

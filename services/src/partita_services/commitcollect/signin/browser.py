@@ -33,14 +33,14 @@ _COOKIE: Final = APIKeyCookie(
 
 
 class Visitor(Struct, frozen=True):
-    """A browser that is logged in."""
+    """A browser that is signed in."""
 
     user_id: str
     session_id: str
 
 
 class SessionCookie(Struct, frozen=True):
-    """The cookie of a browser's session, and the cookie that it has during a login."""
+    """The cookie of a browser's session, and the cookie that it has during a sign-in."""
 
     name: str
 
@@ -115,23 +115,23 @@ async def visitor(
     cookie: CurrentCookie,
     described: Annotated[str | None, Security(_COOKIE)],  # noqa: ARG001 - only for the OpenAPI description: its name may differ
 ) -> Visitor:
-    """Return the logged-in visitor, and count the request towards the user's rate limit.
+    """Return the signed-in visitor, and count the request towards the user's rate limit.
 
     Raises:
-        HttpProblem: 401, nobody is logged in.
+        HttpProblem: 401, nobody is signed in.
         RateLimited: 429, the user has sent too many requests.
     """
     session_id = cookie.read(request)
     session = await db.run(SESSIONS.resolve(session_id)) if session_id else None
     if session is None:
-        headers = {"WWW-Authenticate": "Cookie"}
-        raise HttpProblem(401, "unauthenticated", "You are not logged in.", hint="Log in with Strava.", headers=headers)
+        headers, hint = {"WWW-Authenticate": "Cookie"}, "Sign in with Strava."
+        raise HttpProblem(401, "unauthenticated", "You are not signed in.", hint=hint, headers=headers)
     await admit(request, session.user_id)
     return Visitor(session.user_id, session_id)
 
 
 CurrentVisitor = Annotated[Visitor, Depends(visitor)]
-"""The logged-in visitor; 401 if nobody is logged in."""
+"""The signed-in visitor; 401 if nobody is signed in."""
 
 
 async def as_caller(visitor: CurrentVisitor) -> Caller:

@@ -1,4 +1,4 @@
-"""The rate limit of logged-in users."""
+"""The rate limit of signed-in users."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from partita_services.commitcollect.writes import connect, join
 
 
 class LoginRefused(Exception):
-    """The login failed; the page explains the code."""
+    """The sign-in failed; the page explains the code."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -52,7 +52,7 @@ class Return(Struct, frozen=True):
 
 
 def depart(settings: Settings, now: int) -> Procedure[Departure]:
-    """Begin a login, and return the redirect to Strava."""
+    """Begin a sign-in, and return the redirect to Strava."""
     state, browser = new_session_id(), new_session_id()
     yield from begin_login(state, browser, now)
     query = {
@@ -67,7 +67,7 @@ def depart(settings: Settings, now: int) -> Procedure[Departure]:
 
 
 def arrive(app: Application, back: Return, trace: Trace) -> Work[str]:
-    """Log in a browser that comes back from Strava, and return the id of its session.
+    """Sign in a browser that comes back from Strava, and return the id of its session.
 
     Raises:
         LoginRefused: the athlete refused, the state is not the browser's, or the athlete belongs to another user.
@@ -138,7 +138,7 @@ def _log_in(app: Application, back: Return, grant: Grant, trace: Trace) -> Work[
 
 
 def _check_same_user(session_id: str, owner: AthleteOwner | None) -> Procedure[None]:
-    """Check that a logged-in user connects their own athlete."""
+    """Check that a signed-in user connects their own athlete."""
     session = (yield from SESSIONS.resolve(session_id)) if session_id else None
     if session is not None and (owner is None or owner.user_id != session.user_id):
         raise LoginRefused("athlete_taken")

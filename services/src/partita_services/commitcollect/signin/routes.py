@@ -1,4 +1,4 @@
-"""The routes of the login through Strava and of the logout, which are not part of the API."""
+"""The routes of the sign-in through Strava and of the sign-out, which are not part of the API."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ HOME: Final = "/commitcollect/"
 
 
 @ROUTER.get("/auth/login", status_code=302, response_class=RedirectResponse, responses=describe_problems(503))
-async def log_in(request: Request, db: Db, now: Now, tools: Resources[Tools]) -> Response:
-    """Redirect to Strava to log in; 503 if no Strava is set up."""
+async def sign_in(request: Request, db: Db, now: Now, tools: Resources[Tools]) -> Response:
+    """Redirect to Strava to sign in; 503 if no Strava is set up."""
     if tools.application.settings.strava_url is None:
         hint = f"The operator has to set {STRAVA_URL}."
-        raise HttpProblem(503, "strava_not_set_up", "Strava is not set up, so nobody can log in.", hint=hint)
+        raise HttpProblem(503, "strava_not_set_up", "Strava is not set up, so nobody can sign in.", hint=hint)
     cookie = await session_cookie(request, tools)
     public_url: str = tools.application.settings.public_url
     if is_other_loopback(request, public_url):
@@ -75,7 +75,7 @@ async def come_back(
     tools: Resources[Tools],
     trace: CurrentTrace,
 ) -> Response:
-    """The way back from Strava: redirects to the dashboard, logged in, or with `?problem=` and a code."""
+    """The way back from Strava: redirects to the dashboard, signed in, or with `?problem=` and a code."""
     try:
         session_id = await do_async(arrive(tools.application, back, trace), db, tools)
     except LoginRefused as refused:
@@ -91,7 +91,7 @@ async def come_back(
 async def leave(
     visitor: CurrentVisitor, db: Db, trace: CurrentTrace, cookie: CurrentCookie, response: Response
 ) -> None:
-    """Log this browser out."""
+    """Sign this browser out."""
     await db.run(log_out(visitor.session_id, visitor.user_id, trace))
     cookie.clear(response)
 
@@ -100,6 +100,6 @@ async def leave(
 async def leave_everywhere(
     visitor: CurrentVisitor, db: Db, trace: CurrentTrace, cookie: CurrentCookie, response: Response
 ) -> None:
-    """Log the user out in all browsers."""
+    """Sign the user out in all browsers."""
     await db.run(log_out_everywhere(visitor.user_id, trace))
     cookie.clear(response)

@@ -1,4 +1,4 @@
-"""The sessions of browsers, and logins in progress. Of the values that a browser has, only hashes are stored."""
+"""The sessions of browsers, and sign-ins in progress. Of the values that a browser has, only hashes are stored."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from partita.recipes.web_sessions import WebSession, WebSessions, session_hash
 SESSIONS_TABLE: Final = Table("CommitCollectSessions", indexes=[Index("GSI1")], ttl="ttl")
 
 LOGIN_SECONDS: Final = 600
-"""How long a login may take."""
+"""How long a sign-in may take."""
 
 
 class LoginSession(WebSession, table=SESSIONS_TABLE):
-    """The session of a browser that is logged in."""
+    """The session of a browser that is signed in."""
 
     primary: ClassVar = Key("SESSION#{session_hash}", "META")
     by_user: ClassVar = Key("USER#{user_id}", "SESSION#{session_hash}", index="GSI1")
@@ -33,13 +33,13 @@ class LoginAttempt(Entity, table=SESSIONS_TABLE):
 
     state_hash: str
     browser_hash: str
-    """The hash of the browser's login cookie, so that no other browser can finish the login."""
+    """The hash of the browser's sign-in cookie, so that no other browser can finish the sign-in."""
     ttl: int
 
 
 @get(LoginAttempt, budget=Rcu(0.5))
 def login_attempt(state_hash: str) -> None:
-    """A login in progress."""
+    """A sign-in in progress."""
 
 
 @pattern(budget=Wcu(1))

@@ -19,11 +19,11 @@ def mounted(installation: Installation) -> Mapping[str, ASGIApp]:
     """Return the simulator, if the settings of this installation enable it; log unusual settings."""
     settings = read(installation)
     if settings.strava_url is None:
-        logger.warning("Strava is not set up for CommitCollect, so nobody can log in: set %s.", STRAVA_URL)
+        logger.warning("Strava is not set up for CommitCollect, so nobody can sign in: set %s.", STRAVA_URL)
     if not settings.has_simulator:
         return {}
     if not settings.is_local:
-        logger.warning("Anyone who reaches %s can log in as any athlete of the Strava simulator.", settings.public_url)
+        logger.warning("Anyone who reaches %s can sign in as any athlete of the Strava simulator.", settings.public_url)
     return {"/strava-simulator": SimulatorWhenAsked(installation)}
 
 

@@ -44,7 +44,7 @@ class Settings(Struct, frozen=True):
     public_url: str
     """The address at which browsers and Strava reach the service."""
     strava_url: str | None
-    """The address of Strava; None if it is not set up, so nobody can log in."""
+    """The address of Strava; None if it is not set up, so nobody can sign in."""
     client_id: str
     client_secret: str
     verify_token: str

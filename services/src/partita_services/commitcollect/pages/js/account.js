@@ -1,4 +1,4 @@
-// The audit trail of the account, the logout everywhere, and the deletion of the account.
+// The audit trail of the account, the sign-out everywhere, and the deletion of the account.
 
 import { action } from "/assets/attempt.js";
 import { confirm } from "/assets/dialog.js";
@@ -14,7 +14,7 @@ export function accountPanel({ left, signal }) {
   const leave = () =>
     confirm({
       title: "Delete your account?",
-      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are logged out everywhere.", "This cannot be undone. The audit trail of the account, which contains no workouts, is kept for 90 days. Your activities on Strava stay as they are."],
+      text: ["Your profile, workouts, milestones, awards and the connection to Strava are deleted, and you are signed out everywhere.", "This cannot be undone. The audit trail of the account, which contains no workouts, is kept for 90 days. Your activities on Strava stay as they are."],
       action: "Delete everything",
       word: "delete",
       work: async () => {
@@ -22,12 +22,12 @@ export function accountPanel({ left, signal }) {
         left("Your account is being deleted, with everything that belonged to it.");
       },
     });
-  const out = action("You are still logged in.", async () => {
-    await api.logOutEverywhere();
-    left("You are logged out in all browsers.");
+  const out = action("You are still signed in.", async () => {
+    await api.signOutEverywhere();
+    left("You are signed out in all browsers.");
   });
   const { trail, look } = auditTrail(signal);
-  const everywhere = el("button", { className: "button", type: "button", onclick: out }, "Log out everywhere");
+  const everywhere = el("button", { className: "button", type: "button", onclick: out }, "Sign out everywhere");
   const bin = el("button", { className: "button danger", type: "button", onclick: leave }, "Delete account");
   const element = el("section", { className: "panel account" }, el("header", {}, el("h2", {}, "Account")), trail, el("footer", { className: "actions" }, everywhere, bin));
   return { element, look };
@@ -78,9 +78,9 @@ const WORDS = {
   reconnect_needed: () => "Strava no longer accepted the connection",
   backfill_finished: ({ found }) => `Read ${found} earlier ${found === 1 ? "workout" : "workouts"}`,
   workout_ingested: ({ outcome }) => `Read a workout again: ${OUTCOMES[outcome] ?? outcome.replaceAll("_", " ")}`,
-  logged_in: ({ is_new_user: isNew }) => (isNew ? "Logged in for the first time" : "Logged in"),
-  logged_out: () => "Logged out",
-  logged_out_everywhere: ({ browsers }) => `Logged out in ${plural(browsers, "browser")}`,
+  logged_in: ({ is_new_user: isNew }) => (isNew ? "Signed in for the first time" : "Signed in"),
+  logged_out: () => "Signed out",
+  logged_out_everywhere: ({ browsers }) => `Signed out in ${plural(browsers, "browser")}`,
   milestone_created: ({ model }) => `Committed to the ${model.toLowerCase()}`,
   milestone_edited: ({ model, changed }) => `Changed the ${model.toLowerCase()} milestone: ${changed.split(", ").map((name) => FIELDS[name] ?? name).join(", ")}`,
   milestone_cancelled: ({ model }) => `Cancelled the ${model.toLowerCase()} milestone`,

@@ -20,8 +20,8 @@ export const create = (data, key) => askOnce("POST", "api/milestones", { data, k
 export const change = (id, data) => ask("PATCH", milestone(id), { data });
 export const sync = () => ask("POST", "api/sync");
 export const disconnect = () => ask("DELETE", "api/me/connection");
-export const logOutEverywhere = () => ask("POST", "auth/logout-everywhere");
-export const logOut = () => ask("POST", "auth/logout");
+export const signOutEverywhere = () => ask("POST", "auth/logout-everywhere");
+export const signOut = () => ask("POST", "auth/logout");
 export const deleteAccount = () => ask("DELETE", "api/me");
 
 export const models = async () => (await ask("GET", "api/models")).items;

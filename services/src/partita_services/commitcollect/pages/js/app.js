@@ -1,4 +1,4 @@
-// The page: a welcome before the login, and the dashboard after it, which receives changes from a stream.
+// The page: a welcome before the sign-in, and the dashboard after it, which receives changes from a stream.
 
 import { action } from "/assets/attempt.js";
 import { el, replace, write } from "/assets/dom.js";
@@ -12,7 +12,7 @@ import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
 import { Dashboard } from "./dashboard.js";
-import { arrived, logInAgain, onTold, tell } from "./tabs.js";
+import { arrived, onTold, signInAgain, tell } from "./tabs.js";
 import { problemNotice, welcome } from "./welcome.js";
 import { workoutPanel } from "./workouts.js";
 
@@ -38,7 +38,7 @@ async function read() {
   return { me, workouts, milestones };
 }
 
-// Shows the welcome to a person who is not logged in. Failed reads are retried and log nobody out. The stream is opened before
+// Shows the welcome to a person who is not signed in. Failed reads are retried and sign nobody out. The stream is opened before
 // the first read, so that no change falls between the two.
 async function start() {
   replace(content, el("h1", { className: "hidden loading" }, "Milestones"), skeleton(3));
@@ -71,7 +71,7 @@ function open(first, news) {
   let [seen, isReading] = ["", false];
 
   function show({ me, workouts, milestones }) {
-    if (me.user_id !== who) return location.reload(); // somebody else logged in, in another tab
+    if (me.user_id !== who) return location.reload(); // somebody else signed in, in another tab
     const now = JSON.stringify([me, workouts, milestones]);
     if (now !== seen) account.look();
     seen = now;
@@ -81,10 +81,10 @@ function open(first, news) {
     dashboard.show(milestones);
     return write(stale, "");
   }
-  // A dialog keeps its input, and asks for the login when it is submitted.
+  // A dialog keeps its input, and asks for the sign-in when it is submitted.
   function refused(error) {
     if (error.status !== 401) write(stale, error.status === 0 ? "" : `This may be out of date. ${error.message}`);
-    else if (!document.querySelector("dialog:modal")) leave("You are logged out. Log in again to continue.");
+    else if (!document.querySelector("dialog:modal")) leave("You are signed out. Sign in again to continue.");
   }
   const refresh = poll({ every: () => (isReading ? WHILE_READING : EVERY), read, show, failed: refused, signal });
   news.heard = onceMore(refresh, { apart: APART });
@@ -94,7 +94,7 @@ function open(first, news) {
     return refresh();
   };
   const left = (text) => {
-    tell({ isLoggedOut: true });
+    tell({ isSignedOut: true });
     leave(text);
   };
 
@@ -103,20 +103,20 @@ function open(first, news) {
   const newest = workoutPanel(signal);
   const dashboard = new Dashboard(models, { changed, signal });
   const account = accountPanel({ left, signal });
-  onTold(({ isChanged, isLoggedOut }) => (isLoggedOut ? leave("You are logged out.") : isChanged && refresh()), signal);
+  onTold(({ isChanged, isSignedOut }) => (isSignedOut ? leave("You are signed out.") : isChanged && refresh()), signal);
   signInBy(async () => {
-    const isBack = await logInAgain(who);
+    const isBack = await signInAgain(who);
     if (isBack) refresh();
     return isBack;
   });
 
   show(first);
-  const out = action("You are still logged in.", async () => {
-    await api.logOut();
-    left("You are logged out.");
+  const out = action("You are still signed in.", async () => {
+    await api.signOut();
+    left("You are signed out.");
   });
-  replace(session, person(first.me.name, out, "Log out"));
-  const wrong = problemNotice(problem()); // a problem at Strava of somebody who was already logged in
+  replace(session, person(first.me.name, out));
+  const wrong = problemNotice(problem()); // a problem at Strava of somebody who was already signed in
   history.replaceState(null, "", "./");
   replace(content, wrong, stale, el("div", { className: "board" }, dashboard.element, el("div", { className: "side" }, connection.element, newest.element, account.element)));
   arrived(who);

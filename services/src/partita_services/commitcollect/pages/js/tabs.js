@@ -1,11 +1,11 @@
-// Messages between the tabs of one browser, which share a session: logins, logouts and changes. They allow a person to log in
+// Messages between the tabs of one browser, which share a session: sign-ins, sign-outs and changes. They allow a person to sign in
 // again in a separate window, while the page stays as it is.
 
 import { openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 import { tabs } from "/assets/tabs.js";
 
-const WINDOW = "commitcollect-login";
+const WINDOW = "commitcollect-sign-in";
 const listeners = new Set();
 
 export const tell = tabs("commitcollect", (what) => {
@@ -17,35 +17,35 @@ export function onTold(heard, signal) {
   signal.addEventListener("abort", () => listeners.delete(heard));
 }
 
-// Called in every tab that is logged in: closes the window that was opened for the login.
+// Called in every tab that is signed in: closes the window that was opened for the sign-in.
 export function arrived(userId) {
-  tell({ loggedIn: userId });
+  tell({ signedIn: userId });
   if (window.name === WINDOW) window.close();
 }
 
-// Returns whether the same person has logged in again. If it is somebody else, the page is loaded again.
-export function logInAgain(userId) {
+// Returns whether the same person has signed in again. If it is somebody else, the page is loaded again.
+export function signInAgain(userId) {
   return new Promise((resolve) => {
     const ending = new AbortController();
     let isDone = false;
-    onTold(({ loggedIn }) => {
-      if (loggedIn === undefined) return;
-      isDone = loggedIn === userId;
+    onTold(({ signedIn }) => {
+      if (signedIn === undefined) return;
+      isDone = signedIn === userId;
       if (!isDone) location.reload();
       dialog.close();
     }, ending.signal);
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
-    const login = el("button", { className: "button primary", type: "button", onclick: () => window.open("auth/login", WINDOW) }, "Log in with Strava");
+    const signIn = el("button", { className: "button primary", type: "button", onclick: () => window.open("auth/login", WINDOW) }, "Sign in with Strava");
     const dialog = openDialog({
-      title: "Log in again",
+      title: "Sign in again",
       className: "ask",
-      body: [el("p", {}, "You are logged out. Log in with Strava in a new window; your input stays here.")],
-      buttons: [later, login],
+      body: [el("p", {}, "You are signed out. Sign in with Strava in a new window; your input stays here.")],
+      buttons: [later, signIn],
       closed: () => {
         ending.abort();
         resolve(isDone);
       },
     });
-    login.focus();
+    signIn.focus();
   });
 }

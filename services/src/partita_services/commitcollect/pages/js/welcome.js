@@ -1,4 +1,4 @@
-// The page before the login: a short introduction, and a model that is built part by part.
+// The page before the sign-in: a short introduction, and a model that is built part by part.
 
 import { el } from "/assets/dom.js";
 import { picture } from "./picture.js";
@@ -9,7 +9,7 @@ const ADMIRE = 4; // how many pauses the complete model is shown
 const PROBLEMS = {
   access_denied: "You did not allow the connection, so nothing was connected.",
   scope_missing: "CommitCollect has to see your activities to count them. Please connect again, and leave “View data about your activities” checked.",
-  state_invalid: "The login took too long, or began in another browser. Please connect again.",
+  state_invalid: "The sign-in took too long, or began in another browser. Please connect again.",
   athlete_taken: "This athlete is connected to another account already.",
   strava_unavailable: "Strava did not respond. Please try again soon.",
   account_closing: "That account is being deleted. Please wait a little, and connect again to start over.",
