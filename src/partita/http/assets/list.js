@@ -61,7 +61,11 @@ export class KeyedList {
 
   #scrolled() {
     if (!this.#isVirtual || this.#isPrinted || !this.element.isConnected) return;
-    this.#measure();
+    const seen = this.#firstSeen();
+    if (this.#measure()) {
+      this.#space();
+      this.#stay(seen);
+    }
     this.#fill();
     this.#seen = this.#firstSeen();
   }
@@ -157,12 +161,17 @@ export class KeyedList {
     if (!scroller?.scrollTop) return null;
     const edge = Math.max(0, scroller === document.scrollingElement ? 0 : top(scroller));
     const row = [...this.element.children].find((each) => each.dataset.key !== undefined && each.getBoundingClientRect().bottom > edge);
-    return row && top(row) < innerHeight ? { key: row.dataset.key, scroller, top: top(row) } : null;
+    const seen = row && top(row) < innerHeight ? { key: row.dataset.key, top: top(row) } : {};
+    return { scroller, at: scroller.scrollTop, ...seen };
   }
 
+  // After a jump, that row is not drawn any more; and while rows were exchanged, the list was shorter for a moment, so that the
+  // browser may have moved it.
   #stay(seen) {
-    const row = seen && this.#rows.get(seen.key)?.element;
+    if (!seen) return;
+    const row = this.#rows.get(seen.key)?.element;
     if (row) seen.scroller.scrollTop += top(row) - seen.top;
+    else seen.scroller.scrollTop = seen.at;
   }
 
   #focusedKey() {
@@ -232,12 +241,17 @@ export class KeyedList {
     if (this.element.lastElementChild !== this.#below) this.element.append(this.#below);
   }
 
+  // Returns whether a height has changed. If so, the spacers no longer fit.
   #measure() {
     const gap = gapOf(this.element);
+    let isChanged = false;
     for (const [key, { element }] of this.#rows) {
       const height = outerHeight(element);
-      if (height) this.#heights.set(key, height + gap);
+      if (!height || this.#heights.get(key) === height + gap) continue;
+      this.#heights.set(key, height + gap);
+      isChanged = true;
     }
+    return isChanged;
   }
 }
 
