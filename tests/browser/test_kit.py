@@ -343,6 +343,10 @@ def test_a_dialog_keeps_what_was_typed_and_says_what_is_wrong(page: Page) -> Non
     expect(dialog).to_be_visible()
     dialog.get_by_role("button", name="Go").click()
     expect(dialog.get_by_text("Fill this in.")).to_be_visible()
+    with page.expect_event("dialog") as asked:  # before what was typed is lost
+        page.evaluate("setTimeout(() => location.reload())")
+    assert asked.value.type == "beforeunload"
+    asked.value.dismiss()
     expect(dialog.get_by_label("Name")).to_have_value("Ann")
     expect(dialog.locator(".toast")).to_have_text("Trying")  # screen readers ignore anything outside an open dialog
     page.keyboard.press("Escape")

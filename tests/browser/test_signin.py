@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.app.signin.provider import AUDIENCE, CLIENT, Provider
 from tests.browser.conftest import Server, serving
+from tests.browser.test_todo_trouble import EXPIRE
 
 OpenPage = Callable[..., Page]
 pytestmark = pytest.mark.req("X16")
@@ -98,6 +99,25 @@ def test_the_identity_provider_signs_in_and_leads_back(
     expect(page.locator(".who")).to_have_text("ann")
     assert page.evaluate("sessionStorage.getItem('partita-signin')") is None
     assert [form["grant_type"] for form in provider.forms] == ["authorization_code"]
+
+
+def test_the_identity_provider_signs_in_again_and_the_page_keeps_what_was_typed(
+    open_page: OpenPage, federated: Server
+) -> None:
+    page = open_page()
+    page.goto(f"{federated.url}/todo/")
+    page.get_by_role("button", name="Sign in with 127.0.0.1").click()
+    page.get_by_role("button", name="New task").click()
+    editor = page.get_by_role("dialog", name="New task")
+    editor.get_by_label("Title").fill("Typed with care")
+    page.evaluate(EXPIRE)
+    editor.get_by_role("button", name="Create").click()
+    editor.get_by_role("button", name="Sign in again").click()
+    with page.expect_popup() as opened:
+        page.get_by_role("button", name="Sign in with 127.0.0.1").click()
+    expect(editor).to_have_count(0)
+    expect(page.get_by_role("button", name="Typed with care, To do")).to_be_visible()
+    assert opened.value.is_closed()
 
 
 def test_a_code_that_this_tab_did_not_ask_for_is_not_taken(

@@ -106,6 +106,34 @@ def test_who_is_not_known_any_more_signs_in_and_goes_on(open_board: OpenBoard, s
     assert "rubbish" not in page.evaluate("sessionStorage.getItem('partita-token')")
 
 
+EXPIRE = """() => {
+    const token = sessionStorage.getItem("partita-token");
+    sessionStorage.setItem("partita-token", `${token.slice(0, -6)}AAAAAA`);
+}"""
+
+
+def test_nothing_is_sent_in_the_name_of_somebody_else(open_board: OpenBoard, server: Server) -> None:
+    page = open_board("t-else")
+    page.keyboard.press("n")
+    editor = page.get_by_role("dialog", name="New task")
+    editor.get_by_label("Title").fill("Mine alone")
+    page.evaluate(EXPIRE)
+    again = page.get_by_role("dialog", name="Sign in again")
+    for choice in ("Sign in as t-else", "Continue as demo"):
+        editor.get_by_role("button", name="Create").click()
+        editor.get_by_role("button", name="Sign in again").click()
+        again.get_by_role("button", name="Sign in as a demo user").click()
+        expect(again).to_contain_text("This page was opened by t-else, and you signed in as demo.")
+        expect(again.get_by_role("button", name="Sign in as t-else")).to_be_focused()
+        again.get_by_role("button", name=choice).click()
+        if choice.startswith("Sign in"):
+            expect(again.get_by_role("button", name="Sign in as a demo user")).to_be_focused()
+            again.get_by_role("button", name="Not now").click()
+    expect(page.locator(".who")).to_have_text("Demo Reader")
+    expect(editor).to_have_count(0)
+    assert "Mine alone" not in {task["title"] for task in tasks_of(server, "demo")}
+
+
 def test_a_service_that_cannot_be_asked_is_asked_again(open_board: OpenBoard, server: Server) -> None:
     add(server, "t-later", "Sweep")
     page = open_board("t-later")

@@ -41,7 +41,7 @@ export function claims() {
 
 export async function send(method, address, { data = null, text = null, headers = {}, signal = undefined } = {}) {
   const request = { method, signal, headers: { ...headers } };
-  const given = token.get();
+  const [given, who] = [token.get(), claims().sub];
   if (given) request.headers.Authorization = `Bearer ${given}`;
   if (data !== null) {
     request.headers["Content-Type"] = "application/json";
@@ -54,8 +54,9 @@ export async function send(method, address, { data = null, text = null, headers 
   });
   connection.regained();
   noteTime(response.headers.get("Date"), asked, performance.now());
-  // Somebody signed in while the request was under way. The request did nothing, so send it again with the new token.
-  if (response.status === UNKNOWN && token.get() && token.get() !== given) return send(method, address, { data, text, headers, signal });
+  // The person signed in while the request was under way. The request did nothing, so send it again with the new token.
+  const isSame = who === undefined || claims().sub === who;
+  if (response.status === UNKNOWN && token.get() && token.get() !== given && isSame) return send(method, address, { data, text, headers, signal });
   if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
   return response;
 }

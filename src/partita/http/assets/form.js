@@ -4,6 +4,7 @@ import { Refused } from "./api.js";
 import { el, replace } from "./dom.js";
 import { fieldErrors } from "./explain.js";
 import { signInAgain } from "./signin.js";
+import { guard } from "./unsaved.js";
 
 let made = 0;
 
@@ -48,7 +49,11 @@ export class Form {
       event.preventDefault();
       this.send();
     });
-    this.element.addEventListener("input", () => { this.isTouched = true; });
+    this.element.isUnsaved = () => this.isTouched;
+    this.element.addEventListener("input", () => {
+      this.isTouched = true;
+      guard();
+    });
   }
 
   say(...lines) {
@@ -74,6 +79,7 @@ export class Form {
     this.say();
     try {
       await work();
+      this.isTouched = false;
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (!error.isSaid) this.#refused(error);

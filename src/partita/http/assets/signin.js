@@ -2,14 +2,16 @@
 
 import { ask, claims, noteSignIn, token } from "./api.js";
 import { el, replace } from "./dom.js";
-import { begin } from "./issuer.js";
+import { begin, beginInWindow } from "./issuer.js";
 import { site } from "./site.js";
+import { startOver } from "./unsaved.js";
 
 const NOT_TAKEN = "This token is not accepted here: it has expired, or belongs to another server. Get a new one.";
 const NAMES = { user: "Sign in as a demo user", operator: "Sign in as a demo operator" };
 
-// Returns the sign-in buttons; none if a token is the only way. `done` is called after the token was set.
-export async function choices({ roles = ["user"], done, failed }) {
+// Returns the sign-in buttons; none if a token is the only way. `done` is called after the token was set. With `isOver`, the page
+// must stay, so that the identity provider is opened in a window.
+export async function choices({ roles = ["user"], done, failed, isOver = false }) {
   const { sign_in } = await site;
   const trying = (work) => async (event) => {
     event.currentTarget.disabled = true;
@@ -24,7 +26,7 @@ export async function choices({ roles = ["user"], done, failed }) {
     token.set((await ask("POST", "/signin/api/demo", { data: { role } })).token);
     await done();
   };
-  const issuer = sign_in.issuer ? [el("button", { className: "button primary", type: "button", onclick: trying(begin) }, `Sign in with ${sign_in.issuer}`)] : [];
+  const issuer = sign_in.issuer ? [el("button", { className: "button primary", type: "button", onclick: trying(isOver ? () => beginInWindow(done) : begin) }, `Sign in with ${sign_in.issuer}`)] : [];
   const demo = sign_in.demo ? roles.map((role, number) => el("button", { className: number ? "button" : "button primary", type: "button", onclick: trying(asDemo(role)) }, NAMES[role])) : [];
   return [...issuer, ...demo];
 }
@@ -33,7 +35,7 @@ let panels = 0;
 
 // Returns the sign-in panel. `check` sends a request with the token; `signedIn` is called if the token was accepted. The
 // panel takes the focus unless `takesFocus` is false, for a page with other content.
-export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1", takesFocus = true }) {
+export function signInPanel({ title, commands, check, signedIn, roles, problem = "", level = "h1", takesFocus = true, isOver = false }) {
   const id = `token-${++panels}`;
   const field = el("textarea", { id, rows: 3, required: true, autocomplete: "off", spellcheck: false, placeholder: "eyJhbGciOi…" });
   const said = el("p", { className: "wrong", role: "alert" }, problem);
@@ -60,7 +62,7 @@ export function signInPanel({ title, commands, check, signedIn, roles, problem =
     if (event.key === "Enter") field.form.requestSubmit();
   });
   byToken.append(el("form", { onsubmit: submit }, el("label", { htmlFor: id }, "Token"), field, el("button", { className: "button primary" }, "Use token")));
-  choices({ roles, done: taken, failed: (text) => { said.textContent = text; } }).then((found) => {
+  choices({ roles, isOver, done: taken, failed: (text) => { said.textContent = text; } }).then((found) => {
     replace(buttons, found);
     if (!found.length) byToken.open = true;
     if (takesFocus && !byToken.contains(document.activeElement)) (found[0] ?? field).focus();
@@ -80,20 +82,34 @@ export async function signInAgain(options) {
   return isDone;
 }
 
-// Signs in, or signs in again, in a dialog over the page; resolves to whether that succeeded. If the person is another one,
-// the page is reloaded.
+// Signs in, or signs in again, in a dialog over the page; resolves to whether that succeeded. The page belongs to one person:
+// for another one, it is loaded again, and nothing that was typed is sent.
 export function signInOver({ roles, title = "Sign in again", check = () => {}, commands = ["partita token --user demo"] } = {}) {
-  const before = claims().sub;
+  const [before, own] = [claims().sub, token.get()];
   return new Promise((resolve) => {
     let isDone = false;
     const dialog = el("dialog", { className: "dialog again", ariaLabel: title });
     const signedIn = () => {
+      if (before !== undefined && claims().sub !== before) return replace(dialog, ...somebodyElse());
       isDone = true;
-      if (before !== undefined && claims().sub !== before) location.reload();
-      dialog.close();
+      return dialog.close();
     };
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");
-    dialog.append(signInPanel({ title, commands, check, signedIn, roles, level: "h2" }), later);
+    const panel = () => [signInPanel({ title, commands, check, signedIn, roles, level: "h2", isOver: true }), later];
+    const somebodyElse = () => {
+      const [name, theirs] = [el("bdi", {}, claims().sub), token.get()];
+      token.set(own); // until the page is loaded again, it does nothing in the other name
+      const press = (text, onclick) => el("button", { className: "button", type: "button", onclick }, ...text);
+      const stay = press(["Sign in as ", el("bdi", {}, before)], () => replace(dialog, ...panel()));
+      const change = press(["Continue as ", name.cloneNode(true)], () => {
+        token.set(theirs);
+        startOver();
+      });
+      const text = el("p", {}, "This page was opened by ", el("bdi", {}, before), ", and you signed in as ", name, ". If you continue, the page is loaded again, and what was typed here is lost.");
+      queueMicrotask(() => stay.focus());
+      return [el("section", { className: "signin" }, el("h2", {}, "You are somebody else now"), text, el("div", { className: "choices" }, stay, change)), later];
+    };
+    dialog.append(...panel());
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(isDone);

@@ -11,6 +11,7 @@ import { signInAgain, signInPanel } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
 import { toast } from "/assets/toast.js";
+import { startOver } from "/assets/unsaved.js";
 import { AccountView, back } from "./account.js";
 import * as api from "./api.js";
 import { AccountList } from "./list.js";
@@ -43,7 +44,7 @@ function signIn(problem = "") {
 function signOut() {
   api.token.forget();
   location.hash = "#/";
-  location.reload();
+  startOver();
 }
 
 // Whether an error means that the sign-in is no longer valid. The content stays, and the person signs in on top of it.

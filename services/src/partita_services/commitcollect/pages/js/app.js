@@ -8,6 +8,7 @@ import { poll } from "/assets/poll.js";
 import { signInBy } from "/assets/signin.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
+import { startOver } from "/assets/unsaved.js";
 import { accountPanel } from "./account.js";
 import * as api from "./api.js";
 import { ConnectionPanel } from "./connection.js";
@@ -71,7 +72,7 @@ function open(first, news) {
   let [seen, isReading] = ["", false];
 
   function show({ me, workouts, milestones }) {
-    if (me.user_id !== who) return location.reload(); // somebody else signed in, in another tab
+    if (me.user_id !== who) return startOver(); // somebody else signed in, in another tab
     const now = JSON.stringify([me, workouts, milestones]);
     if (now !== seen) account.look();
     seen = now;

@@ -4,6 +4,7 @@
 import { openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 import { tabs } from "/assets/tabs.js";
+import { startOver } from "/assets/unsaved.js";
 
 const WINDOW = "commitcollect-sign-in";
 const listeners = new Set();
@@ -31,7 +32,7 @@ export function signInAgain(userId) {
     onTold(({ signedIn }) => {
       if (signedIn === undefined) return;
       isDone = signedIn === userId;
-      if (!isDone) location.reload();
+      if (!isDone) startOver();
       dialog.close();
     }, ending.signal);
     const later = el("button", { className: "button", type: "button", onclick: () => dialog.close() }, "Not now");

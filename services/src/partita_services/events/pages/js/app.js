@@ -12,6 +12,7 @@ import { el, replace } from "/assets/dom.js";
 import { person } from "/assets/person.js";
 import { failed, skeleton } from "/assets/states.js";
 import { toast } from "/assets/toast.js";
+import { startOver } from "/assets/unsaved.js";
 
 const at = (id) => document.getElementById(id);
 const [content, nav, account] = ["content", "nav", "account"].map(at);
@@ -47,7 +48,7 @@ function start() {
 function leave() {
   api.token.forget();
   location.hash = "#/";
-  location.reload();
+  startOver();
 }
 
 // Each page lives until the next one is shown: `signal` ends its streams and clocks.

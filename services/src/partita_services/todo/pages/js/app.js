@@ -6,6 +6,7 @@ import { el, replace } from "/assets/dom.js";
 import { leaveButton } from "/assets/person.js";
 import { failed, skeleton } from "/assets/states.js";
 import { live } from "/assets/stream.js";
+import { startOver } from "/assets/unsaved.js";
 import * as api from "./api.js";
 import { Board } from "./board.js";
 import { icon } from "./icons.js";
@@ -103,7 +104,7 @@ const keyboard = () => el("button", { className: "button square wide-only", type
 function leave() {
   const out = () => {
     api.token.forget();
-    location.assign(location.pathname);
+    startOver(location.pathname);
   };
   return leaveButton(out);
 }

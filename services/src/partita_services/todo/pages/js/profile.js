@@ -4,6 +4,7 @@ import { button, confirm, openDialog } from "/assets/dialog.js";
 import { el } from "/assets/dom.js";
 import { field } from "/assets/form.js";
 import { toast } from "/assets/toast.js";
+import { startOver } from "/assets/unsaved.js";
 import * as api from "./api.js";
 
 const KEPT = "partita-todo-cost";
@@ -64,7 +65,7 @@ function erase() {
     work: async () => {
       while ((await api.eraseMe()).more);
       api.token.forget();
-      location.assign(location.pathname);
+      startOver(location.pathname);
     },
   });
 }
