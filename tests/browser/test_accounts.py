@@ -170,6 +170,8 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     expect(page.get_by_text("Nobody else can see this account.")).to_be_visible()
     other.reload()
     expect(other.get_by_role("heading", level=1)).to_have_text("There is no account mia-1")
+    other.evaluate("location.hash = '#/%E0%A4%A'")  # no key at all
+    expect(other.get_by_role("heading", level=1)).to_have_text("There is no account %E0%A4%A")
     expect(other.get_by_text("If it exists, you do not have access to it.")).to_be_visible()
 
     page.get_by_role("button", name="Close account").click()

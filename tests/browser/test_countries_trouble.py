@@ -198,20 +198,23 @@ def test_who_is_not_known_any_more_signs_in_and_has_saved(
     assert versions_of(server, "QS") == ["Typed with care", "First"]
 
 
+MINE, THEIRS = "עולם", "שלום"
+
+
 def test_two_tabs_keep_each_others_words(open_page: OpenPage, server: Server, address: str, made: Made) -> None:
     made("QU", "982")
     page = as_operator(open_page(), server, f"{address}#/QU")
     title(page, "First")
     other = page.context.new_page()
     as_operator(other, server, f"{address}#/QU")
-    page.get_by_label("Name", exact=True).fill("Mine")
+    page.get_by_label("Name", exact=True).fill(MINE)
     places = page.locator("#list")
     places.evaluate("list => { list.scrollTop = 1000; }")
-    other.get_by_label("Name", exact=True).fill("Theirs")
+    other.get_by_label("Name", exact=True).fill(THEIRS)
     other.get_by_role("button", name="Save version").click()
-    title(page, "Theirs")  # reported by the other tab; the text typed here stays
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Mine")
-    expect(places.locator("[data-code=QU]")).to_contain_text("Theirs")
+    title(page, THEIRS)  # reported by the other tab; the text typed here stays
+    expect(page.get_by_label("Name", exact=True)).to_have_value(MINE)
+    expect(places.locator("[data-code=QU]")).to_contain_text(THEIRS)
     assert places.evaluate("list => list.scrollTop") == 1000  # read again, and still where it was
     page.get_by_label("Search by name or code").fill("an")
     assert places.evaluate("list => list.scrollTop") == 0  # the best matches
@@ -219,11 +222,14 @@ def test_two_tabs_keep_each_others_words(open_page: OpenPage, server: Server, ad
     expect(places.locator("[data-code=QU]")).to_be_in_viewport()
     page.get_by_role("button", name="Save version").click()
     expect(page.get_by_role("alert").filter(has_text="changed elsewhere while you were writing")).to_be_visible()
-    expect(page.get_by_label("Name", exact=True)).to_have_value("Mine")
+    expect(page.get_by_label("Name", exact=True)).to_have_value(MINE)
     page.get_by_role("button", name="Save version").click()
-    title(page, "Mine")
-    title(other, "Mine")
-    assert versions_of(server, "QU") == ["Mine", "Theirs", "First"]
+    title(page, MINE)
+    title(other, MINE)
+    assert versions_of(server, "QU") == [MINE, THEIRS, "First"]
+    diff = page.locator(".versions > li").first.locator(".diff")
+    before, after = (diff.locator(each).evaluate("each => each.getBoundingClientRect().x") for each in ("del", "ins"))
+    assert before < after  # from left to right, although both names are from right to left
 
 
 def test_lost_answers_and_double_clicks_make_one_version(

@@ -202,7 +202,8 @@ def first_rows(count: int, route: Route) -> None:
 
 def test_an_address_that_names_nothing_is_no_event(sign_in: SignIn) -> None:
     page = sign_in("ada", at="#/events/%E0%A4%A")
-    expect(page.get_by_role("alert")).to_have_text("There is no such event.")
+    expect(page.get_by_role("alert").get_by_role("heading", level=1)).to_have_text("There is no such event")
+    expect(page).to_have_title("There is no such event · Events")
 
 
 def test_an_operator_makes_an_event(sign_in: SignIn) -> None:

@@ -355,6 +355,29 @@ def test_a_dialog_keeps_what_was_typed_and_says_what_is_wrong(page: Page) -> Non
     assert page.evaluate("window.sent") == 1
 
 
+def test_names_from_right_to_left_leave_the_sentence_in_order(page: Page) -> None:
+    found = page.evaluate("""async () => {
+        const { el, isolated } = await import("/assets/dom.js");
+        const place = el("p", {});
+        document.getElementById("main").append(place);
+        const leftOf = (text, part) => {
+            place.textContent = text;
+            const range = document.createRange();
+            range.setStart(place.firstChild, text.indexOf(part));
+            range.setEnd(place.firstChild, text.indexOf(part) + part.length);
+            return range.getBoundingClientRect().left;
+        };
+        const order = (text, parts) => parts.toSorted((one, other) => leftOf(text, one) - leftOf(text, other)).join("");
+        const moved = (title) => `Moved ${isolated(title)} to Done.`;
+        return [
+            order(moved("\u05e9\u05dc!"), ["Moved", "\u05e9", "!", "Done"]),
+            order(moved("x\u202ey"), ["Moved", "x", "to", "Done"]),
+            isolated("Sweep"),
+        ];
+    }""")
+    assert found == ["Moved!\u05e9Done", "MovedxtoDone", "Sweep"]
+
+
 def test_colours_are_chosen_and_kept(page: Page) -> None:
     scheme = "() => getComputedStyle(document.documentElement).colorScheme"
     page.evaluate("async () => { await import('/assets/nav.js'); }")

@@ -104,6 +104,34 @@ def test_the_fields_of_a_dialog_fit_and_its_buttons_stay_in_view(
     assert not overlap(said, button)
 
 
+SPACED = """() => {
+    const sheet = new CSSStyleSheet();
+    const all = "line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important";
+    sheet.replaceSync(`* { ${all} } p { margin-bottom: 2em !important }`);
+    document.adoptedStyleSheets = [sheet];
+}"""
+CUT = "names => names.filter((name) => name.scrollWidth > name.clientWidth).map((name) => name.textContent)"
+
+
+def test_text_may_be_spaced_on_a_small_phone(open_page: OpenPage, serve: Callable[[str], Server]) -> None:
+    """The spacing of WCAG's criterion 1.4.12."""
+    shown = {
+        ("todo", "todo/"): ".tabs",
+        ("commitcollect", "commitcollect/"): ".button.large",
+        ("commitcollect", "commitcollect/operate.html"): "article",
+        ("countries", "countries/"): "#list a",
+    }
+    for (service, path), there in shown.items():
+        server, page = serve(service), open_page(320, 640)
+        if path != "commitcollect/":
+            page.add_init_script(f"sessionStorage.setItem('partita-token', '{server.token('ada', 'operator')}')")
+        page.goto(f"{server.url}/{path}")
+        expect(page.locator(there).first).to_be_visible()
+        page.evaluate(SPACED)
+        assert (path, page.evaluate("document.documentElement.scrollWidth")) == (path, 320)
+        assert page.locator(".list .name").evaluate_all(CUT) == []
+
+
 @pytest.mark.parametrize("width", [320, 1280])
 def test_every_page_names_the_person_and_offers_to_leave_in_the_same_way(
     open_page: OpenPage, serve: Callable[[str], Server], width: int

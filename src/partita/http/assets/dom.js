@@ -33,6 +33,10 @@ export function write(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+// Text of users inside a sentence: from right to left, or with control characters, it must not reorder the words around it.
+export const isolated = (text) => (TURNS.test(text) ? `\u2068${text}\u2069` : text);
+const TURNS = /[\u0590-\u08ff\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufdff\ufe70-\ufefc]|[\u{10800}-\u{10fff}]|[\u{1e800}-\u{1efff}]/u;
+
 // Keeps the height of an element that is fixed to the bottom of the window in a custom property, so that what is above it can
 // make room.
 export function takesRoom(element, property) {

@@ -4,7 +4,7 @@ import { hashParameters } from "/assets/address.js";
 import { claims, onSignIn } from "/assets/api.js";
 import { refused } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { latest, onceMore } from "/assets/latest.js";
 import { person } from "/assets/person.js";
 import { signInAgain, signInPanel } from "/assets/signin.js";
@@ -105,7 +105,7 @@ function load() {
   return pageAsked(() => api.account(pk), show, (error) => {
     if (error.status === undefined) throw error;
     if (isUnknown(error)) return undefined;
-    if (error.status === 404) return missing(pk);
+    if ([404, 422].includes(error.status)) return missing(pk); // 422: not even a key
     if (view) return refused("What you see may be out of date.", error, load);
     return replace(content, back(), heading(), failed(error, load, "The account cannot be read"));
   });
@@ -113,7 +113,7 @@ function load() {
 
 // If the access of the person has changed, the view is built again.
 function show(account) {
-  document.title = `${account.name} · Accounts`;
+  document.title = `${isolated(account.name)} · Accounts`;
   if (view?.access === account.access) return view.update(account);
   view?.end();
   view = new AccountView(account, {
@@ -130,8 +130,8 @@ function show(account) {
 
 function missing(pk) {
   leave(pk);
-  document.title = "Accounts";
-  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, `There is no account ${pk}`), el("p", {}, "If it exists, you do not have access to it.")));
+  document.title = "There is no such account · Accounts";
+  replace(content, back(), el("section", { className: "notice" }, el("h1", {}, "There is no account ", el("bdi", {}, pk)), el("p", {}, "If it exists, you do not have access to it.")));
 }
 
 // --- changes
@@ -151,13 +151,13 @@ function listen() {
 }
 
 function opened(account) {
-  changed(`${account.name} is open.`);
+  changed(`${isolated(account.name)} is open.`);
   address.go({ name: account.pk, month: "" });
 }
 
 function closed(account) {
   leave(null);
-  changed(`${account.name} is closed.`);
+  changed(`${isolated(account.name)} is closed.`);
   address.go({ name: "", month: "" });
 }
 

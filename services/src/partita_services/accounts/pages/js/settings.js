@@ -1,7 +1,7 @@
 // Renaming and closing the account, for its owner.
 
 import { button, confirm } from "/assets/dialog.js";
-import { el } from "/assets/dom.js";
+import { el, isolated } from "/assets/dom.js";
 import { field, Form } from "/assets/form.js";
 import * as api from "./api.js";
 import { money } from "./format.js";
@@ -58,7 +58,7 @@ export class Settings {
     const { name } = this.#known;
     let isDone = false;
     confirm({
-      title: `Close ${name}?`,
+      title: `Close ${isolated(name)}?`,
       text: `${money(this.#known.balance)} will be paid out. This cannot be undone; the ledger is kept.`,
       action: "Close account",
       signIn: this.signIn,

@@ -2,7 +2,7 @@
 
 import { attempt } from "/assets/attempt.js";
 import { confirm } from "/assets/dialog.js";
-import { el, write } from "/assets/dom.js";
+import { el, isolated, write } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
 import { moreButton, Pages } from "/assets/pages.js";
 import { toast } from "/assets/toast.js";
@@ -99,7 +99,7 @@ export class Dashboard {
   #earned(parts, milestone) {
     const model = this.models.get(milestone.model_id) ?? { name: milestone.model_name };
     if (milestone.status === "COMPLETED") {
-      toast(`${model.name} is complete. Well done!`, { joy: true });
+      toast(`${isolated(model.name)} is complete. Well done!`, { joy: true });
       celebrate(this.#cards.get(milestone.milestone_id).card.picture);
     } else {
       const number = parts.length === 1 ? "a part" : `${parts.length} parts`;
@@ -113,7 +113,7 @@ export class Dashboard {
       return;
     }
     newMilestone(this.offered, (milestone) => {
-      toast(`You committed to “${milestone.title}”.`);
+      toast(`You committed to “${isolated(milestone.title)}”.`);
       this.#take([milestone]);
       this.#current.reveal(milestone.milestone_id)?.scrollIntoView({ block: "nearest", behavior: "smooth" });
       this.changed();
@@ -127,21 +127,21 @@ export class Dashboard {
   // `before` are the previous values of the fields.
   #saved(milestone, before) {
     const { milestone_id: id, title, version } = milestone;
-    const undo = () => attempt(`“${title}” was not changed.`, async () => this.#saved(await api.change(id, { ...before, version }), fieldsOf(milestone)));
+    const undo = () => attempt(`“${isolated(title)}” was not changed.`, async () => this.#saved(await api.change(id, { ...before, version }), fieldsOf(milestone)));
     this.#take([milestone]);
-    toast(`Saved “${title}”.`, { action: ["Undo", undo] });
+    toast(`Saved “${isolated(title)}”.`, { action: ["Undo", undo] });
     this.changed();
   }
 
   #cancel(milestone) {
     confirm({
       title: "Cancel this milestone?",
-      text: [`“${milestone.title}” ends here. The parts that you earned stay yours.`],
+      text: [`“${isolated(milestone.title)}” ends here. The parts that you earned stay yours.`],
       action: "Cancel the milestone",
       work: async () => {
         const now = await api.milestoneNow(milestone.milestone_id);
         this.#take([await api.change(milestone.milestone_id, { version: now.version, status: "CANCELLED" })]);
-        toast(`“${milestone.title}” is cancelled.`);
+        toast(`“${isolated(milestone.title)}” is cancelled.`);
         this.changed();
       },
     });

@@ -1,6 +1,6 @@
 // The card of one milestone: its picture, its ring, and the distance to the next part. It changes in place with the progress.
 
-import { el, replace, write } from "/assets/dom.js";
+import { el, isolated, replace, write } from "/assets/dom.js";
 import * as api from "./api.js";
 import { METRICS, dayText, daysLeft, localDay, sport, whyNot } from "./format.js";
 import { icon } from "./icons.js";
@@ -76,7 +76,7 @@ export class MilestoneCard {
 
   #next() {
     const { metric, parts_earned: earned, parts_total: total, progress, status, target } = this.milestone;
-    if (status === "COMPLETED") return `${this.model.name} is complete.`;
+    if (status === "COMPLETED") return `${isolated(this.model.name)} is complete.`;
     if (status !== "ACTIVE") return `${earned} of ${total} parts stay in your collection.`;
     const missing = (target * (earned + 1)) / total - progress.value;
     const part = this.model.parts[earned]?.name ?? "the last part";

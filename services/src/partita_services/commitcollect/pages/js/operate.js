@@ -4,7 +4,7 @@ import { claims, token } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
 import { button, openDialog } from "/assets/dialog.js";
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { field } from "/assets/form.js";
 import { latest } from "/assets/latest.js";
 import { kept, KeyedList } from "/assets/list.js";
@@ -102,7 +102,7 @@ function edit(model) {
     const names = parts.value.split("\n").map((line) => line.trim()).filter(Boolean);
     const data = { name: name.value, story: story.value, parts: names, picture: await (chosen ? chosen.text() : api.picture(model.model_id)) };
     const { outcome } = await api.load(id.value, data);
-    toast(`${name.value} ${LOADED[outcome] ?? "is saved"}.`);
+    toast(`${isolated(name.value)} ${LOADED[outcome] ?? "is saved"}.`);
     if (chosen) {
       forget(id.value);
       list?.show(list.items.filter((each) => each.model_id !== id.value)); // its card is drawn again
@@ -111,7 +111,7 @@ function edit(model) {
   }
 
   openDialog({
-    title: model ? `Edit ${model.name}` : "New model",
+    title: model ? `Edit ${isolated(model.name)}` : "New model",
     className: "editor",
     body: [
       field("Identifier", id, { hint: "Lowercase letters, digits and hyphens. It cannot be changed later." }),
@@ -130,12 +130,12 @@ function edit(model) {
 function retire(model) {
   const back = async () => {
     await api.load(model.model_id, await contentOf(model));
-    toast(`${model.name} is available again.`);
+    toast(`${isolated(model.name)} is available again.`);
     await changed();
   };
-  return attempt(`${model.name} was not retired.`, async () => {
+  return attempt(`${isolated(model.name)} was not retired.`, async () => {
     await api.retire(model.model_id);
-    toast(`${model.name} is retired: no new milestone can use it, and existing milestones continue.`, { action: ["Undo", () => attempt(`${model.name} stays retired.`, back)] });
+    toast(`${isolated(model.name)} is retired: no new milestone can use it, and existing milestones continue.`, { action: ["Undo", () => attempt(`${isolated(model.name)} stays retired.`, back)] });
     await changed();
   });
 }

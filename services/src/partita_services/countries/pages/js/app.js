@@ -3,7 +3,7 @@
 import { hashParameters } from "/assets/address.js";
 import { refused } from "/assets/attempt.js";
 import { connection } from "/assets/connection.js";
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
 import { failed, skeleton } from "/assets/states.js";
 import { tabs } from "/assets/tabs.js";
@@ -113,7 +113,7 @@ function load(question, show) {
 
 function showCountry(found) {
   view ??= new CountryView({ moved: (as_of, isTyped) => address.write({ as_of }, { isTyped }), changed: written, reload });
-  document.title = `${found.country.name} · Countries`;
+  document.title = `${isolated(found.country.name)} · Countries`;
   if (!view.element.isConnected) replace(content, view.element);
   view.show(found, address.read().as_of);
 }

@@ -45,6 +45,6 @@ const option = (version) => el("option", { value: version.versionNumber }, `Vers
 function differences({ changes = [] }) {
   if (!changes.length) return el("p", { className: "lead" }, "These versions have the same content.");
   const row = ({ field: name, before, after }) =>
-    el("tr", {}, el("th", { scope: "row" }, LABELS[name] ?? name), el("td", {}, el("del", {}, shown(before))), el("td", {}, el("ins", {}, shown(after))));
+    el("tr", {}, el("th", { scope: "row" }, LABELS[name] ?? name), el("td", {}, el("del", { dir: "auto" }, shown(before))), el("td", {}, el("ins", { dir: "auto" }, shown(after))));
   return el("table", { className: "differences" }, el("tbody", {}, ...changes.map(row)));
 }

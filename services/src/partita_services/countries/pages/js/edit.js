@@ -3,7 +3,7 @@
 import { keysByContent, newKey } from "/assets/api.js";
 import { attempt } from "/assets/attempt.js";
 import { button, confirm } from "/assets/dialog.js";
-import { el } from "/assets/dom.js";
+import { el, isolated } from "/assets/dom.js";
 import { field, Form } from "/assets/form.js";
 import * as api from "./api.js";
 import { operatorPanel, signIn } from "./operator.js";
@@ -74,7 +74,7 @@ export class Editor {
     const keyFor = keysByContent();
     const why = reason.value.trim();
     confirm({
-      title: `Withdraw ${name}?`,
+      title: `Withdraw ${isolated(name)}?`,
       text: "This adds a version that is marked as withdrawn. All other versions stay, and the country can be restored.",
       action: "Withdraw",
       signIn,
@@ -86,7 +86,7 @@ export class Editor {
           throw error;
         }
         const undo = { key: newKey() };
-        this.#done(`${name} is withdrawn. All versions are kept.`, () => attempt(`${name} was not restored.`, () => api.restore(alpha2Code, why, undo).then(() => this.changed(`${name} is restored.`)), { signIn }));
+        this.#done(`${isolated(name)} is withdrawn. All versions are kept.`, () => attempt(`${isolated(name)} was not restored.`, () => api.restore(alpha2Code, why, undo).then(() => this.changed(`${isolated(name)} is restored.`)), { signIn }));
       },
     });
   }
@@ -97,7 +97,7 @@ export class Editor {
     const submit = async () => {
       const why = reason.value.trim();
       await api.restore(this.#known.alpha2Code, why, { key: keyFor({ why }) });
-      this.#done(`${this.#known.name} is restored.`);
+      this.#done(`${isolated(this.#known.name)} is restored.`);
     };
     this.#form = new Form({ fields: [el("div", { className: "grid" }, wide(field("Reason", reason)))], foot: actions(button("Restore", "primary")), submit, signIn });
     return this.#form.element;
@@ -116,7 +116,7 @@ export function creator(alpha2, created) {
     const submit = async () => {
       const [data, reason] = [values(fields), fields.reason.value.trim()];
       await taking(fields, () => api.create(alpha2, data, reason, { key: keyFor({ data, reason }) }));
-      created(`${data.name} is created.`);
+      created(`${isolated(data.name)} is created.`);
     };
     return new Form({ fields: [grid(fields)], foot: actions(button("Create", "primary")), submit, signIn }).element;
   });

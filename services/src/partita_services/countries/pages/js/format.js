@@ -1,5 +1,7 @@
 // Formatting of codes, names and instants.
 
+import { isolated } from "/assets/dom.js";
+
 const DAY = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 const MOMENT = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeStyle: "medium", timeZone: "UTC" });
 export const LABELS = { name: "Name", alpha3Code: "Alpha-3", numericCode: "Numeric", isDeleted: "Withdrawn" };
@@ -36,8 +38,8 @@ export function period(version) {
 
 // The author of a version and the reason.
 export function authorship({ writtenBy, reason }) {
-  const by = writtenBy ? `Written by ${writtenBy}` : "";
-  return [by, reason].filter(Boolean).join(": ");
+  const by = writtenBy ? `Written by ${isolated(writtenBy)}` : "";
+  return [by, isolated(reason ?? "")].filter(Boolean).join(": ");
 }
 
 export function codes(version) {

@@ -1,7 +1,7 @@
 // Importing a list, for operators: first it shows the changes, then it makes them.
 
 import { button } from "/assets/dialog.js";
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { field, Form } from "/assets/form.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
@@ -34,8 +34,8 @@ export function importPanel(imported) {
 
 function proposals(changes, isApplied) {
   if (!changes.length) return el("p", { className: "lead", role: "status" }, "Nothing changes.");
-  const difference = (each) => el("span", {}, ` ${LABELS[each.field] ?? each.field}: ${shown(each.before)} → ${shown(each.after)}`);
-  const row = ({ change, alpha2Code, name, differences }) => el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${name ?? ""} `, ...differences.map(difference));
+  const difference = (each) => el("span", {}, ` ${LABELS[each.field] ?? each.field}: ${isolated(shown(each.before))} → ${isolated(shown(each.after))}`);
+  const row = ({ change, alpha2Code, name, differences }) => el("li", {}, el("b", {}, `${alpha2Code} ${VERBS[change]}`), ` ${isolated(name ?? "")} `, ...differences.map(difference));
   const number = changes.length === 1 ? "1 country" : `${changes.length} countries`;
   return [
     el("p", { className: "lead", role: "status" }, `The list ${isApplied ? "changed" : "changes"} ${number}:`),

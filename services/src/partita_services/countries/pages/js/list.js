@@ -1,6 +1,6 @@
 // The list of countries, with a search by name or code and navigation by arrow keys.
 
-import { el, replace, write } from "/assets/dom.js";
+import { el, isolated, replace, write } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
 import { kept, KeyedList } from "/assets/list.js";
 import { failed, skeleton } from "/assets/states.js";
@@ -159,7 +159,7 @@ function row(country, href) {
 }
 
 function formerRow({ country, matched }) {
-  const now = country.isDeleted ? "withdrawn" : `now ${country.name}`;
+  const now = country.isDeleted ? "withdrawn" : `now ${isolated(country.name)}`;
   const name = el("span", { className: "name" }, el("span", { dir: "auto" }, matched.name), el("small", {}, now));
   const link = el("a", { href: `#/${country.alpha2Code}` }, flag(matched, { current: country }), name, el("span", { className: "codes" }, country.alpha2Code));
   link.dataset.code = country.alpha2Code;

@@ -1,6 +1,6 @@
 // The timeline: a slider that shows the country as of any instant.
 
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { latest } from "/assets/latest.js";
 import { now } from "/assets/time.js";
 import * as api from "./api.js";
@@ -77,7 +77,7 @@ export class Timeline {
 
   #withdrawn(found) {
     const title = `No country ${this.isToday ? "has" : "had"} the code ${found.alpha2Code}`;
-    return { ...wrong(title, `The last country with this code was ${found.name}.`), sign: flag({ ...found, isDeleted: true }) };
+    return { ...wrong(title, `The last country with this code was ${isolated(found.name)}.`), sign: flag({ ...found, isDeleted: true }) };
   }
 
   #failed(error, known, instant) {

@@ -1,7 +1,7 @@
 // The versions of a country with the changes of each. Only those near the screen are drawn.
 
 import { attempt } from "/assets/attempt.js";
-import { el, write } from "/assets/dom.js";
+import { el, isolated, write } from "/assets/dom.js";
 import { KeyedList } from "/assets/list.js";
 import { moreButton } from "/assets/pages.js";
 import { authorship, changes, period, shown } from "./format.js";
@@ -49,7 +49,7 @@ export class Versions {
     const differences = previous ? changes(previous, version) : [];
     const kind = version.isDeleted ? "deleted" : version.expiryDate ? "" : "open";
     const isChosen = version.versionNumber === this.#chosen;
-    const title = version.isDeleted ? `${version.name} (withdrawn)` : version.name;
+    const title = version.isDeleted ? `${isolated(version.name)} (withdrawn)` : version.name;
     return el(
       "li",
       { className: [kind, isChosen && "chosen"].filter(Boolean).join(" "), "aria-current": isChosen ? "true" : null },
@@ -66,5 +66,5 @@ const numbered = ({ versionNumber }) => String(versionNumber);
 
 function difference({ label, field, before, after }) {
   if (field === "isDeleted") return el("li", {}, el("b", {}, after ? "withdrawn" : "restored"));
-  return el("li", {}, el("b", {}, `${label} `), el("del", {}, shown(before)), " → ", el("ins", {}, shown(after)));
+  return el("li", {}, el("b", {}, `${label} `), el("del", { dir: "auto" }, shown(before)), " → ", el("ins", { dir: "auto" }, shown(after)));
 }

@@ -8,7 +8,7 @@ import { operatePage } from "./operate.js";
 import { signIn } from "./signin.js";
 import { decoded } from "/assets/address.js";
 import { connection } from "/assets/connection.js";
-import { el, replace } from "/assets/dom.js";
+import { el, isolated, replace } from "/assets/dom.js";
 import { person } from "/assets/person.js";
 import { failed, skeleton } from "/assets/states.js";
 import { toast } from "/assets/toast.js";
@@ -67,7 +67,7 @@ async function show() {
     await page(shown, ...hash.match(pattern).slice(1).map(decoded));
     if (signal.aborted) return;
     const heading = content.querySelector("h1")?.textContent;
-    document.title = heading && heading !== "Events" ? `${heading} · Events` : "Events";
+    document.title = heading && heading !== "Events" ? `${isolated(heading)} · Events` : "Events";
   } catch (error) {
     if (signal.aborted) return;
     if (error.status === 401) {
@@ -76,8 +76,13 @@ async function show() {
       return;
     }
     if (error.status === undefined) throw error;
-    replace(shown.element, error.status === 404 ? el("p", { className: "notice", role: "alert" }, "There is no such event.") : failed(error, show));
+    replace(shown.element, error.status === 404 ? missing() : failed(error, show));
   }
+}
+
+function missing() {
+  document.title = "There is no such event · Events";
+  return el("section", { className: "notice", role: "alert" }, el("h1", {}, "There is no such event"), el("p", {}, "Its address may be incomplete. ", el("a", { href: "#/" }, "See all events"), "."));
 }
 
 const isAt = (href, hash) => (href === "#/" ? hash === "#/" || hash.startsWith("#/events") : hash.startsWith(href));

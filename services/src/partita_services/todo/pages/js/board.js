@@ -2,7 +2,7 @@
 
 import { parameters } from "/assets/address.js";
 import { confirmed } from "/assets/dialog.js";
-import { el, write } from "/assets/dom.js";
+import { el, isolated, write } from "/assets/dom.js";
 import { moreButton } from "/assets/pages.js";
 import { failed } from "/assets/states.js";
 import * as api from "./api.js";
@@ -185,7 +185,7 @@ export class Board {
   }
 
   async remove(task) {
-    this.go(await this.changes.attempt(`“${nameOf(task)}” was not deleted.`, () => this.#remove(task)));
+    this.go(await this.changes.attempt(`“${isolated(nameOf(task))}” was not deleted.`, () => this.#remove(task)));
   }
 
   complete = (task) => this.changes.move(task, task.status === "completed" ? "pending" : "completed");

@@ -2,6 +2,7 @@
 
 import { newKey } from "/assets/api.js";
 import { attempt, refused } from "/assets/attempt.js";
+import { isolated } from "/assets/dom.js";
 import { Optimistic } from "/assets/optimistic.js";
 import { toast } from "/assets/toast.js";
 import * as api from "./api.js";
@@ -59,15 +60,15 @@ export class Changes {
 
   #moved(task, from) {
     const undo = () => this.move(this.tasks.get(task.task_id) ?? task, from, { said: false });
-    toast(`Moved “${task.title}” to ${titleOf(task.status)}.`, { action: ["Undo", undo] });
+    toast(`Moved “${isolated(task.title)}” to ${titleOf(task.status)}.`, { action: ["Undo", undo] });
   }
 
   async #moveFailed(task, status, error) {
     const isStale = error.status === 412;
     const current = isStale || error.status === 404 ? await this.refresh(task.task_id) : this.tasks.get(task.task_id);
-    if (isStale) toast(`“${task.title}” was changed elsewhere; here it is as it is now.`, { wrong: true, action: current && ["Move it", () => this.move(current, status)] });
-    else if (error.status === 404) toast(`“${task.title}” was deleted elsewhere.`, { wrong: true });
-    else this.refused(`“${task.title}” was not moved.`, error, () => this.move(current ?? task, status));
+    if (isStale) toast(`“${isolated(task.title)}” was changed elsewhere; here it is as it is now.`, { wrong: true, action: current && ["Move it", () => this.move(current, status)] });
+    else if (error.status === 404) toast(`“${isolated(task.title)}” was deleted elsewhere.`, { wrong: true });
+    else this.refused(`“${isolated(task.title)}” was not moved.`, error, () => this.move(current ?? task, status));
   }
 
   // After a lost response the task may already have the change.
@@ -101,13 +102,13 @@ export class Changes {
       if (error.problem?.code !== "idempotency_mismatch") throw error;
       task = await api.change(await api.create(draft.sent, draft.key), fields);
     }
-    this.#written(task, `Created “${task.title}”.`);
+    this.#written(task, `Created “${isolated(task.title)}”.`);
     return task;
   }
 
   async save(task, fields) {
     const saved = await this.#change(await this.#settled(task), fields);
-    this.#written(saved, `Saved “${saved.title}”.`, () => this.attempt(`“${saved.title}” stays as it is.`, () => this.save(saved, picked(task))));
+    this.#written(saved, `Saved “${isolated(saved.title)}”.`, () => this.attempt(`“${isolated(saved.title)}” stays as it is.`, () => this.save(saved, picked(task))));
     return saved;
   }
 
@@ -123,8 +124,8 @@ export class Changes {
     this.tasks.drop(task.task_id);
     this.tasks.countSoon(RECOUNT);
     const draft = { key: newKey() };
-    const undo = () => this.attempt(`“${task.title}” was not restored.`, () => this.create(picked(task), draft));
-    toast(`Deleted “${task.title}”.`, { action: ["Undo", undo] });
+    const undo = () => this.attempt(`“${isolated(task.title)}” was not restored.`, () => this.create(picked(task), draft));
+    toast(`Deleted “${isolated(task.title)}”.`, { action: ["Undo", undo] });
   }
 
   async moveMany(ids, status) {
@@ -156,7 +157,7 @@ export class Changes {
     let done = 0;
     for (const id of ids) {
       const task = this.tasks.get(id);
-      const isGone = task && (await this.attempt(`“${task.title}” was not deleted.`, async () => {
+      const isGone = task && (await this.attempt(`“${isolated(task.title)}” was not deleted.`, async () => {
         await api.remove(await this.#settled(task));
         return true;
       }));

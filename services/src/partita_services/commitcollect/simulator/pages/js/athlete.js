@@ -2,7 +2,7 @@
 
 import { ask, query } from "/assets/api.js";
 import { button as submitButton, confirm, openDialog } from "/assets/dialog.js";
-import { el, write } from "/assets/dom.js";
+import { el, isolated, write } from "/assets/dom.js";
 import { Feed } from "/assets/feed.js";
 import { field } from "/assets/form.js";
 
@@ -71,7 +71,7 @@ function item(activity, { act, tell }) {
   const change = (fields, said, before) => () => act("PATCH", `activities/${id}`, fields, said, back(before));
   const renamed = (given) => tell("PATCH", `activities/${id}`, { name: given }, "The workout was renamed.", back({ name }));
   const remove = () => confirm({
-    title: `Delete “${name}”?`,
+    title: `Delete “${isolated(name)}”?`,
     text: "The application is notified that the workout was deleted. This cannot be undone.",
     action: "Delete it",
     work: () => tell("DELETE", `activities/${id}`, {}, "The workout was deleted."),
