@@ -163,8 +163,9 @@ def test_an_account_is_opened_renamed_shared_and_closed(open_page: OpenPage, ser
     expect(other.get_by_text("You may see this account, but not move its money. mia can allow it.")).to_be_visible()
     expect(other.get_by_role("button", name="Move money")).to_have_count(0)
 
-    page.get_by_role("button", name="Stop sharing with nora").click()
+    page.get_by_role("button", name="Stop sharing with nora").press("Enter")
     expect(page.get_by_text("Nobody else can see this account.")).to_be_visible()
+    expect(page.get_by_role("button", name="Share", exact=True)).to_be_focused()
     page.get_by_role("button", name="Undo").click()
     page.get_by_role("button", name="Stop sharing with nora").click()
     expect(page.get_by_text("Nobody else can see this account.")).to_be_visible()

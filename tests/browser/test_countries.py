@@ -130,6 +130,7 @@ def test_a_country_is_created_deleted_and_restored(open_page: OpenPage, server: 
     expect(page.locator(".versions > li")).to_have_count(5)
     page.get_by_role("button", name="Withdraw", exact=True).click()
     asks.get_by_role("button", name="Withdraw", exact=True).click()
+    expect(page.get_by_role("button", name="Restore")).to_be_focused()  # at the place of the button that is gone
     page.get_by_role("button", name="Restore").click()
     expect(page.locator(".versions > li")).to_have_count(7)
     expect(page.locator(".chip")).to_have_text("Current")

@@ -355,6 +355,37 @@ def test_a_dialog_keeps_what_was_typed_and_says_what_is_wrong(page: Page) -> Non
     assert page.evaluate("window.sent") == 1
 
 
+def test_the_focus_goes_to_the_neighbour_of_what_was_removed(page: Page) -> None:
+    page.evaluate("""async () => {
+        const { el } = await import("/assets/dom.js");
+        const { openDialog } = await import("/assets/dialog.js");
+        await import("/assets/focus.js");
+        const main = document.getElementById("main");
+        main.tabIndex = -1;
+        const drop = ({ target }) => target.closest("li").remove();
+        const row = (text) => el("li", {}, el("input", {}), el("button", { onclick: drop }, text));
+        const ask = (event) => {
+            const one = event.target.closest("li");
+            const close = () => { one.remove(); dialog.close(); };
+            const button = el("button", { type: "button", onclick: close }, "Drop");
+            const dialog = openDialog({ title: "Ask", body: [], buttons: [button] });
+        };
+        const asks = el("li", {}, el("button", { onclick: ask }, "asks"));
+        main.append(el("ul", {}, row("a"), row("b"), asks, row("c")));
+        asks.previousSibling.querySelector("button").focus();
+    }""")
+    focused = page.locator(":focus")
+    expect(focused).to_have_text("b")
+    page.keyboard.press("Enter")  # removes itself
+    expect(focused).to_have_text("asks")
+    page.keyboard.press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Drop").press("Enter")
+    for text in ("c", "a"):
+        expect(focused).to_have_text(text)
+        page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+
+
 def test_names_from_right_to_left_leave_the_sentence_in_order(page: Page) -> None:
     found = page.evaluate("""async () => {
         const { el, isolated } = await import("/assets/dom.js");

@@ -1,6 +1,7 @@
 // The menu in the header of every page: links to the services, the front page and the console, and the theme.
 
 import { el, line } from "./dom.js";
+import "./focus.js";
 import { site } from "./site.js";
 import { theme } from "./theme.js";
 
