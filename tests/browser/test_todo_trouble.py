@@ -134,6 +134,21 @@ def test_nothing_is_sent_in_the_name_of_somebody_else(open_board: OpenBoard, ser
     assert "Mine alone" not in {task["title"] for task in tasks_of(server, "demo")}
 
 
+def test_back_does_not_show_the_board_of_somebody_who_has_left(open_board: OpenBoard, server: Server) -> None:
+    """The browser of the tests keeps no pages in memory, so that its events are sent by hand."""
+    add(server, "t-back", "Sweep")
+    page = open_board("t-back")
+    expect(page.locator(".card")).to_have_count(1)
+    back = "dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))"
+    page.evaluate(f"dispatchEvent(new PageTransitionEvent('pagehide')); window.isKept = true; {back}")
+    page.get_by_role("button", name="New task").click()
+    page.keyboard.type("Not lost")
+    assert page.evaluate("window.isKept")
+    page.evaluate(f"sessionStorage.removeItem('partita-token'); {back}")
+    expect(page.get_by_role("button", name="Sign in as a demo user")).to_be_visible()
+    expect(page.locator(".card")).to_have_count(0)
+
+
 def test_a_service_that_cannot_be_asked_is_asked_again(open_board: OpenBoard, server: Server) -> None:
     add(server, "t-later", "Sweep")
     page = open_board("t-later")

@@ -3,6 +3,7 @@
 import { connection } from "./connection.js";
 import { explain } from "./explain.js";
 import { noteTime } from "./time.js";
+import { startOver } from "./unsaved.js";
 
 const TOKEN = "partita-token";
 export const NO_RESPONSE = 0;
@@ -23,6 +24,11 @@ export const token = {
   set: (value) => sessionStorage.setItem(TOKEN, value.trim()),
   forget: () => sessionStorage.removeItem(TOKEN),
 };
+
+// A page that the browser kept in memory belongs to the person who left it: after a sign-out, Back must not show it again.
+let leftAs = "";
+addEventListener("pagehide", () => { leftAs = token.get(); });
+addEventListener("pageshow", ({ persisted }) => persisted && token.get() !== leftAs && startOver());
 
 // Events for a person who has signed in again after the sign-in expired: work that waited for this continues.
 const signIns = new EventTarget();
