@@ -1,5 +1,6 @@
 // One country: its flag and codes, its timeline, its versions, and the form for operators.
 
+import { claims } from "/assets/api.js";
 import { el, replace } from "/assets/dom.js";
 import { Compare } from "./compare.js";
 import { Editor } from "./edit.js";
@@ -7,6 +8,8 @@ import { flag } from "./flag.js";
 import { moment } from "./format.js";
 import { Timeline } from "./timeline.js";
 import { Versions } from "./versions.js";
+
+const drafts = new Map(); // by code, the editor with what was typed before another country was chosen, and who typed it
 
 export class CountryView {
   #life = new AbortController();
@@ -35,6 +38,8 @@ export class CountryView {
     });
     this.timeline = new Timeline(history, { moved: this.moved, marked: (version) => versions.mark(version), reload: this.reload });
     this.timeline.readOn = versions.readOn;
+    this.code = country.alpha2Code;
+    this.editor ??= this.#draft();
     if (!this.isTouched) this.editor = new Editor(country, history.newest, { changed: this.changed, reload: this.reload });
     const focused = this.element.contains(document.activeElement) ? document.activeElement : null;
     const parts = [back(), hero(country), tiles(country), this.timeline.element, versions.element, compare.element, this.editor.element].filter(Boolean);
@@ -46,6 +51,13 @@ export class CountryView {
 
   end() {
     this.#life.abort();
+    if (this.isTouched) drafts.set(this.code, { editor: this.editor, who: claims().sub });
+  }
+
+  #draft() {
+    const { editor = null, who } = drafts.get(this.code) ?? {};
+    drafts.delete(this.code);
+    return who === claims().sub ? editor : null;
   }
 }
 
