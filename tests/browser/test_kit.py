@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +26,16 @@ def page(open_page: OpenPage, serve: Callable[[str], Server]) -> Page:
     page.route(address, lambda route: route.fulfill(body=EMPTY, content_type="text/html"))
     page.goto(address)
     return page
+
+
+@pytest.mark.parametrize("path", ["/todo/", "/console/"])
+def test_a_page_names_the_modules_that_it_loads(open_page: OpenPage, serve: Callable[[str], Server], path: str) -> None:
+    page = open_page()
+    page.goto(serve("todo").url + path, wait_until="networkidle")
+    loaded = page.evaluate("() => performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)")
+    link = page.evaluate("async () => (await fetch(location)).headers.get('Link')")
+    named = re.findall(r"<([^>]+)>; rel=modulepreload", link)
+    assert sorted(named) == sorted({each for each in loaded if each.endswith(".js")})
 
 
 def test_a_list_draws_only_what_changed_and_keeps_the_keyboard(page: Page) -> None:

@@ -10,7 +10,8 @@ from partita.http._headers import raw_header
 from partita.http._health import BackgroundFigures, background_figures, check_store
 from partita.http._idempotent import REPLAYED, IdempotencyKey, Once, once_by, refuse_key, response_of
 from partita.http._news import NEWS_MEDIA_TYPE, LastEventId, NewsEvent, change_news, describe_news, news_response
-from partita.http._pages import ASSETS, PAGE_HEADERS, Pages, folder_redirect
+from partita.http._page_files import ASSETS
+from partita.http._pages import PAGE_HEADERS, Pages, folder_redirect
 from partita.http._paging import Listing, Paging
 from partita.http._personal import ErasureView, add_personal_routes
 from partita.http._problems import (

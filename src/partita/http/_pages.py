@@ -1,4 +1,4 @@
-"""Pages: a folder of plain HTML, CSS and JavaScript files, served unchanged, which can load nothing from elsewhere."""
+"""Pages: a folder of plain HTML, CSS and JavaScript files, which can load nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-ASSETS: Final = Path(__file__).parent / "assets"
-"""The folder of the files that pages share, served at `/assets/`."""
+from partita.http._page_files import compressed, is_compressible, modules_of
 
 PAGE_HEADERS: Final = {
     "Cache-Control": "no-cache",
@@ -35,6 +34,7 @@ class Pages(StaticFiles):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(directory=folder, html=True)
+        self._folder = folder
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return the file with `PAGE_HEADERS`."""
@@ -48,14 +48,28 @@ class Pages(StaticFiles):
         self, full_path: os.PathLike[str] | str, stat_result: os.stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         """Return the file; a small one already read, unless a part of it is requested."""
-        response = super().file_response(full_path, stat_result, scope, status_code)
-        is_whole = scope["method"] == "GET" and "range" not in Headers(scope=scope)
-        if isinstance(response, FileResponse) and is_whole and stat_result.st_size <= _SMALL:
-            content = Path(full_path).read_bytes()
-            headers = response.headers.mutablecopy()
-            headers["Content-Length"] = str(len(content))
-            return Response(content, status_code, headers)
-        return response
+        path, request, size = os.fspath(full_path), Headers(scope=scope), stat_result.st_size
+        response = super().file_response(path, stat_result, scope, status_code)
+        if not isinstance(response, FileResponse):
+            return response
+        response.headers["Vary"] = "Accept-Encoding"
+        if "range" in request or size > _SMALL:
+            return response
+        headers, modified = response.headers.mutablecopy(), stat_result.st_mtime_ns
+        if str(response.media_type) == "text/html" and (modules := self._modules_of(path, modified, scope)):
+            headers["Link"] = modules
+        if "gzip" in request.get("accept-encoding", "") and is_compressible(
+            str(response.media_type), stat_result.st_size
+        ):
+            content = compressed(path, modified)
+            headers |= {"Content-Encoding": "gzip", "ETag": f"W/{headers['ETag']}"}
+        else:
+            content = Path(path).read_bytes()
+        headers["Content-Length"] = str(len(content))
+        return Response(content if scope["method"] == "GET" else b"", status_code, headers)
+
+    def _modules_of(self, path: str, modified: int, scope: Scope) -> str:
+        return modules_of(path, modified, scope["path"], self._folder, scope.get("root_path", ""))
 
 
 def folder_redirect(scope: Scope) -> RedirectResponse:
