@@ -13,7 +13,6 @@ import pytest
 from tests.wire.support import TASKS, Caller, serving, task
 
 from partita import EmbeddedStore
-from partita.wire.connection._body import accepts_gzip
 
 BODY = json.dumps({"TableName": "tasks"}).encode()
 
@@ -48,14 +47,6 @@ def test_a_response_that_is_small_or_not_to_be_packed_is_sent_as_it_is(scanned: 
         with asked(scanned, operation, body, **{"Accept-Encoding": encoding}) as response:
             assert response.headers["content-encoding"] is None
             json.loads(response.read())
-
-
-@pytest.mark.parametrize(
-    ("header", "accepts"),
-    [("", False), ("gzip", True), ("br, gzip", True), ("gzip;q=0", False), ("gzip; q=0.0", False), ("x-gzip2", False)],
-)
-def test_gzip_is_accepted_where_it_is_named_and_not_refused(header: str, accepts: bool) -> None:  # noqa: FBT001
-    assert accepts_gzip(header) == accepts
 
 
 @pytest.mark.rule(44)

@@ -13,6 +13,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from partita.http._page_files import compressed, is_compressible, modules_of
+from partita.runtime import accepts_gzip
 
 PAGE_HEADERS: Final = {
     "Cache-Control": "no-cache",
@@ -58,9 +59,7 @@ class Pages(StaticFiles):
         headers, modified = response.headers.mutablecopy(), stat_result.st_mtime_ns
         if str(response.media_type) == "text/html" and (modules := self._modules_of(path, modified, scope)):
             headers["Link"] = modules
-        if "gzip" in request.get("accept-encoding", "") and is_compressible(
-            str(response.media_type), stat_result.st_size
-        ):
+        if is_compressible(str(response.media_type), size) and accepts_gzip(request.get("accept-encoding", "")):
             content = compressed(path, modified)
             headers |= {"Content-Encoding": "gzip", "ETag": f"W/{headers['ETag']}"}
         else:

@@ -7,6 +7,7 @@ _NAMES = {
     "_clock": ("Clock", "system_clock"),
     "_csv_rows": ("MAX_CSV_CELL", "csv_rows"),
     "_disk": ("disk_error", "sync", "try_disk"),
+    "_encodings": ("accepts_gzip",),
     "_hosts": ("AllowedHosts", "is_loopback"),
     "_ids": ("RANDOM_BITS", "Ulids", "new_ulid"),
     "_outage_log": ("OutageLog",),

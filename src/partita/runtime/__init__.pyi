@@ -2,6 +2,7 @@ from partita.runtime._chunks import chunks
 from partita.runtime._clock import Clock, system_clock
 from partita.runtime._csv_rows import MAX_CSV_CELL, csv_rows
 from partita.runtime._disk import disk_error, sync, try_disk
+from partita.runtime._encodings import accepts_gzip
 from partita.runtime._hosts import AllowedHosts, is_loopback
 from partita.runtime._ids import RANDOM_BITS, Ulids, new_ulid
 from partita.runtime._outage_log import OutageLog
@@ -31,6 +32,7 @@ __all__ = [
     "RetryPolicy",
     "Together",
     "Ulids",
+    "accepts_gzip",
     "chunks",
     "close_to_others",
     "create_private",

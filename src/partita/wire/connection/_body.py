@@ -116,14 +116,6 @@ def _unpack_member(view: memoryview, start: int, unpacked: bytearray, window: in
     return start
 
 
-def accepts_gzip(encodings: str) -> bool:
-    """Whether the Accept-Encoding of a client accepts gzip."""
-    if "gzip" not in encodings:
-        return False
-    offers = [offer.strip().replace(" ", "") for offer in encodings.split(",")]
-    return any(offer.partition(";")[0] == "gzip" and not offer.endswith(("q=0", "q=0.0")) for offer in offers)
-
-
 def pack(body: bytes) -> bytes:
     """Compress a body with gzip."""
     return gzip.compress(body, _FASTEST, mtime=0)

@@ -10,11 +10,12 @@ from typing import Any, Final, Protocol, cast
 
 import msgspec
 
+from partita.runtime import accepts_gzip
 from partita.store import Request
 from partita.wire._faults import Fault, Response, error_response
 from partita.wire._parameters import Requests
 from partita.wire._signature import Authorization
-from partita.wire.connection._body import MIN_PACKED, accepts_gzip, pack
+from partita.wire.connection._body import MIN_PACKED, pack
 from partita.wire.connection._connections import Connections
 from partita.wire.connection._reader import Head, HttpRequest, RequestReader
 
